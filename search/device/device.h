@@ -1,0 +1,145 @@
+/*
+ * device: what runs a candidate. One table of functions, three backends:
+ *   cuda:N         the N-th NVIDIA GPU, through the driver API (opened at run time)
+ *   emulated:sm_XX an interpreter of PTX; latency is a prediction
+ *   (recorded:FILE, a table of somebody's measurements, comes with `simulate`)
+ *
+ *     struct device *device = device_open("emulated:sm_89", &error);
+ *     device->backend->module_load(device, &image, &module, &error);
+ *     device->backend->memory_new(device, "q", bytes, &address, &error);
+ *     device->backend->launch(device, &launch, deadline_s, reason);
+ *     device_close(device);
+ *
+ * Addresses are the device's own 64-bit addresses, never host pointers. Times are in microseconds
+ * unless the name says otherwise. One device is used by one thread.
+ */
+#ifndef EVOTILE_DEVICE_DEVICE_H
+#define EVOTILE_DEVICE_DEVICE_H
+
+#include "base/error.h"
+#include "outcome/outcome.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is known of a device before anything runs on it. For the emulated device these are the
+   published figures of configs/devices/NAME.json. */
+struct device_info {
+    char spec[64];  /* cuda:0, emulated:sm_89 */
+    char name[128]; /* NVIDIA H200 */
+    char uuid[64];  /* empty where there is none */
+    char driver[64];
+    int compute_capability; /* 89 for sm_89 */
+    int sm_count;
+    int smem_per_block;       /* bytes without opting in: 49152 */
+    int smem_per_block_optin; /* bytes a block may ask for */
+    int smem_per_sm;          /* bytes */
+    int registers_per_sm;
+    int threads_per_sm;
+    int blocks_per_sm;
+    int64_t memory_bytes;
+    int l2_bytes;
+    double clock_mhz;
+    bool predicts; /* latency is a prediction, not a measurement */
+
+    /* Ceilings; 0 where not known. */
+    double dram_gb_per_s, l2_gb_per_s;
+    double tensor_tflops;         /* fp16 inputs, fp32 accumulation, dense */
+    double fp32_tflops;
+    double launch_us;             /* an empty kernel inside a graph */
+};
+
+/* A compiled candidate, or one of our own kernels: both forms of one NVRTC compilation. */
+struct device_image {
+    const char *name; /* for messages */
+    const void *cubin;
+    size_t cubin_bytes;
+    const char *ptx; /* NUL-terminated */
+    const char *log; /* the compiler's, with ptxas -v: registers and spills a kernel */
+};
+
+struct device_module;
+
+struct device_argument {
+    unsigned char bytes[8];
+    int size; /* 4 or 8 */
+};
+
+enum { DEVICE_ARGUMENTS_MAX = 32 };
+
+/* One step of a candidate: a kernel, or (kernel == NULL) a clearing of memory to zero bytes. */
+struct device_launch {
+    struct device_module *module;
+    const char *kernel;
+    unsigned grid[3], block[3];
+    unsigned smem_bytes; /* dynamic */
+    int argument_count;
+    struct device_argument arguments[DEVICE_ARGUMENTS_MAX];
+    uint64_t clear_address; /* where kernel is NULL */
+    size_t clear_bytes;
+};
+
+/* The steps of one call of the candidate, in order on one stream. */
+enum { DEVICE_LAUNCHES_MAX = 8 };
+struct device_sequence {
+    int count;
+    struct device_launch launches[DEVICE_LAUNCHES_MAX];
+};
+
+/* How to time: the sequences are input sets that a graph of `launches` calls takes in rotation. */
+struct device_timing {
+    int launches;      /* calls in one graph */
+    int samples;       /* replays of the graph that are timed */
+    double warmup_us;  /* of replays before the first sample */
+    double deadline_s; /* for any one replay */
+    int64_t operations, bytes; /* of one call: what a prediction is made from */
+};
+
+struct device_backend {
+    const char *scheme; /* cuda */
+    struct device *(*open)(const char *spec, struct error *error);
+    void (*close)(struct device *device);
+
+    /* Device memory, surrounded by whatever guard the backend has. `name` appears in messages. */
+    int (*memory_new)(struct device *device, const char *name, size_t bytes, uint64_t *address,
+                      struct error *error);
+    void (*memory_free)(struct device *device, uint64_t address);
+    int (*write)(struct device *device, uint64_t address, const void *from, size_t bytes,
+                 struct error *error);
+    int (*read)(struct device *device, uint64_t address, void *to, size_t bytes,
+                struct error *error);
+    int (*fill32)(struct device *device, uint64_t address, uint32_t word, size_t words,
+                  struct error *error);
+
+    int (*module_load)(struct device *device, const struct device_image *image,
+                       struct device_module **module, struct error *error);
+    void (*module_unload)(struct device *device, struct device_module *module);
+    /* Registers, shared and local memory of a kernel as the device has it; occupancy for a block of
+       `threads` and `smem_bytes` of dynamic shared memory. */
+    int (*resources)(struct device *device, struct device_module *module, const char *kernel,
+                     int threads, unsigned smem_bytes, struct resources *resources,
+                     struct error *error);
+    /* Reads a module-scope variable of 8 bytes. */
+    int (*global_u64)(struct device *device, struct device_module *module, const char *name,
+                      uint64_t *value, struct error *error);
+
+    /* Runs the sequence once and waits. On failure says why in `reason`, of REASON_SIZE bytes. After
+       VERDICT_CRASHED or VERDICT_TIMEOUT on a real device the process must exit: its context is lost. */
+    enum verdict (*run)(struct device *device, const struct device_sequence *sequence,
+                        double deadline_s, char *reason);
+    /* Fills samples_us[timing->samples] with microseconds a call. */
+    enum verdict (*time)(struct device *device, const struct device_sequence *sets, int set_count,
+                         const struct device_timing *timing, double *samples_us, char *reason);
+};
+
+struct device {
+    const struct device_backend *backend;
+    struct device_info info;
+};
+
+/* spec: cuda:N, emulated:sm_XX, or auto (the first GPU, else emulated:sm_89). */
+struct device *device_open(const char *spec, struct error *error);
+void device_close(struct device *device);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * outcome: what one trial came to. Plain values that pass between the half that searches and the half
+ * that compiles, checks and times; neither needs to know the other.
+ *
+ * Units: microseconds a call of the candidate; bytes; relative errors against the fp64 reference.
+ */
+#ifndef EVOTILE_OUTCOME_OUTCOME_H
+#define EVOTILE_OUTCOME_OUTCOME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* In the order of the gates, as far as they have one. Names and their words for exchanged files are in
+   one table: verdict_name, verdict_t4_name. */
+enum verdict {
+    VERDICT_OK,
+    VERDICT_INVALID,        /* a constraint does not hold */
+    VERDICT_COMPILE_FAILED, /* NVRTC refused the source */
+    VERDICT_OVER_LIMIT,     /* registers or shared memory beyond the config's limit */
+    VERDICT_LAUNCH_FAILED,  /* the driver refused the launch */
+    VERDICT_WRONG,          /* the output differs from the reference */
+    VERDICT_RACY,           /* two runs on the same input differ */
+    VERDICT_WROTE_OUTSIDE,  /* a red zone was touched, or an access was out of bounds */
+    VERDICT_CHANGED_INPUT,
+    VERDICT_IMPOSSIBLE, /* faster than the device allows */
+    VERDICT_TOO_SLOW,
+    VERDICT_TIMEOUT,
+    VERDICT_CRASHED, /* the worker died, or the device lost its context */
+    VERDICT_COUNT
+};
+
+const char *verdict_name(enum verdict verdict);
+/* The verdict of that name, or -1. */
+int verdict_parse(const char *name);
+
+enum { REASON_SIZE = 512, CASES_MAX = 64, SAMPLES_MAX = 256 };
+
+struct resources {
+    int registers;    /* a thread */
+    int smem_bytes;   /* a block, static and dynamic */
+    int local_bytes;  /* a thread */
+    int spill_bytes;  /* stores and loads, from the compiler's report */
+    int ctas_per_sm;  /* resident at once */
+    double occupancy; /* resident warps / the multiprocessor's most, 0 to 1 */
+};
+
+struct errors {
+    double relative_l2;     /* of the whole output */
+    double row_relative_l2; /* of its worst row */
+    double max_absolute;    /* of its worst element */
+};
+
+/* The timing of one case. */
+struct latency {
+    int sample_count; /* 0: not timed */
+    double p10_us, p50_us, p90_us;
+    double samples_us[SAMPLES_MAX];
+};
+
+struct case_outcome {
+    struct errors errors;
+    struct latency warm;
+    int ctas; /* of the largest launch */
+    double tflops;
+};
+
+struct outcome {
+    enum verdict verdict;
+    char reason[REASON_SIZE]; /* one line; empty when ok */
+    bool predicted;           /* latencies are predictions */
+    bool raced;               /* dropped by the race: few samples, slower than the elite */
+    int case_count;           /* in the order of the goal's cases */
+    struct case_outcome cases[CASES_MAX];
+    struct resources resources; /* of the launch with the most shared memory */
+    double compile_s, verify_s, measure_s;
+    double score_us; /* geometric mean of warm p50 over the cases: lower is better; 0 unless ok */
+};
+
+#endif
