@@ -1,0 +1,295 @@
+#include "base/json.h"
+
+#include "base/nearest.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+enum { FILE_BYTES_MAX = 64 << 20 };
+
+/* The end of a string literal that starts at `at`: behind its closing quote, or at the final NUL. */
+static const char *skip_string(const char *at) {
+    for (at++; *at != '\0' && *at != '"'; at++)
+        if (*at == '\\' && at[1] != '\0')
+            at++;
+    return *at == '"' ? at + 1 : at;
+}
+
+/* Overwrites comments by blanks, keeping line ends, so that positions stay true. */
+static int blank_comments(const char *file, char *text, struct error *error) {
+    int line = 1;
+    for (char *at = text; *at != '\0'; at++) {
+        if (*at == '\n')
+            line++;
+        if (*at == '"') {
+            at = (char *)skip_string(at) - 1;
+        } else if (at[0] == '/' && at[1] == '/') {
+            for (; *at != '\0' && *at != '\n'; at++)
+                *at = ' ';
+            at--;
+        } else if (at[0] == '/' && at[1] == '*') {
+            int opened = line;
+            char *end = strstr(at + 2, "*/");
+            if (end == NULL)
+                return error_input(error, "%s:%d: this comment is never closed: add */", file,
+                                   opened);
+            for (; at < end + 2; at++) {
+                if (*at == '\n')
+                    line++;
+                else
+                    *at = ' ';
+            }
+            at--;
+        }
+    }
+    return 0;
+}
+
+/* cJSON keeps no positions. Its tree lists values in the order of the text, so the n-th value of the
+   tree is the n-th value of the text; the two walks below count alike. */
+static bool count_until(const cJSON *value, const cJSON *wanted, int *count) {
+    if (value == wanted)
+        return true;
+    ++*count;
+    for (const cJSON *child = value->child; child != NULL; child = child->next)
+        if (count_until(child, wanted, count))
+            return true;
+    return false;
+}
+
+static int line_of(const struct json_document *document, const cJSON *wanted) {
+    int left = 0;
+    int line = 1;
+    if (!count_until(document->root, wanted, &left))
+        return 1;
+    for (const char *at = document->text; *at != '\0';) {
+        if (*at == '\n')
+            line++;
+        if (isspace((unsigned char)*at) || strchr(",:]}", *at) != NULL) {
+            at++;
+            continue;
+        }
+        const char *next = at + 1;
+        if (*at == '"')
+            next = skip_string(at);
+        else if (*at != '{' && *at != '[')
+            next = at + strcspn(at, " \t\r\n,]}");
+        const char *behind = next + strspn(next, " \t\r\n");
+        bool is_key = *at == '"' && *behind == ':';
+        if (!is_key && left-- == 0)
+            return line;
+        at = next;
+    }
+    return line;
+}
+
+static int refuse_duplicates(const struct json *value, struct error *error) {
+    for (int i = 0; i < json_count(value); i++) {
+        struct json member = json_at(value, i);
+        for (const cJSON *other = value->value->child; other != member.value; other = other->next)
+            if (cJSON_IsObject(value->value) && strcmp(other->string, member.value->string) == 0)
+                return json_error(&member, error, "this key stands twice: remove one");
+        if (refuse_duplicates(&member, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int parse(struct json_document *document, struct error *error) {
+    const char *end = NULL;
+    if (blank_comments(document->file, document->text, error) < 0)
+        return -1;
+    document->root = cJSON_ParseWithOpts(document->text, &end, 1);
+    if (document->root == NULL) {
+        int line = 1;
+        int column = 1;
+        for (const char *at = document->text; at < end && *at != '\0'; at++) {
+            column = *at == '\n' ? 1 : column + 1;
+            line += *at == '\n';
+        }
+        return error_input(error, "%s:%d: not valid JSON at column %d: look for a missing comma, quote or bracket",
+                           document->file, line, column);
+    }
+    struct json root = json_root(document);
+    return refuse_duplicates(&root, error);
+}
+
+int json_read_text(struct json_document *document, const char *name, const char *text,
+                   struct error *error) {
+    *document = (struct json_document){.file = strdup(name), .text = strdup(text)};
+    if (document->file == NULL || document->text == NULL)
+        BUG("out of memory");
+    if (parse(document, error) < 0) {
+        json_release(document);
+        return -1;
+    }
+    return 0;
+}
+
+int json_read(struct json_document *document, const char *path, struct error *error) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return error_input(error, "cannot read %s: %s", path, strerror(errno));
+    size_t bytes = 0;
+    size_t room = 1 << 16;
+    char *text = malloc(room + 1);
+    size_t got;
+    while (text != NULL && (got = fread(text + bytes, 1, room - bytes, file)) > 0) {
+        bytes += got;
+        if (bytes > FILE_BYTES_MAX)
+            break;
+        if (bytes == room)
+            text = realloc(text, (room *= 2) + 1);
+    }
+    bool failed = ferror(file) != 0;
+    int reason = errno;
+    fclose(file);
+    if (text == NULL)
+        BUG("out of memory");
+    int result = -1;
+    text[bytes < room ? bytes : room] = '\0';
+    if (failed)
+        error_input(error, "cannot read %s: %s", path, strerror(reason));
+    else if (bytes > FILE_BYTES_MAX)
+        error_input(error, "%s is larger than 64 MiB: this is no file of ours", path);
+    else if (strlen(text) != bytes)
+        error_input(error, "%s holds a NUL byte: it must be JSON text", path);
+    else
+        result = json_read_text(document, path, text, error);
+    free(text);
+    return result;
+}
+
+void json_release(struct json_document *document) {
+    cJSON_Delete(document->root);
+    free(document->file);
+    free(document->text);
+    *document = (struct json_document){0};
+}
+
+struct json json_root(const struct json_document *document) {
+    return (struct json){.document = document, .value = document->root};
+}
+
+int json_count(const struct json *value) {
+    return cJSON_GetArraySize(value->value);
+}
+
+static struct json child_of(const struct json *parent, const cJSON *value, int index) {
+    struct json child = {.document = parent->document, .value = value};
+    size_t used = strlen(parent->path);
+    memcpy(child.path, parent->path, used);
+    if (cJSON_IsArray(parent->value))
+        snprintf(child.path + used, sizeof child.path - used, "[%d]", index);
+    else
+        snprintf(child.path + used, sizeof child.path - used, "%s%s", used > 0 ? "." : "",
+                 value->string);
+    return child;
+}
+
+struct json json_at(const struct json *value, int index) {
+    const cJSON *child = cJSON_GetArrayItem(value->value, index);
+    if (child == NULL)
+        BUG("%s has no element %d", value->path, index);
+    return child_of(value, child, index);
+}
+
+const char *json_key(const struct json *value) {
+    return value->value->string;
+}
+
+bool json_find(const struct json *object, const char *key, struct json *found) {
+    const cJSON *child = cJSON_GetObjectItemCaseSensitive(object->value, key);
+    if (child == NULL)
+        return false;
+    *found = child_of(object, child, 0);
+    return true;
+}
+
+int json_need(const struct json *object, const char *key, struct json *found,
+              struct error *error) {
+    if (json_is_object(object, error) < 0)
+        return -1;
+    if (!json_find(object, key, found))
+        return json_error(object, error, "the key \"%s\" is missing", key);
+    return 0;
+}
+
+int json_only(const struct json *object, const char *const *keys, struct error *error) {
+    int known = 0;
+    while (keys[known] != NULL)
+        known++;
+    if (json_is_object(object, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(object); i++) {
+        struct json member = json_at(object, i);
+        int k = 0;
+        while (k < known && strcmp(keys[k], json_key(&member)) != 0)
+            k++;
+        if (k == known)
+            return json_error(&member, error, "unknown key; did you mean \"%s\"?",
+                              nearest(json_key(&member), keys, known));
+    }
+    return 0;
+}
+
+int json_is_array(const struct json *value, struct error *error) {
+    return cJSON_IsArray(value->value) ? 0 : json_error(value, error, "must be a list: [ ... ]");
+}
+
+int json_is_object(const struct json *value, struct error *error) {
+    return cJSON_IsObject(value->value) ? 0
+                                        : json_error(value, error, "must be an object: { ... }");
+}
+
+int json_string(const struct json *value, const char **string, struct error *error) {
+    if (!cJSON_IsString(value->value))
+        return json_error(value, error, "must be a string in double quotes");
+    *string = value->value->valuestring;
+    return 0;
+}
+
+int json_bool(const struct json *value, bool *flag, struct error *error) {
+    if (!cJSON_IsBool(value->value))
+        return json_error(value, error, "must be true or false");
+    *flag = cJSON_IsTrue(value->value);
+    return 0;
+}
+
+int json_number(const struct json *value, double *number, struct error *error) {
+    if (!cJSON_IsNumber(value->value) || !isfinite(value->value->valuedouble))
+        return json_error(value, error, "must be a number");
+    *number = value->value->valuedouble;
+    return 0;
+}
+
+int json_integer(const struct json *value, int64_t *number, struct error *error) {
+    if (cJSON_IsString(value->value)) {
+        char *end;
+        errno = 0;
+        long long parsed = strtoll(value->value->valuestring, &end, 10);
+        if (end != value->value->valuestring && *end == '\0' && errno == 0) {
+            *number = parsed;
+            return 0;
+        }
+    }
+    double parsed = value->value->valuedouble;
+    if (!cJSON_IsNumber(value->value) || parsed != floor(parsed) || fabs(parsed) > 9007199254740992.0)
+        return json_error(value, error, "must be a whole number");
+    *number = (int64_t)parsed;
+    return 0;
+}
+
+int json_error(const struct json *value, struct error *error, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return error_input(error, "%s:%d: %s%s%s", value->document->file,
+                       line_of(value->document, value->value), value->path,
+                       value->path[0] != '\0' ? ": " : "", text);
+}

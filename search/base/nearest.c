@@ -1,0 +1,37 @@
+#include "base/nearest.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { LENGTH_MAX = 63 };
+
+/* Levenshtein's distance in half steps: 2 for a letter, 1 for its case alone. */
+static int distance(const char *a, const char *b) {
+    int row[LENGTH_MAX + 1];
+    int length = (int)strnlen(b, LENGTH_MAX);
+    for (int j = 0; j <= length; j++)
+        row[j] = 2 * j;
+    for (int i = 0; i < LENGTH_MAX && a[i] != '\0'; i++) {
+        int diagonal = row[0];
+        row[0] = 2 * (i + 1);
+        for (int j = 0; j < length; j++) {
+            int same_but_case = tolower((unsigned char)a[i]) == tolower((unsigned char)b[j]);
+            int best = diagonal + (a[i] == b[j] ? 0 : same_but_case ? 1 : 2);
+            if (row[j] + 2 < best)
+                best = row[j] + 2;
+            if (row[j + 1] + 2 < best)
+                best = row[j + 1] + 2;
+            diagonal = row[j + 1];
+            row[j + 1] = best;
+        }
+    }
+    return row[length];
+}
+
+const char *nearest(const char *word, const char *const *names, int count) {
+    const char *best = names[0];
+    for (int i = 1; i < count; i++)
+        if (distance(word, names[i]) < distance(word, best))
+            best = names[i];
+    return best;
+}
