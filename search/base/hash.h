@@ -1,0 +1,50 @@
+/*
+ * hash: 128-bit content hashes (XXH3), printed as 32 hexadecimal digits. They name things (a key, a
+ * cache entry, a template's bytes) and find damage; they do not withstand somebody who wants a
+ * collision.
+ *
+ *     struct hasher *hasher = hasher_new();
+ *     hasher_add(hasher, bytes, size);
+ *     hasher_add_text(hasher, "-arch=sm_90a");
+ *     struct hash hash = hasher_finish(hasher);
+ *     char text[HASH_TEXT_SIZE];
+ *     hash_print(hash, text);
+ *
+ * Each piece is hashed with its length, so that "ab","c" and "a","bc" differ. The digits are the
+ * same on every machine.
+ */
+#ifndef EVOTILE_BASE_HASH_H
+#define EVOTILE_BASE_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HASH_TEXT_SIZE = 33 };
+
+struct hash {
+    uint64_t high, low;
+};
+
+struct hasher;
+
+struct hasher *hasher_new(void);
+void hasher_add(struct hasher *hasher, const void *bytes, size_t size);
+void hasher_add_text(struct hasher *hasher, const char *text);
+
+/* The hash of the pieces so far; frees the hasher. */
+struct hash hasher_finish(struct hasher *hasher);
+
+/* Of one piece: what a hasher gives for it alone. */
+struct hash hash_bytes(const void *bytes, size_t size);
+struct hash hash_text(const char *text);
+
+bool hash_equal(struct hash a, struct hash b);
+
+/* Writes the 32 digits and a NUL; returns `text`. */
+char *hash_print(struct hash hash, char text[HASH_TEXT_SIZE]);
+
+/* False, and `hash` untouched, unless `text` is exactly 32 lower-case hexadecimal digits. */
+bool hash_parse(struct hash *hash, const char *text);
+
+#endif
