@@ -1,0 +1,24 @@
+/*
+ * statistics: what we say about a list of measured numbers. Samples come in any order and are left
+ * as they are; they are finite, and there is at least one (anything else is our bug).
+ *
+ *     double p50 = statistics_median(samples, count);
+ *     double p90 = statistics_percentile(samples, count, 90);
+ *     double score = statistics_geometric_mean(p50s, case_count);
+ */
+#ifndef EVOTILE_BASE_STATISTICS_H
+#define EVOTILE_BASE_STATISTICS_H
+
+/* The value at position percent/100 * (count-1) of the sorted samples, counting from 0, linearly
+   interpolated between its two neighbours: percentile 0 is the least, 100 the greatest. This is
+   type 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996; numpy's and R's
+   default. */
+double statistics_percentile(const double *samples, int count, double percent);
+
+/* Percentile 50: the middle sample, or the mean of the two in the middle. */
+double statistics_median(const double *samples, int count);
+
+/* exp(mean(log x)); every value is positive. */
+double statistics_geometric_mean(const double *values, int count);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * evolution: a search, as a stream of questions and answers. Ask for a genome to try; tell what
+ * came of it. Any number of questions may be open at once, and the answers may come in any order.
+ * It never sees a GPU, a process or a database.
+ *
+ * Its state is a function of its settings, its seed and the sequence of calls of ask and tell, and
+ * of nothing else: whoever repeats the calls (a resumed run) has the same population, random state
+ * and counters again, which evolution_digest proves.
+ *
+ *     struct evolution_settings settings = evolution_defaults();
+ *     struct evolution *evolution = evolution_new(space, &settings, seed, stream, &error);
+ *     struct proposal proposal;
+ *     while (evolution_ask(evolution, &proposal)) {
+ *         ... try proposal.genome as trial number n ...
+ *         evolution_tell(evolution, n, &proposal.genome, verdict, score_us);
+ *     }
+ *     evolution_free(evolution);
+ *
+ * No genome is proposed twice, whatever came of it.
+ */
+#ifndef EVOTILE_EVOLVE_EVOLUTION_H
+#define EVOTILE_EVOLVE_EVOLUTION_H
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "evolve/operators.h"
+#include "evolve/population.h"
+#include "outcome/outcome.h"
+
+struct evolution;
+
+enum { TRIAL_NONE = -1, STRATEGY_NAME_SIZE = 32 };
+
+struct evolution_settings {
+    char strategy[STRATEGY_NAME_SIZE]; /* a name of evolve/strategy.h: "evolve" or "random" */
+    int population;                    /* 24 */
+    int initial;                       /* 32: the default genome, the seeds, then a random start */
+    double exploration;                /* 0.10 of the proposals after the start: uniform draws */
+    const struct genome *seeds;        /* proposed right after the default genome; copied */
+    int seed_count;
+};
+
+struct proposal {
+    struct genome genome; /* canonical and valid */
+    enum operator_kind made_by;
+    int64_t parents[2]; /* trial numbers, or TRIAL_NONE */
+};
+
+/* What became of the proposals of one operator. */
+struct operator_counters {
+    uint64_t tries;     /* proposed */
+    uint64_t successes; /* told with VERDICT_OK */
+    uint64_t entered;   /* came into the population */
+    uint64_t gains;     /* became the champion */
+};
+
+struct evolution_settings evolution_defaults(void);
+
+/* `space` is sealed, and outlives the evolution. Fails on an unknown strategy, on settings out of
+   range and on a space without a valid genome. Seeds that are not valid are left out. */
+struct evolution *evolution_new(const struct space *space,
+                                const struct evolution_settings *settings, uint64_t seed,
+                                uint64_t stream, struct error *error);
+void evolution_free(struct evolution *evolution);
+
+/* Returns 1 and the next proposal, or 0 when every valid genome has been proposed. */
+int evolution_ask(struct evolution *evolution, struct proposal *proposal);
+
+/* What became of a genome: one that was asked for, or one from elsewhere (which is then not
+   proposed any more, and counts as OPERATOR_SEED). `score_us` is read only with VERDICT_OK, and is
+   positive and finite. Telling the same genome twice is our bug. */
+void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                    enum verdict verdict, double score_us);
+
+/* In rank order; valid until the next tell. */
+const struct population *evolution_population(const struct evolution *evolution);
+
+/* The best so far, or NULL. Valid until the next tell. */
+const struct member *evolution_champion(const struct evolution *evolution);
+
+/* How many were asked for or told, and how many of them were told. */
+uint64_t evolution_seen_count(const struct evolution *evolution);
+uint64_t evolution_told_count(const struct evolution *evolution);
+
+/* Whether this genome was asked for or told. */
+bool evolution_has_seen(const struct evolution *evolution, const struct genome *genome);
+
+/* OPERATOR_COUNT rows. */
+const struct operator_counters *evolution_counters(const struct evolution *evolution);
+
+/* The generator, for a checkpoint's text (random_save). */
+const struct random *evolution_random(const struct evolution *evolution);
+
+/* A hash of the whole state: equal states, equal digests. */
+struct hash evolution_digest(const struct evolution *evolution);
+
+#endif

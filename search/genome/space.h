@@ -1,0 +1,178 @@
+/*
+ * space: every genome that a template admits. It has genes; derived quantities (named expressions
+ * over genes and the environment); constraints (an expression and the reason why it must hold); and
+ * *environments*: for each case of the goal, the values of the case's dimensions and of the
+ * device's attributes. A genome is *valid* iff in every environment every derived quantity can be
+ * evaluated and every constraint holds.
+ *
+ * A gene may have a condition, `when`; where it does not hold (or cannot be evaluated) the gene is
+ * inactive and has its default value. A condition reads genes declared before its own, derived
+ * quantities of these, and what is the same in all environments.
+ *
+ * In expressions an integer gene is its value and a label gene the scope's number of its label.
+ *
+ *     struct space *space = space_new();
+ *     space_add_dimension(space, "S", &error);
+ *     space_add_integers(space, "BLOCK_M", "rows of Q a block", values, 3, 0, NULL, &error);
+ *     space_add_derived(space, "BLOCKS", "ceil_div(S, BLOCK_M)", &error);
+ *     space_add_constraint(space, "BLOCKS <= 65535", "the grid has a limit", &error);
+ *     space_add_environment(space, "S=512", (int64_t[]){512}, &error);
+ *     if (space_seal(space, &error) < 0) ...                       // now it can be used
+ *     if (!space_check(space, &genome, &problem)) puts(problem.text);
+ *     space_free(space);
+ *
+ * Errors of the functions below are the user's (error_input), without file or key: prefix them. A
+ * failed addition leaves the space fit for nothing but space_free.
+ */
+#ifndef EVOTILE_GENOME_SPACE_H
+#define EVOTILE_GENOME_SPACE_H
+
+#include "genome/expression.h"
+#include "genome/genome.h"
+
+struct random;
+
+enum {
+    DOMAIN_MAX = 64,
+    ABOUT_SIZE = 256,
+    ENVIRONMENTS_MAX = 64,
+    DERIVED_MAX = 96,
+    CONSTRAINTS_MAX = 96,
+    PROBLEM_SIZE = 512,
+};
+
+struct gene {
+    char name[NAME_SIZE];
+    char about[ABOUT_SIZE];
+    bool ordered; /* integers, so that a step up or down means something; labels are not */
+    int count;    /* of its domain */
+    int default_index;
+    int64_t values[DOMAIN_MAX]; /* what expressions see */
+    struct expression *when;    /* NULL: always active */
+    int slot;                   /* in the scope */
+};
+
+struct derived {
+    struct expression *expression;
+    int slot;
+};
+
+struct constraint {
+    struct expression *expression;
+    char because[ABOUT_SIZE];
+};
+
+struct environment {
+    char name[NAME_SIZE];
+    int64_t values[SLOTS_MAX]; /* by slot; only those of dimensions are set */
+};
+
+/* Read it freely; change it only through the functions. */
+struct space {
+    struct scope scope;
+    int gene_count, dimension_count, derived_count, constraint_count, environment_count;
+    struct gene genes[GENES_MAX];
+    int dimensions[SLOTS_MAX]; /* the slots of case dimensions and device attributes */
+    struct derived derived[DERIVED_MAX];
+    struct constraint constraints[CONSTRAINTS_MAX];
+    struct environment environments[ENVIRONMENTS_MAX];
+    bool sealed;
+    struct plan *plan; /* the order of search (genome/enumeration.c), made by space_seal */
+};
+
+/* ---- Building, in this order of use: a name exists before an expression reads it. ---- */
+
+struct space *space_new(void);
+void space_free(struct space *space);
+
+/* A case dimension or a device attribute; returns its slot. */
+int space_add_dimension(struct space *space, const char *name, struct error *error);
+
+/* A gene of integers (in ascending order) or of labels; returns its index. `when` may be NULL. */
+int space_add_integers(struct space *space, const char *name, const char *about,
+                       const int64_t *values, int count, int default_index, const char *when,
+                       struct error *error);
+int space_add_labels(struct space *space, const char *name, const char *about,
+                     const char *const *labels, int count, int default_index, const char *when,
+                     struct error *error);
+
+/* Returns its slot. */
+int space_add_derived(struct space *space, const char *name, const char *expression,
+                      struct error *error);
+
+int space_add_constraint(struct space *space, const char *expression, const char *because,
+                         struct error *error);
+
+/* `values` in the order in which the dimensions were added. The name appears in messages. */
+int space_add_environment(struct space *space, const char *name, const int64_t *values,
+                          struct error *error);
+
+/* Forgets the environments and unseals, so that the same template can serve other cases. */
+void space_clear_environments(struct space *space);
+
+/* Ends the building and checks what can be checked only now: that there is a gene, that a space
+   with dimensions has an environment, that conditions read only what they may. A space without
+   dimensions gets one nameless environment. Everything below wants a sealed space. */
+int space_seal(struct space *space, struct error *error);
+
+/* ---- One genome ---- */
+
+/* Why a genome is not valid. */
+struct problem {
+    int constraint;          /* its index, or -1: a derived quantity could not be evaluated */
+    int environment;         /* the index of the first in which it fails */
+    char text[PROBLEM_SIZE]; /* one line: "in S=512: BLOCKS <= 65535 does not hold: the grid has..."
+                              */
+};
+
+/* True if the genome is valid; otherwise the first constraint that fails. `problem` may be NULL. */
+bool space_check(const struct space *space, const struct genome *genome, struct problem *problem);
+
+/* In how many pairs of a constraint (or derived quantity) and an environment the genome fails: 0 if
+   it is valid. `culprits`, which may be NULL, gets a bit for each gene that a failure depends on.
+ */
+int space_failures(const struct space *space, const struct genome *genome, uint32_t *culprits);
+
+/* Fills the values of all slots for one environment, for evaluating further expressions of the
+   scope (grids, tensor shapes). Fails where a derived quantity cannot be evaluated. */
+int space_values(const struct space *space, const struct genome *genome, int environment,
+                 int64_t values[SLOTS_MAX], struct error *error);
+
+/* Whether the gene's condition holds in this genome, which need not be canonical. */
+bool space_active(const struct space *space, const struct genome *genome, int gene);
+
+/* The index of a gene, or -1. */
+int space_find_gene(const struct space *space, const char *name);
+
+/* "64" or "xor": the domain's value of that index, in `text`, which is returned. */
+const char *space_value_text(const struct space *space, int gene, int index, char text[NAME_SIZE]);
+
+/* ---- All genomes ---- */
+
+/* The product of the domains' sizes, constraints apart. */
+double space_raw_count(const struct space *space);
+
+/* Counts the valid genomes; at most `steps` partial genomes are tried (0: no limit). Returns true
+   if `count` is exact, false if it is only a lower bound. 10^7 steps take about a second. */
+bool space_count(const struct space *space, uint64_t steps, uint64_t *count);
+
+/* Walks over the valid genomes, each once, in an order that never changes for the same space.
+   Values of constraints are decided gene by gene, so subtrees without a valid genome are skipped as
+   early as can be. */
+struct space_cursor;
+struct space_cursor *space_cursor_new(const struct space *space);
+bool space_cursor_next(struct space_cursor *cursor, struct genome *genome);
+void space_cursor_free(struct space_cursor *cursor);
+
+/* Draws a valid genome, each equally likely; false if the space is empty. Draws at random and
+   rejects what is not valid; where valid genomes are rarer than about 1 in 10^4, one is picked
+   uniformly from a list of all, made on first need. Should even that list be out of reach (more
+   than 2^20, or 10^8 steps), it holds only those found within the limits, so that a call always
+   ends. Not for two threads at once. */
+bool space_sample(const struct space *space, struct random *random, struct genome *genome);
+
+/* Whether no genome is valid. If so and `why` is not NULL, it gets, of the constraints, the one
+   that leaves the fewest genomes of a sample standing: a hint at what to loosen. */
+bool space_is_empty(const struct space *space, struct problem *why);
+
+#endif
