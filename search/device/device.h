@@ -101,7 +101,8 @@ struct device_backend {
     struct device *(*open)(const char *spec, struct error *error);
     void (*close)(struct device *device);
 
-    /* Device memory, surrounded by whatever guard the backend has. `name` appears in messages. */
+    /* Device memory, surrounded by whatever guard the backend has. `name` (kept by the caller as long
+       as the memory) appears in messages. */
     int (*memory_new)(struct device *device, const char *name, size_t bytes, uint64_t *address,
                       struct error *error);
     void (*memory_free)(struct device *device, uint64_t address);
@@ -111,6 +112,10 @@ struct device_backend {
                 struct error *error);
     int (*fill32)(struct device *device, uint64_t address, uint32_t word, size_t words,
                   struct error *error);
+
+    /* Whether anything was written beside the allocations since the last call: VERDICT_OK or
+       VERDICT_WROTE_OUTSIDE with a reason. NULL where every stray access is trapped anyway. */
+    enum verdict (*guards)(struct device *device, char *reason);
 
     int (*module_load)(struct device *device, const struct device_image *image,
                        struct device_module **module, struct error *error);

@@ -1,0 +1,473 @@
+#include "device/cuda.h"
+
+#include "device/driver.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+enum { GUARD_BYTES = 16 << 10, ALLOCATIONS_MAX = 256 };
+static const unsigned guard_word = 0xa5c3f00du;
+
+struct allocation {
+    const char *name;
+    CUdeviceptr base; /* of the front guard */
+    size_t bytes;     /* between the guards, rounded up to whole words */
+};
+
+struct cuda_device {
+    struct device device;
+    struct driver driver;
+    CUdevice handle;
+    CUstream stream;
+    CUevent begin, end;
+    unsigned *guards; /* pinned: what came back of the red zones */
+    int allocation_count;
+    struct allocation allocations[ALLOCATIONS_MAX];
+};
+
+struct device_module {
+    CUmodule module;
+};
+
+static struct cuda_device *cuda(struct device *device) {
+    return (struct cuda_device *)device;
+}
+
+/* 0, or -1 with the driver's own name of the error. */
+static int check(struct cuda_device *cuda, CUresult status, const char *doing,
+                 struct error *error) {
+    return status == CUDA_SUCCESS
+               ? 0
+               : error_set(error, "%s: %s", doing, driver_error_name(&cuda->driver, status));
+}
+
+static int attribute(struct cuda_device *cuda, CUdevice_attribute which) {
+    int value = 0;
+    cuda->driver.cuDeviceGetAttribute(&value, which, cuda->handle);
+    return value;
+}
+
+static void fill_info(struct cuda_device *cuda, int index) {
+    struct device_info *info = &cuda->device.info;
+    size_t total = 0;
+    CUuuid uuid;
+    int version = 0;
+    snprintf(info->spec, sizeof info->spec, "cuda:%d", index);
+    cuda->driver.cuDeviceGetName(info->name, sizeof info->name, cuda->handle);
+    if (cuda->driver.cuDeviceGetUuid(&uuid, cuda->handle) == CUDA_SUCCESS)
+        for (int i = 0; i < 16; i++)
+            snprintf(info->uuid + 2 * i, 3, "%02x", (unsigned char)uuid.bytes[i]);
+    cuda->driver.cuDriverGetVersion(&version);
+    snprintf(info->driver, sizeof info->driver, "%d.%d", version / 1000, version % 1000 / 10);
+    info->compute_capability = 10 * attribute(cuda, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                               attribute(cuda, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    info->sm_count = attribute(cuda, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    info->smem_per_block = attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    info->smem_per_block_optin =
+        attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    info->smem_per_sm = attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    info->registers_per_sm = attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+    info->threads_per_sm = attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    info->blocks_per_sm = attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+    info->l2_bytes = attribute(cuda, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    info->clock_mhz = attribute(cuda, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000.0;
+    if (cuda->driver.cuDeviceTotalMem(&total, cuda->handle) == CUDA_SUCCESS)
+        info->memory_bytes = (int64_t)total;
+}
+
+static void cuda_close(struct device *device) {
+    struct cuda_device *self = cuda(device);
+    for (int i = 0; i < self->allocation_count; i++)
+        self->driver.cuMemFree(self->allocations[i].base);
+    if (self->guards != NULL)
+        self->driver.cuMemFreeHost(self->guards);
+    if (self->begin != NULL)
+        self->driver.cuEventDestroy(self->begin);
+    if (self->end != NULL)
+        self->driver.cuEventDestroy(self->end);
+    if (self->stream != NULL)
+        self->driver.cuStreamDestroy(self->stream);
+    if (self->handle >= 0)
+        self->driver.cuDevicePrimaryCtxRelease(self->handle);
+    driver_close(&self->driver);
+    free(self);
+}
+
+static struct device *cuda_open(const char *spec, struct error *error) {
+    char *end;
+    long index = strtol(spec + strlen("cuda:"), &end, 10);
+    if (strncmp(spec, "cuda:", 5) != 0 || *end != '\0' || end == spec + 5 || index < 0) {
+        error_input(error, "\"%s\" names no GPU: say cuda:0, cuda:1 ...", spec);
+        return NULL;
+    }
+    struct cuda_device *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        BUG("out of memory");
+    self->device.backend = &cuda_backend;
+    self->handle = -1;
+    CUcontext context;
+    CUdevice handle;
+    int count = 0;
+    if (driver_open(&self->driver, error) < 0)
+        goto failed;
+    if (check(self, self->driver.cuInit(0), "the CUDA driver does not start", error) < 0 ||
+        check(self, self->driver.cuDeviceGetCount(&count), "counting GPUs", error) < 0)
+        goto failed;
+    if (index >= count) {
+        error_set(error, "there is no %s: this machine has %d GPU%s", spec, count,
+                  count == 1 ? "" : "s");
+        goto failed;
+    }
+    if (check(self, self->driver.cuDeviceGet(&handle, (int)index), "opening the GPU", error) < 0 ||
+        check(self, self->driver.cuDevicePrimaryCtxRetain(&context, handle), "opening the GPU",
+              error) < 0)
+        goto failed;
+    self->handle = handle;
+    if (check(self, self->driver.cuCtxSetCurrent(context), "opening the GPU", error) < 0 ||
+        check(self, self->driver.cuStreamCreate(&self->stream, CU_STREAM_NON_BLOCKING),
+              "making a stream", error) < 0 ||
+        check(self, self->driver.cuEventCreate(&self->begin, CU_EVENT_DEFAULT), "making an event",
+              error) < 0 ||
+        check(self, self->driver.cuEventCreate(&self->end, CU_EVENT_DEFAULT), "making an event",
+              error) < 0 ||
+        check(self,
+              self->driver.cuMemAllocHost((void **)&self->guards,
+                                          (size_t)2 * GUARD_BYTES * ALLOCATIONS_MAX),
+              "pinning memory", error) < 0)
+        goto failed;
+    fill_info(self, (int)index);
+    return &self->device;
+failed:
+    cuda_close(&self->device);
+    return NULL;
+}
+
+int cuda_device_count(struct error *error) {
+    struct driver driver;
+    int count = 0;
+    if (driver_open(&driver, error) < 0)
+        return 0;
+    CUresult status = driver.cuInit(0);
+    if (status == CUDA_SUCCESS)
+        status = driver.cuDeviceGetCount(&count);
+    if (status != CUDA_SUCCESS)
+        error_set(error, "the CUDA driver does not start: %s", driver_error_name(&driver, status));
+    driver_close(&driver);
+    return count;
+}
+
+/* ---- memory ---- */
+
+static int cuda_memory_new(struct device *device, const char *name, size_t bytes, uint64_t *address,
+                           struct error *error) {
+    struct cuda_device *self = cuda(device);
+    size_t rounded = (bytes + 255) & ~(size_t)255;
+    CUdeviceptr base;
+    if (self->allocation_count == ALLOCATIONS_MAX)
+        BUG("more than %d allocations", ALLOCATIONS_MAX);
+    CUresult status = self->driver.cuMemAlloc(&base, rounded + 2 * GUARD_BYTES);
+    if (status != CUDA_SUCCESS)
+        return error_set(error, "no %zu bytes of GPU memory for %s: %s", bytes, name,
+                         driver_error_name(&self->driver, status));
+    self->driver.cuMemsetD32Async(base, guard_word, GUARD_BYTES / 4, self->stream);
+    /* The back guard starts right behind the last byte asked for, word by word. */
+    size_t whole = bytes & ~(size_t)3;
+    self->driver.cuMemsetD32Async(base + GUARD_BYTES + whole, guard_word,
+                                  (rounded - whole + GUARD_BYTES) / 4, self->stream);
+    self->allocations[self->allocation_count++] = (struct allocation){name, base, bytes};
+    *address = base + GUARD_BYTES;
+    return 0;
+}
+
+static void cuda_memory_free(struct device *device, uint64_t address) {
+    struct cuda_device *self = cuda(device);
+    for (int i = 0; i < self->allocation_count; i++)
+        if (self->allocations[i].base + GUARD_BYTES == address) {
+            self->driver.cuMemFree(self->allocations[i].base);
+            self->allocations[i] = self->allocations[--self->allocation_count];
+            return;
+        }
+    BUG("freeing memory that was never allocated");
+}
+
+static int cuda_write(struct device *device, uint64_t address, const void *from, size_t bytes,
+                      struct error *error) {
+    struct cuda_device *self = cuda(device);
+    if (check(self, self->driver.cuMemcpyHtoDAsync(address, from, bytes, self->stream),
+              "writing to the GPU", error) < 0)
+        return -1;
+    return check(self, self->driver.cuStreamSynchronize(self->stream), "writing to the GPU", error);
+}
+
+static int cuda_read(struct device *device, uint64_t address, void *to, size_t bytes,
+                     struct error *error) {
+    struct cuda_device *self = cuda(device);
+    if (check(self, self->driver.cuMemcpyDtoHAsync(to, address, bytes, self->stream),
+              "reading from the GPU", error) < 0)
+        return -1;
+    return check(self, self->driver.cuStreamSynchronize(self->stream), "reading from the GPU",
+                 error);
+}
+
+static int cuda_fill32(struct device *device, uint64_t address, uint32_t word, size_t words,
+                       struct error *error) {
+    struct cuda_device *self = cuda(device);
+    return check(self, self->driver.cuMemsetD32Async(address, word, words, self->stream),
+                 "filling GPU memory", error);
+}
+
+/* Reads every red zone back in one go and compares. */
+static enum verdict cuda_guards(struct device *device, char *reason) {
+    struct cuda_device *self = cuda(device);
+    for (int i = 0; i < self->allocation_count; i++) {
+        const struct allocation *allocation = &self->allocations[i];
+        char *to = (char *)self->guards + (size_t)2 * GUARD_BYTES * (size_t)i;
+        size_t whole = allocation->bytes & ~(size_t)3;
+        self->driver.cuMemcpyDtoHAsync(to, allocation->base, GUARD_BYTES, self->stream);
+        self->driver.cuMemcpyDtoHAsync(to + GUARD_BYTES, allocation->base + GUARD_BYTES + whole,
+                                       GUARD_BYTES, self->stream);
+    }
+    if (self->driver.cuStreamSynchronize(self->stream) != CUDA_SUCCESS) {
+        snprintf(reason, REASON_SIZE, "the red zones could not be read back");
+        return VERDICT_CRASHED;
+    }
+    const unsigned char *pattern = (const unsigned char *)&guard_word;
+    for (int i = 0; i < self->allocation_count; i++) {
+        const unsigned char *zone =
+            (unsigned char *)self->guards + (size_t)2 * GUARD_BYTES * (size_t)i;
+        size_t tail = self->allocations[i].bytes & 3; /* bytes of the tensor in its last word */
+        for (size_t k = 0; k < (size_t)2 * GUARD_BYTES; k++) {
+            if (zone[k] == pattern[k & 3] || (k >= GUARD_BYTES && k - GUARD_BYTES < tail))
+                continue;
+            bool front = k < GUARD_BYTES;
+            snprintf(reason, REASON_SIZE, "wrote %zu bytes %s tensor %s",
+                     front ? GUARD_BYTES - k : k - GUARD_BYTES - tail + 1,
+                     front ? "before" : "past the end of", self->allocations[i].name);
+            return VERDICT_WROTE_OUTSIDE;
+        }
+    }
+    return VERDICT_OK;
+}
+
+/* ---- modules ---- */
+
+static int cuda_module_load(struct device *device, const struct device_image *image,
+                            struct device_module **module, struct error *error) {
+    struct cuda_device *self = cuda(device);
+    CUmodule handle;
+    CUresult status = self->driver.cuModuleLoadData(&handle, image->cubin);
+    if (status != CUDA_SUCCESS)
+        return error_set(error, "the driver refuses the cubin: %s",
+                         driver_error_name(&self->driver, status));
+    *module = calloc(1, sizeof **module);
+    if (*module == NULL)
+        BUG("out of memory");
+    (*module)->module = handle;
+    return 0;
+}
+
+static void cuda_module_unload(struct device *device, struct device_module *module) {
+    cuda(device)->driver.cuModuleUnload(module->module);
+    free(module);
+}
+
+static int cuda_resources(struct device *device, struct device_module *module, const char *kernel,
+                          int threads, unsigned smem_bytes, struct resources *resources,
+                          struct error *error) {
+    struct cuda_device *self = cuda(device);
+    CUfunction function;
+    int registers = 0;
+    int shared = 0;
+    int local = 0;
+    int blocks = 0;
+    CUresult status = self->driver.cuModuleGetFunction(&function, module->module, kernel);
+    if (status != CUDA_SUCCESS)
+        return error_set(error, "no kernel %s in the module: %s", kernel,
+                         driver_error_name(&self->driver, status));
+    self->driver.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
+    self->driver.cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
+    self->driver.cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function);
+    if (smem_bytes > 48 << 10)
+        self->driver.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                        (int)smem_bytes);
+    self->driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads,
+                                                             smem_bytes);
+    resources->registers = registers;
+    resources->smem_bytes = shared + (int)smem_bytes;
+    resources->local_bytes = local;
+    resources->ctas_per_sm = blocks;
+    resources->occupancy =
+        (double)blocks * ((threads + 31) / 32 * 32) / device->info.threads_per_sm;
+    return 0;
+}
+
+static int cuda_global_u64(struct device *device, struct device_module *module, const char *name,
+                           uint64_t *value, struct error *error) {
+    struct cuda_device *self = cuda(device);
+    CUdeviceptr address;
+    size_t bytes;
+    CUresult status = self->driver.cuModuleGetGlobal(&address, &bytes, module->module, name);
+    if (status != CUDA_SUCCESS || bytes != sizeof *value)
+        return error_set(error, "the module has no variable %s of 8 bytes", name);
+    return cuda_read(device, address, value, sizeof *value, error);
+}
+
+/* ---- running ---- */
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static enum verdict failed(struct cuda_device *self, enum verdict verdict, CUresult status,
+                           const char *what, char *reason) {
+    snprintf(reason, REASON_SIZE, "%s: %s", what, driver_error_name(&self->driver, status));
+    return verdict;
+}
+
+/* Issues one call onto the stream. */
+static enum verdict issue(struct cuda_device *self, const struct device_sequence *sequence,
+                          char *reason) {
+    for (int i = 0; i < sequence->count; i++) {
+        const struct device_launch *launch = &sequence->launches[i];
+        if (launch->kernel == NULL) {
+            CUresult status = self->driver.cuMemsetD8Async(launch->clear_address, 0,
+                                                           launch->clear_bytes, self->stream);
+            if (status != CUDA_SUCCESS)
+                return failed(self, VERDICT_LAUNCH_FAILED, status, "clearing a workspace", reason);
+            continue;
+        }
+        CUfunction function;
+        void *pointers[DEVICE_ARGUMENTS_MAX];
+        for (int k = 0; k < launch->argument_count; k++)
+            pointers[k] = (void *)launch->arguments[k].bytes;
+        CUresult status =
+            self->driver.cuModuleGetFunction(&function, launch->module->module, launch->kernel);
+        if (status == CUDA_SUCCESS && launch->smem_bytes > 48 << 10)
+            status = self->driver.cuFuncSetAttribute(
+                function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)launch->smem_bytes);
+        if (status == CUDA_SUCCESS)
+            status = self->driver.cuLaunchKernel(function, launch->grid[0], launch->grid[1],
+                                                 launch->grid[2], launch->block[0],
+                                                 launch->block[1], launch->block[2],
+                                                 launch->smem_bytes, self->stream, pointers, NULL);
+        if (status != CUDA_SUCCESS)
+            return failed(self, VERDICT_LAUNCH_FAILED, status, launch->kernel, reason);
+    }
+    return VERDICT_OK;
+}
+
+/* Waits for the event: spinning at first, for most launches take microseconds, then asleep. */
+static enum verdict wait_for(struct cuda_device *self, CUevent event, double deadline_s,
+                             char *reason) {
+    double start = seconds_now();
+    for (;;) {
+        CUresult status = self->driver.cuEventQuery(event);
+        if (status == CUDA_SUCCESS)
+            return VERDICT_OK;
+        if (status != CUDA_ERROR_NOT_READY)
+            return failed(self, VERDICT_CRASHED, status, "while the kernel ran", reason);
+        double waited = seconds_now() - start;
+        if (waited > deadline_s) {
+            snprintf(reason, REASON_SIZE, "still running after %.3g s", deadline_s);
+            return VERDICT_TIMEOUT;
+        }
+        if (waited > 0.002)
+            nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+}
+
+static enum verdict cuda_run(struct device *device, const struct device_sequence *sequence,
+                             double deadline_s, char *reason) {
+    struct cuda_device *self = cuda(device);
+    enum verdict verdict = issue(self, sequence, reason);
+    if (verdict != VERDICT_OK)
+        return verdict;
+    CUresult status = self->driver.cuEventRecord(self->end, self->stream);
+    if (status != CUDA_SUCCESS)
+        return failed(self, VERDICT_CRASHED, status, "recording an event", reason);
+    return wait_for(self, self->end, deadline_s, reason);
+}
+
+/* One graph of `launches` calls that take the input sets in rotation. */
+static enum verdict capture(struct cuda_device *self, const struct device_sequence *sets,
+                            int set_count, int launches, CUgraphExec *graph, char *reason) {
+    CUgraph captured = NULL;
+    CUresult status =
+        self->driver.cuStreamBeginCapture(self->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    if (status != CUDA_SUCCESS)
+        return failed(self, VERDICT_CRASHED, status, "starting a graph", reason);
+    enum verdict verdict = VERDICT_OK;
+    for (int i = 0; i < launches && verdict == VERDICT_OK; i++)
+        verdict = issue(self, &sets[i % set_count], reason);
+    status = self->driver.cuStreamEndCapture(self->stream, &captured);
+    if (verdict == VERDICT_OK && status != CUDA_SUCCESS)
+        verdict = failed(self, VERDICT_LAUNCH_FAILED, status, "capturing the graph", reason);
+    if (verdict == VERDICT_OK) {
+        status = self->driver.cuGraphInstantiateWithFlags(graph, captured, 0);
+        if (status != CUDA_SUCCESS)
+            verdict = failed(self, VERDICT_LAUNCH_FAILED, status, "making the graph", reason);
+    }
+    if (captured != NULL)
+        self->driver.cuGraphDestroy(captured);
+    return verdict;
+}
+
+static enum verdict replay(struct cuda_device *self, CUgraphExec graph, double deadline_s,
+                           double *elapsed_us, char *reason) {
+    float milliseconds = 0;
+    CUresult status = self->driver.cuEventRecord(self->begin, self->stream);
+    if (status == CUDA_SUCCESS)
+        status = self->driver.cuGraphLaunch(graph, self->stream);
+    if (status == CUDA_SUCCESS)
+        status = self->driver.cuEventRecord(self->end, self->stream);
+    if (status != CUDA_SUCCESS)
+        return failed(self, VERDICT_CRASHED, status, "launching the graph", reason);
+    enum verdict verdict = wait_for(self, self->end, deadline_s, reason);
+    if (verdict != VERDICT_OK)
+        return verdict;
+    status = self->driver.cuEventElapsedTime(&milliseconds, self->begin, self->end);
+    if (status != CUDA_SUCCESS)
+        return failed(self, VERDICT_CRASHED, status, "reading the time", reason);
+    *elapsed_us = 1000.0 * milliseconds;
+    return VERDICT_OK;
+}
+
+static enum verdict cuda_time(struct device *device, const struct device_sequence *sets,
+                              int set_count, const struct device_timing *timing, double *samples_us,
+                              char *reason) {
+    struct cuda_device *self = cuda(device);
+    CUgraphExec graph = NULL;
+    double elapsed_us = 0;
+    enum verdict verdict = capture(self, sets, set_count, timing->launches, &graph, reason);
+    for (double warm_us = 0; verdict == VERDICT_OK && warm_us < timing->warmup_us;
+         warm_us += fmax(elapsed_us, 1.0))
+        verdict = replay(self, graph, timing->deadline_s, &elapsed_us, reason);
+    for (int i = 0; i < timing->samples && verdict == VERDICT_OK; i++) {
+        verdict = replay(self, graph, timing->deadline_s, &elapsed_us, reason);
+        samples_us[i] = elapsed_us / timing->launches;
+    }
+    if (graph != NULL)
+        self->driver.cuGraphExecDestroy(graph);
+    return verdict;
+}
+
+const struct device_backend cuda_backend = {
+    .scheme = "cuda",
+    .open = cuda_open,
+    .close = cuda_close,
+    .memory_new = cuda_memory_new,
+    .memory_free = cuda_memory_free,
+    .write = cuda_write,
+    .read = cuda_read,
+    .fill32 = cuda_fill32,
+    .guards = cuda_guards,
+    .module_load = cuda_module_load,
+    .module_unload = cuda_module_unload,
+    .resources = cuda_resources,
+    .global_u64 = cuda_global_u64,
+    .run = cuda_run,
+    .time = cuda_time,
+};

@@ -1,0 +1,19 @@
+/*
+ * cuda: the backend for real GPUs, through the driver API.
+ *
+ * libcuda is opened at run time. The context is the device's primary one; a process that got
+ * VERDICT_CRASHED or VERDICT_TIMEOUT from it must exit, for the context does not recover.
+ * Allocations are surrounded by red zones of a known pattern that `guards` checks.
+ */
+#ifndef EVOTILE_DEVICE_CUDA_H
+#define EVOTILE_DEVICE_CUDA_H
+
+#include "device/device.h"
+
+extern const struct device_backend cuda_backend;
+
+/* How many GPUs the driver sees: 0 without a driver. Initialises the driver, not a context; the
+   parent of workers must not call it (fork after cuInit is undefined): ask a child. */
+int cuda_device_count(struct error *error);
+
+#endif

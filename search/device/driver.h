@@ -1,0 +1,68 @@
+/* driver: the CUDA driver API, opened at run time, as a table of its functions. */
+#ifndef EVOTILE_DEVICE_DRIVER_H
+#define EVOTILE_DEVICE_DRIVER_H
+
+#include "base/error.h"
+
+#include <cuda.h>
+
+/* cuda.h renames many functions to a versioned symbol (cuMemAlloc is cuMemAlloc_v2): the look-up
+   expands the name first, so the table always gets the version that the header declares. */
+#define DRIVER_FUNCTIONS(X)                                                                        \
+    X(cuInit)                                                                                      \
+    X(cuDriverGetVersion)                                                                          \
+    X(cuGetErrorName)                                                                              \
+    X(cuDeviceGetCount)                                                                            \
+    X(cuDeviceGet)                                                                                 \
+    X(cuDeviceGetName)                                                                             \
+    X(cuDeviceGetUuid)                                                                             \
+    X(cuDeviceGetAttribute)                                                                        \
+    X(cuDeviceTotalMem)                                                                            \
+    X(cuDevicePrimaryCtxRetain)                                                                    \
+    X(cuDevicePrimaryCtxRelease)                                                                   \
+    X(cuCtxSetCurrent)                                                                             \
+    X(cuStreamCreate)                                                                              \
+    X(cuStreamDestroy)                                                                             \
+    X(cuStreamSynchronize)                                                                         \
+    X(cuStreamBeginCapture)                                                                        \
+    X(cuStreamEndCapture)                                                                          \
+    X(cuEventCreate)                                                                               \
+    X(cuEventDestroy)                                                                              \
+    X(cuEventRecord)                                                                               \
+    X(cuEventQuery)                                                                                \
+    X(cuEventElapsedTime)                                                                          \
+    X(cuGraphInstantiateWithFlags)                                                                 \
+    X(cuGraphLaunch)                                                                               \
+    X(cuGraphDestroy)                                                                              \
+    X(cuGraphExecDestroy)                                                                          \
+    X(cuMemAlloc)                                                                                  \
+    X(cuMemFree)                                                                                   \
+    X(cuMemAllocHost)                                                                              \
+    X(cuMemFreeHost)                                                                               \
+    X(cuMemcpyHtoDAsync)                                                                           \
+    X(cuMemcpyDtoHAsync)                                                                           \
+    X(cuMemsetD8Async)                                                                             \
+    X(cuMemsetD32Async)                                                                            \
+    X(cuModuleLoadData)                                                                            \
+    X(cuModuleUnload)                                                                              \
+    X(cuModuleGetFunction)                                                                         \
+    X(cuModuleGetGlobal)                                                                           \
+    X(cuFuncGetAttribute)                                                                          \
+    X(cuFuncSetAttribute)                                                                          \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                 \
+    X(cuLaunchKernel)
+
+struct driver {
+    void *library;
+#define X(name) __typeof__(&name) name;
+    DRIVER_FUNCTIONS(X)
+#undef X
+};
+
+/* Fails with one line when there is no driver, or one older than CUDA 12. */
+int driver_open(struct driver *driver, struct error *error);
+void driver_close(struct driver *driver);
+/* CUDA_ERROR_ILLEGAL_ADDRESS ... */
+const char *driver_error_name(const struct driver *driver, CUresult status);
+
+#endif

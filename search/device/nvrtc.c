@@ -1,0 +1,176 @@
+#include "device/nvrtc.h"
+
+#include <dlfcn.h>
+#include <nvrtc.h>
+#include <string.h>
+
+/* Every function that we use, by name: one list gives the table and the look-up. */
+#define NVRTC_FUNCTIONS(X)                                                                         \
+    X(nvrtcVersion)                                                                                \
+    X(nvrtcGetErrorString)                                                                         \
+    X(nvrtcCreateProgram)                                                                          \
+    X(nvrtcDestroyProgram)                                                                         \
+    X(nvrtcCompileProgram)                                                                         \
+    X(nvrtcGetProgramLogSize)                                                                      \
+    X(nvrtcGetProgramLog)                                                                          \
+    X(nvrtcGetCUBINSize)                                                                           \
+    X(nvrtcGetCUBIN)                                                                               \
+    X(nvrtcGetPTXSize)                                                                             \
+    X(nvrtcGetPTX)                                                                                 \
+    X(nvrtcGetNumSupportedArchs)                                                                   \
+    X(nvrtcGetSupportedArchs)
+
+struct nvrtc {
+    void *library;
+    char version[16];
+#define X(name) __typeof__(&name) name;
+    NVRTC_FUNCTIONS(X)
+#undef X
+};
+
+#ifndef EVOTILE_CUDA_HOME
+#define EVOTILE_CUDA_HOME "/usr/local/cuda"
+#endif
+
+static void *open_library(void) {
+    const char *home = getenv("CUDA_HOME");
+    const char *const folders[] = {home, EVOTILE_CUDA_HOME, "/usr/local/cuda"};
+    char path[4096];
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        if (folders[i] == NULL || *folders[i] == '\0')
+            continue;
+        snprintf(path, sizeof path, "%s/lib64/libnvrtc.so", folders[i]);
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (library != NULL)
+            return library;
+    }
+    const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (library != NULL)
+            return library;
+    }
+    return NULL;
+}
+
+struct nvrtc *nvrtc_open(struct error *error) {
+    void *library = open_library();
+    if (library == NULL) {
+        error_set(error, "no NVRTC here: install the CUDA Toolkit 12.4 or later, or set CUDA_HOME "
+                         "to the folder that holds its lib64");
+        return NULL;
+    }
+    struct nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
+    if (nvrtc == NULL)
+        BUG("out of memory");
+    nvrtc->library = library;
+    const char *missing = NULL;
+#define X(name)                                                                                    \
+    nvrtc->name = (__typeof__(&name))dlsym(library, #name);                                        \
+    if (nvrtc->name == NULL)                                                                       \
+        missing = #name;
+    NVRTC_FUNCTIONS(X)
+#undef X
+    if (missing != NULL) {
+        error_set(error, "this NVRTC lacks %s: install the CUDA Toolkit 12.4 or later", missing);
+        nvrtc_close(nvrtc);
+        return NULL;
+    }
+    int major = 0;
+    int minor = 0;
+    nvrtc->nvrtcVersion(&major, &minor);
+    snprintf(nvrtc->version, sizeof nvrtc->version, "%d.%d", major, minor);
+    return nvrtc;
+}
+
+void nvrtc_close(struct nvrtc *nvrtc) {
+    if (nvrtc == NULL)
+        return;
+    dlclose(nvrtc->library);
+    free(nvrtc);
+}
+
+const char *nvrtc_version(const struct nvrtc *nvrtc) {
+    return nvrtc->version;
+}
+
+bool nvrtc_supports(const struct nvrtc *nvrtc, int compute_capability) {
+    int count = 0;
+    bool found = false;
+    if (nvrtc->nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS || count <= 0)
+        return false;
+    int *supported = calloc((size_t)count, sizeof *supported);
+    if (supported == NULL)
+        BUG("out of memory");
+    if (nvrtc->nvrtcGetSupportedArchs(supported) == NVRTC_SUCCESS)
+        for (int i = 0; i < count; i++)
+            found = found || supported[i] == compute_capability;
+    free(supported);
+    return found;
+}
+
+/* The first line of the log that speaks of an error, else its first line. */
+static void first_error(const char *log, char *reason) {
+    const char *at = strstr(log, "error");
+    while (at != NULL && at > log && at[-1] != '\n')
+        at--;
+    if (at == NULL)
+        at = log;
+    snprintf(reason, REASON_SIZE, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+typedef nvrtcResult (*size_function)(nvrtcProgram, size_t *);
+typedef nvrtcResult (*text_function)(nvrtcProgram, char *);
+
+/* A NUL-terminated copy of one of the program's products, or NULL. */
+static char *product(nvrtcProgram program, size_function size_of, text_function get,
+                     size_t *bytes) {
+    if (size_of(program, bytes) != NVRTC_SUCCESS)
+        return NULL;
+    char *copy = calloc(1, *bytes + 1);
+    if (copy == NULL)
+        BUG("out of memory");
+    if (get(program, copy) == NVRTC_SUCCESS)
+        return copy;
+    free(copy);
+    return NULL;
+}
+
+int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
+                  const char *const *options, int option_count, struct device_image *image,
+                  char *reason, struct error *error) {
+    nvrtcProgram program;
+    size_t bytes = 0;
+    int result = -1;
+    nvrtcResult status = nvrtc->nvrtcCreateProgram(&program, source, name, 0, NULL, NULL);
+    if (status != NVRTC_SUCCESS)
+        return error_set(error, "NVRTC cannot start: %s", nvrtc->nvrtcGetErrorString(status));
+    *image = (struct device_image){.name = name};
+    status = nvrtc->nvrtcCompileProgram(program, option_count, options);
+    image->log = product(program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog, &bytes);
+    if (status == NVRTC_ERROR_COMPILATION || status == NVRTC_ERROR_INVALID_OPTION) {
+        first_error(image->log != NULL ? image->log : "no log", reason);
+        result = 1;
+    } else if (status != NVRTC_SUCCESS) {
+        error_set(error, "NVRTC failed: %s", nvrtc->nvrtcGetErrorString(status));
+    } else {
+        image->cubin =
+            product(program, nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &image->cubin_bytes);
+        image->ptx = product(program, nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, &bytes);
+        if (image->cubin != NULL && image->ptx != NULL && image->log != NULL)
+            result = 0;
+        else
+            error_set(error, "NVRTC gave no machine code: name a real architecture (sm_XX)");
+    }
+    nvrtc->nvrtcDestroyProgram(&program);
+    if (result != 0)
+        nvrtc_image_release(image);
+    return result;
+}
+
+void nvrtc_image_release(struct device_image *image) {
+    free((void *)image->cubin);
+    free((void *)image->ptx);
+    free((void *)image->log);
+    *image = (struct device_image){0};
+}

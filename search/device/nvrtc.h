@@ -1,0 +1,37 @@
+/*
+ * nvrtc: CUDA C++ text to machine code, inside our own process.
+ *
+ * NVRTC is opened at run time (from $CUDA_HOME/lib64, the toolkit we were built with, or the
+ * loader's path), so the binary starts on a machine that has none. One compilation gives both the
+ * cubin and the PTX. NVRTC holds one lock a process: parallel compilation needs several processes.
+ *
+ *     struct nvrtc *nvrtc = nvrtc_open(&error);
+ *     if (nvrtc_compile(nvrtc, "kernel.cu", source, options, count, &image, &error) == 0) ...
+ *     nvrtc_image_release(&image);
+ *     nvrtc_close(nvrtc);
+ */
+#ifndef EVOTILE_DEVICE_NVRTC_H
+#define EVOTILE_DEVICE_NVRTC_H
+
+#include "base/error.h"
+#include "device/device.h"
+
+struct nvrtc;
+
+struct nvrtc *nvrtc_open(struct error *error);
+void nvrtc_close(struct nvrtc *nvrtc);
+
+/* "13.0" */
+const char *nvrtc_version(const struct nvrtc *nvrtc);
+/* Whether this NVRTC can compile for sm_XX. */
+bool nvrtc_supports(const struct nvrtc *nvrtc, int compute_capability);
+
+/* Compiles `source`. On success the image owns its buffers (release it). When the source does not
+   compile, returns 1 and puts the first error of the compiler's log, one line, into `reason` of
+   REASON_SIZE bytes; -1 with `error` when NVRTC itself failed. */
+int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
+                  const char *const *options, int option_count, struct device_image *image,
+                  char *reason, struct error *error);
+void nvrtc_image_release(struct device_image *image);
+
+#endif
