@@ -1,0 +1,400 @@
+#include "base/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+int path_join(char joined[PATH_SIZE], const char *folder, const char *name, struct error *error) {
+    bool alone = name[0] == '/' || folder[0] == '\0';
+    size_t before = alone ? 0 : strlen(folder);
+    bool slash = !alone && folder[before - 1] != '/';
+    size_t length = strlen(name);
+    if (before + slash + length >= PATH_SIZE)
+        return error_set(error, "the path %.60s.../%.60s has more than %d bytes: use shorter names",
+                         folder, name, PATH_SIZE - 1);
+    memmove(joined + before + slash, name, length + 1); /* first: `joined` may be `name` */
+    memmove(joined, folder, before);
+    if (slash)
+        joined[before] = '/';
+    return 0;
+}
+
+const char *path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+int path_parent(char parent[PATH_SIZE], const char *path, struct error *error) {
+    size_t length = (size_t)(path_name(path) - path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    if (length == 0) {
+        strcpy(parent, ".");
+        return 0;
+    }
+    if (length >= PATH_SIZE)
+        return error_set(error, "the path %.60s... has more than %d bytes: use shorter names", path,
+                         PATH_SIZE - 1);
+    memmove(parent, path, length);
+    parent[length] = '\0';
+    return 0;
+}
+
+bool path_exists(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0;
+}
+
+bool path_is_dir(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* The line for a failed system call: what failed, why, and what the user can do about it. */
+static int fail(struct error *error, int number, const char *what, const char *path) {
+    const char *remedy = "check the path";
+    switch (number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        remedy = "free some space there, or choose another folder";
+        break;
+    case EACCES:
+    case EPERM:
+        remedy = "change its permissions, or choose another path";
+        break;
+    case EROFS:
+        remedy = "that file system is read-only: choose another folder";
+        break;
+    case EMFILE:
+    case ENFILE:
+        remedy = "raise the limit of open files (ulimit -n)";
+        break;
+    case EIO:
+    case ESTALE:
+        remedy = "check that disk, or choose another folder";
+        break;
+    default:
+        break;
+    }
+    return error_set(error, "cannot %s %s: %s; %s", what, path, strerror(number), remedy);
+}
+
+char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct error *error) {
+    char *text = NULL;
+    size_t length = 0, room = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        fail(error, errno, "read", path);
+        return NULL;
+    }
+    struct stat status;
+    if (fstat(file, &status) == 0) {
+        if (S_ISDIR(status.st_mode)) {
+            error_set(error, "cannot read %s: it is a folder; give a file", path);
+            goto failed;
+        }
+        room = status.st_size > 0 && (uintmax_t)status.st_size <= limit_bytes
+                   ? (size_t)status.st_size
+                   : 0;
+    }
+    /* Until end of file, whatever its size is said to be: pipes and /proc tell none. */
+    for (;;) {
+        if (!text || length == room) {
+            room = text ? (room < 4096 ? 8192 : room * 2) : room + 1;
+            char *more = realloc(text, room + 1);
+            if (!more)
+                BUG("out of memory");
+            text = more;
+        }
+        ssize_t count = read(file, text + length, room - length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0) {
+            fail(error, errno, "read", path);
+            goto failed;
+        }
+        if (count == 0)
+            break;
+        length += (size_t)count;
+        if (length > limit_bytes) {
+            error_set(error, "%s has more than %zu bytes: that is no file of this kind", path,
+                      limit_bytes);
+            goto failed;
+        }
+    }
+    close(file);
+    text[length] = '\0';
+    if (size)
+        *size = length;
+    return text;
+failed:
+    close(file);
+    free(text);
+    return NULL;
+}
+
+static int write_all(int file, const void *bytes, size_t size) {
+    const char *from = bytes;
+    while (size > 0) {
+        ssize_t count = write(file, from, size);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return -1;
+        from += count;
+        size -= (size_t)count;
+    }
+    return 0;
+}
+
+static int write_file(const char *path, const void *bytes, size_t size, bool durable,
+                      struct error *error) {
+    char folder[PATH_SIZE], temporary[PATH_SIZE];
+    if (path_parent(folder, path, error) < 0)
+        return -1;
+    /* A name that no `ls` shows and no other process takes. */
+    char name[NAME_MAX + 1];
+    snprintf(name, sizeof name, ".%.200s.%ld.XXXXXX", path_name(path), (long)getpid());
+    if (path_join(temporary, folder, name, error) < 0)
+        return -1;
+    int file = mkostemp(temporary, O_CLOEXEC);
+    if (file < 0)
+        return fail(error, errno, "write", path);
+
+    /* mkostemp makes private files; what we write is as open as what it replaces, or as umask says.
+     */
+    struct stat old;
+    mode_t mode = umask(0);
+    umask(mode);
+    mode = stat(path, &old) == 0 ? old.st_mode & 07777 : 0666 & ~mode;
+    int number = 0;
+    if (write_all(file, bytes, size) < 0 || fchmod(file, mode) < 0 || (durable && fsync(file) < 0))
+        number = errno;
+    if (close(file) < 0 && !number) /* where NFS tells of a full disk */
+        number = errno;
+    if (!number && rename(temporary, path) < 0)
+        number = errno;
+    if (number) {
+        unlink(temporary);
+        return fail(error, number, "write", path);
+    }
+    if (durable) { /* the rename itself; a file system that cannot do this does not need it */
+        int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (directory >= 0) {
+            fsync(directory);
+            close(directory);
+        }
+    }
+    return 0;
+}
+
+int path_write_file(const char *path, const void *bytes, size_t size, struct error *error) {
+    return write_file(path, bytes, size, true, error);
+}
+
+int path_write_scratch(const char *path, const void *bytes, size_t size, struct error *error) {
+    return write_file(path, bytes, size, false, error);
+}
+
+int path_make_folder(const char *folder, struct error *error) {
+    char path[PATH_SIZE];
+    if (path_join(path, "", folder, error) < 0)
+        return -1;
+    for (char *end = path + 1;; end++) {
+        char last = *end;
+        if (last != '/' && last != '\0')
+            continue;
+        *end = '\0';
+        /* Not errno alone: mkdir may refuse a folder above that exists, EROFS before EEXIST. */
+        if (mkdir(path, 0777) < 0 && !path_is_dir(path))
+            return fail(error, errno == EEXIST ? ENOTDIR : errno, "make the folder", path);
+        if (last == '\0')
+            return 0;
+        *end = last;
+        if (end[1] == '\0')
+            return 0;
+    }
+}
+
+static int by_bytes(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int path_list(const char *folder, char ***names, int *count, struct error *error) {
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return fail(error, errno, "read the folder", folder);
+    char **list = NULL;
+    int length = 0, room = 0;
+    struct dirent *entry;
+    while (errno = 0, (entry = readdir(directory))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (length == room) {
+            room = room ? room * 2 : 16;
+            list = realloc(list, (size_t)room * sizeof *list);
+        }
+        if (!list || !(list[length++] = strdup(entry->d_name)))
+            BUG("out of memory");
+    }
+    int number = errno;
+    closedir(directory);
+    if (number) {
+        path_list_free(list, length);
+        return fail(error, number, "read the folder", folder);
+    }
+    if (length)
+        qsort(list, (size_t)length, sizeof *list, by_bytes);
+    *names = list;
+    *count = length;
+    return 0;
+}
+
+void path_list_free(char **names, int count) {
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+static int copy_file(const char *from, const char *to, mode_t mode, struct error *error) {
+    char *block = malloc(1 << 16);
+    int target = -1, result = -1;
+    int source = open(from, O_RDONLY | O_CLOEXEC);
+    if (!block)
+        BUG("out of memory");
+    if (source < 0) {
+        fail(error, errno, "read", from);
+        goto done;
+    }
+    target = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode & 0777);
+    if (target < 0) {
+        fail(error, errno, "write", to);
+        goto done;
+    }
+    for (;;) {
+        ssize_t count = read(source, block, 1 << 16);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0) {
+            fail(error, errno, "read", from);
+            goto done;
+        }
+        if (count == 0)
+            break;
+        if (write_all(target, block, (size_t)count) < 0) {
+            fail(error, errno, "write", to);
+            goto done;
+        }
+    }
+    result = 0;
+done:
+    if (target >= 0 && close(target) < 0 && result == 0)
+        result = fail(error, errno, "write", to);
+    if (source >= 0)
+        close(source);
+    free(block);
+    return result;
+}
+
+/* `depth` ends a link that leads back to a folder above it. */
+static int copy_tree(const char *from, const char *to, int depth, struct error *error) {
+    struct stat status;
+    if (stat(from, &status) < 0)
+        return fail(error, errno, "read", from);
+    if (S_ISREG(status.st_mode))
+        return copy_file(from, to, status.st_mode, error);
+    if (!S_ISDIR(status.st_mode))
+        return error_set(error, "cannot copy %s: it is neither a file nor a folder; remove it",
+                         from);
+    if (depth == 0)
+        return error_set(error,
+                         "cannot copy %s: its folders are too deep; is a link among them a "
+                         "circle? remove it",
+                         from);
+    char **names;
+    int count, result = 0;
+    /* The names first: `to` may lie within `from`, and must not be copied into itself. */
+    if (path_list(from, &names, &count, error) < 0)
+        return -1;
+    if (path_make_folder(to, error) < 0)
+        result = -1;
+    for (int i = 0; i < count && result == 0; i++) {
+        char source[PATH_SIZE], target[PATH_SIZE];
+        if (path_join(source, from, names[i], error) < 0 ||
+            path_join(target, to, names[i], error) < 0 ||
+            copy_tree(source, target, depth - 1, error) < 0)
+            result = -1;
+    }
+    path_list_free(names, count);
+    return result;
+}
+
+int path_copy_tree(const char *from, const char *to, struct error *error) {
+    return copy_tree(from, to, 32, error);
+}
+
+int path_remove_tree(const char *folder, struct error *error) {
+    const char *name = path_name(folder);
+    if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        BUG("asked to remove the folder \"%s\"", folder);
+    struct stat status;
+    if (lstat(folder, &status) < 0)
+        return errno == ENOENT ? 0 : fail(error, errno, "remove", folder);
+    if (!S_ISDIR(status.st_mode))
+        return unlink(folder) < 0 ? fail(error, errno, "remove", folder) : 0;
+    char **names;
+    int count, result = 0;
+    if (path_list(folder, &names, &count, error) < 0)
+        return -1;
+    for (int i = 0; i < count && result == 0; i++) {
+        char path[PATH_SIZE];
+        if (path_join(path, folder, names[i], error) < 0 || path_remove_tree(path, error) < 0)
+            result = -1;
+    }
+    path_list_free(names, count);
+    if (result == 0 && rmdir(folder) < 0)
+        result = fail(error, errno, "remove", folder);
+    return result;
+}
+
+const char *path_network(const char *path) {
+    /* Numbers without a name in linux/magic.h are from statfs(2) and from the file systems
+       themselves. FUSE counts as a network: sshfs, s3fs and the like are what it is used for where
+       runs are kept, and its locks cannot be relied upon. */
+    static const struct {
+        uint32_t magic;
+        const char *name;
+    } systems[] = {
+        {NFS_SUPER_MAGIC, "NFS"},   {SMB_SUPER_MAGIC, "SMB"}, {CIFS_SUPER_MAGIC, "CIFS"},
+        {SMB2_SUPER_MAGIC, "SMB"},  {V9FS_MAGIC, "9p"},       {FUSE_SUPER_MAGIC, "FUSE"},
+        {AFS_SUPER_MAGIC, "AFS"},   {AFS_FS_MAGIC, "AFS"},    {CODA_SUPER_MAGIC, "Coda"},
+        {CEPH_SUPER_MAGIC, "Ceph"}, {0x0BD00BD0, "Lustre"},   {0x47504653, "GPFS"},
+        {0x19830326, "BeeGFS"},     {0x01161970, "GFS2"},     {OCFS2_SUPER_MAGIC, "OCFS2"},
+        {0xAAD7AAEA, "PanFS"},      {0x786F4256, "vboxsf"},   {0xBACBACBC, "vmhgfs"},
+        {NCP_SUPER_MAGIC, "NCP"},   {0x20030528, "PVFS"},     {0x6E736673, "WekaFS"},
+    };
+    struct statfs status;
+    if (statfs(path, &status) < 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++)
+        if ((uint32_t)status.f_type == systems[i].magic)
+            return systems[i].name;
+    return NULL;
+}
+
+int path_own_folder(char folder[PATH_SIZE], struct error *error) {
+    char program[PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0)
+        return fail(error, errno, "read", "/proc/self/exe");
+    program[length] = '\0';
+    return path_parent(folder, program, error);
+}
