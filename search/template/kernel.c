@@ -1,0 +1,348 @@
+/* The part of template.json that says how the kernel is run and judged. */
+#include "template/load.h"
+
+#include "base/nearest.h"
+
+#include <string.h>
+
+static const char *const dtype_names[DTYPE_COUNT] = {
+    [DTYPE_F16] = "f16", [DTYPE_BF16] = "bf16", [DTYPE_F32] = "f32",
+    [DTYPE_F64] = "f64", [DTYPE_U32] = "u32",   [DTYPE_I32] = "i32",
+};
+static const int dtype_sizes[DTYPE_COUNT] = {
+    [DTYPE_F16] = 2, [DTYPE_BF16] = 2, [DTYPE_F32] = 4,
+    [DTYPE_F64] = 8, [DTYPE_U32] = 4,  [DTYPE_I32] = 4,
+};
+static const char *const role_names[ROLE_COUNT] = {
+    [ROLE_INPUT] = "input",
+    [ROLE_OUTPUT] = "output",
+    [ROLE_WORKSPACE] = "workspace",
+};
+
+const char *dtype_name(enum dtype dtype) {
+    return dtype_names[dtype];
+}
+
+int dtype_bytes(enum dtype dtype) {
+    return dtype_sizes[dtype];
+}
+
+/* The index of a word in a table of them. */
+static int load_word(const struct json *value, const char *const *words, int count, int *index,
+                     struct error *error) {
+    const char *text;
+    if (json_string(value, &text, error) < 0)
+        return -1;
+    for (int i = 0; i < count; i++)
+        if (strcmp(words[i], text) == 0) {
+            *index = i;
+            return 0;
+        }
+    return json_error(value, error, "unknown word \"%s\"; did you mean \"%s\"?", text,
+                      nearest(text, words, count));
+}
+
+/* ---- tensors ---- */
+
+static const char *const tensor_keys[] = {"dtype", "shape", "role", "fill", "when", "clear", NULL};
+static const char *const dtype_keys[] = {"when", "then", "else", NULL};
+static const char *const fills[] = {"normal"};
+
+static int load_dtype(struct template *template, const struct json *value, struct tensor *tensor,
+                      struct error *error) {
+    struct json when;
+    struct json then;
+    struct json otherwise;
+    int index = 0;
+    int other = 0;
+    if (!cJSON_IsObject(value->value)) {
+        if (load_word(value, dtype_names, DTYPE_COUNT, &index, error) < 0)
+            return -1;
+        tensor->dtype = tensor->other_dtype = (enum dtype)index;
+        return 0;
+    }
+    if (json_only(value, dtype_keys, error) < 0 || json_need(value, "when", &when, error) < 0 ||
+        json_need(value, "then", &then, error) < 0 ||
+        json_need(value, "else", &otherwise, error) < 0 ||
+        load_expression(template, &when, &tensor->dtype_when, error) < 0 ||
+        load_word(&then, dtype_names, DTYPE_COUNT, &index, error) < 0 ||
+        load_word(&otherwise, dtype_names, DTYPE_COUNT, &other, error) < 0)
+        return -1;
+    tensor->dtype = (enum dtype)index;
+    tensor->other_dtype = (enum dtype)other;
+    return 0;
+}
+
+static int load_tensor(struct template *template, const struct json *value, struct error *error) {
+    struct json member;
+    int index = 0;
+    if (template->tensor_count == TENSORS_MAX)
+        return json_error(value, error, "more than %d tensors", TENSORS_MAX);
+    struct tensor *tensor = &template->tensors[template->tensor_count];
+    if (strlen(json_key(value)) >= NAME_SIZE)
+        return json_error(value, error, "a name has less than %d letters", NAME_SIZE);
+    strcpy(tensor->name, json_key(value));
+    template->tensor_count++;
+    if (json_only(value, tensor_keys, error) < 0 || json_need(value, "dtype", &member, error) < 0 ||
+        load_dtype(template, &member, tensor, error) < 0 ||
+        json_need(value, "role", &member, error) < 0 ||
+        load_word(&member, role_names, ROLE_COUNT, &index, error) < 0)
+        return -1;
+    tensor->role = (enum role)index;
+    if (json_find(value, "fill", &member) && load_word(&member, fills, 1, &index, error) < 0)
+        return -1;
+    if (json_find(value, "clear", &member)) {
+        if (json_bool(&member, &tensor->clear, error) < 0)
+            return -1;
+        if (tensor->clear && tensor->role != ROLE_WORKSPACE)
+            return json_error(&member, error, "only a workspace can be cleared");
+    }
+    if (load_optional_expression(template, value, "when", &tensor->when, error) < 0 ||
+        json_need(value, "shape", &member, error) < 0 || json_is_array(&member, error) < 0)
+        return -1;
+    if (json_count(&member) < 1 || json_count(&member) > RANK_MAX)
+        return json_error(&member, error, "must have 1 to %d dimensions", RANK_MAX);
+    for (int i = 0; i < json_count(&member); i++) {
+        struct json extent = json_at(&member, i);
+        if (load_expression(template, &extent, &tensor->shape[i], error) < 0)
+            return -1;
+        tensor->rank++;
+    }
+    return 0;
+}
+
+/* ---- launches ---- */
+
+static const char *const launch_keys[] = {"kernel",    "grid", "block", "smem",
+                                          "arguments", "when", NULL};
+static const char *const argument_keys[] = {"i32", "i64", NULL};
+
+static int load_triple(const struct template *template, const struct json *launch, const char *key,
+                       struct expression *triple[3], struct error *error) {
+    struct json value;
+    if (json_need(launch, key, &value, error) < 0 || json_is_array(&value, error) < 0)
+        return -1;
+    if (json_count(&value) != 3)
+        return json_error(&value, error, "must have 3 extents: x, y, z");
+    for (int i = 0; i < 3; i++) {
+        struct json extent = json_at(&value, i);
+        if (load_expression(template, &extent, &triple[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int load_argument(const struct template *template, const struct json *value,
+                         struct argument *argument, struct error *error) {
+    const char *name;
+    struct json inner;
+    if (cJSON_IsObject(value->value)) {
+        if (json_only(value, argument_keys, error) < 0)
+            return -1;
+        if (json_count(value) != 1)
+            return json_error(value, error, "must be {\"i32\": ...} or {\"i64\": ...}");
+        inner = json_at(value, 0);
+        argument->tensor = -1;
+        argument->size = strcmp(json_key(&inner), "i64") == 0 ? 8 : 4;
+        return load_expression(template, &inner, &argument->expression, error);
+    }
+    if (json_string(value, &name, error) < 0)
+        return -1;
+    argument->size = 8;
+    for (argument->tensor = 0; argument->tensor < template->tensor_count; argument->tensor++)
+        if (strcmp(template->tensors[argument->tensor].name, name) == 0)
+            return 0;
+    return json_error(value, error, "there is no tensor \"%s\"", name);
+}
+
+static int load_launch(const struct template *template, const struct json *value,
+                       struct launch_list *list, struct error *error) {
+    struct json member;
+    if (list->count == LAUNCHES_MAX)
+        return json_error(value, error, "more than %d launches", LAUNCHES_MAX);
+    struct launch *launch = &list->launches[list->count++];
+    if (json_only(value, launch_keys, error) < 0 ||
+        json_need(value, "kernel", &member, error) < 0 ||
+        load_name(&member, launch->kernel, error) < 0 ||
+        load_triple(template, value, "grid", launch->grid, error) < 0 ||
+        load_triple(template, value, "block", launch->block, error) < 0 ||
+        load_optional_expression(template, value, "smem", &launch->smem, error) < 0 ||
+        load_optional_expression(template, value, "when", &launch->when, error) < 0 ||
+        json_need(value, "arguments", &member, error) < 0 || json_is_array(&member, error) < 0)
+        return -1;
+    if (json_count(&member) > ARGUMENTS_MAX)
+        return json_error(&member, error, "more than %d arguments", ARGUMENTS_MAX);
+    for (int i = 0; i < json_count(&member); i++) {
+        struct json argument = json_at(&member, i);
+        launch->argument_count++;
+        if (load_argument(template, &argument, &launch->arguments[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int load_launches(const struct template *template, const struct json *object,
+                         struct launch_list *list, struct error *error) {
+    struct json value;
+    if (json_need(object, "launches", &value, error) < 0 || json_is_array(&value, error) < 0)
+        return -1;
+    if (json_count(&value) == 0)
+        return json_error(&value, error, "must have at least one launch");
+    for (int i = 0; i < json_count(&value); i++) {
+        struct json launch = json_at(&value, i);
+        if (load_launch(template, &launch, list, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- options and tolerance ---- */
+
+static const char *const option_keys[] = {"option", "when", NULL};
+
+static int load_options(struct template *template, const struct json *root, struct error *error) {
+    struct json list;
+    struct json text;
+    if (!json_find(root, "options", &list))
+        return 0;
+    if (json_is_array(&list, error) < 0)
+        return -1;
+    if (json_count(&list) > OPTIONS_MAX)
+        return json_error(&list, error, "more than %d options", OPTIONS_MAX);
+    for (int i = 0; i < json_count(&list); i++) {
+        struct json value = json_at(&list, i);
+        struct option *option = &template->options[template->option_count++];
+        if (json_only(&value, option_keys, error) < 0 ||
+            json_need(&value, "option", &text, error) < 0 ||
+            load_name(&text, option->text, error) < 0 ||
+            load_optional_expression(template, &value, "when", &option->when, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static const char *const tolerance_keys[] = {"relative_l2", "row_relative_l2", "relaxed", NULL};
+static const char *const relaxed_keys[] = {"relative_l2", "row_relative_l2", "when", "about", NULL};
+
+static int load_bounds(const struct json *object, struct tolerance *tolerance,
+                       struct error *error) {
+    struct json value;
+    if (json_need(object, "relative_l2", &value, error) < 0 ||
+        json_number(&value, &tolerance->relative_l2, error) < 0 ||
+        json_need(object, "row_relative_l2", &value, error) < 0 ||
+        json_number(&value, &tolerance->row_relative_l2, error) < 0)
+        return -1;
+    if (!(tolerance->relative_l2 > 0 && tolerance->relative_l2 < 1) ||
+        !(tolerance->row_relative_l2 > 0 && tolerance->row_relative_l2 < 1))
+        return json_error(object, error, "a tolerance lies between 0 and 1");
+    return 0;
+}
+
+static int load_tolerance(struct template *template, const struct json *root, struct error *error) {
+    struct json value;
+    struct json list;
+    struct json when;
+    if (json_need(root, "tolerance", &value, error) < 0 ||
+        json_only(&value, tolerance_keys, error) < 0 ||
+        load_bounds(&value, &template->tolerance, error) < 0)
+        return -1;
+    if (!json_find(&value, "relaxed", &list))
+        return 0;
+    if (json_is_array(&list, error) < 0)
+        return -1;
+    if (json_count(&list) > RELAXED_MAX)
+        return json_error(&list, error, "more than %d of them", RELAXED_MAX);
+    for (int i = 0; i < json_count(&list); i++) {
+        struct json one = json_at(&list, i);
+        struct tolerance *relaxed = &template->relaxed[template->relaxed_count++];
+        if (json_only(&one, relaxed_keys, error) < 0 || load_bounds(&one, relaxed, error) < 0 ||
+            load_about(&one, relaxed->about, error) < 0 ||
+            json_need(&one, "when", &when, error) < 0 ||
+            load_expression(template, &when, &relaxed->when, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+/* A file of the folder itself. */
+static int load_file_name(const struct json *value, char **name, struct error *error) {
+    const char *text;
+    if (json_string(value, &text, error) < 0)
+        return -1;
+    if (*text == '\0' || *text == '.' || strchr(text, '/') != NULL)
+        return json_error(value, error, "must name a file in the template's own folder");
+    *name = strdup(text);
+    return 0;
+}
+
+static const char *const reference_keys[] = {"source", "launches", NULL};
+
+int load_kernel(struct template *template, const struct json *root, struct error *error) {
+    struct json value;
+    struct json source;
+    if (json_need(root, "tensors", &value, error) < 0 || json_is_object(&value, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(&value); i++) {
+        struct json tensor = json_at(&value, i);
+        if (load_tensor(template, &tensor, error) < 0)
+            return -1;
+    }
+    if (load_launches(template, root, &template->launches, error) < 0 ||
+        load_options(template, root, error) < 0 || load_tolerance(template, root, error) < 0 ||
+        json_need(root, "source", &source, error) < 0 ||
+        load_file_name(&source, &template->source, error) < 0 ||
+        json_need(root, "reference", &value, error) < 0 ||
+        json_only(&value, reference_keys, error) < 0 ||
+        load_launches(template, &value, &template->reference, error) < 0 ||
+        json_need(&value, "source", &source, error) < 0 ||
+        load_file_name(&source, &template->reference_source, error) < 0 ||
+        json_need(root, "operations", &value, error) < 0 ||
+        load_expression(template, &value, &template->operations, error) < 0 ||
+        json_need(root, "bytes", &value, error) < 0 ||
+        load_expression(template, &value, &template->bytes, error) < 0)
+        return -1;
+    if (json_find(root, "cpu_reference", &value) &&
+        load_file_name(&value, &template->cpu_reference, error) < 0)
+        return -1;
+    if (json_find(root, "architecture_variant", &value) &&
+        json_bool(&value, &template->architecture_variant, error) < 0)
+        return -1;
+    return 0;
+}
+
+static void release_launches(struct launch_list *list) {
+    for (int i = 0; i < list->count; i++) {
+        struct launch *launch = &list->launches[i];
+        for (int k = 0; k < 3; k++) {
+            expression_free(launch->grid[k]);
+            expression_free(launch->block[k]);
+        }
+        expression_free(launch->smem);
+        expression_free(launch->when);
+        for (int k = 0; k < launch->argument_count; k++)
+            expression_free(launch->arguments[k].expression);
+    }
+}
+
+void release_kernel(struct template *template) {
+    for (int i = 0; i < template->tensor_count; i++) {
+        struct tensor *tensor = &template->tensors[i];
+        for (int k = 0; k < tensor->rank; k++)
+            expression_free(tensor->shape[k]);
+        expression_free(tensor->dtype_when);
+        expression_free(tensor->when);
+    }
+    release_launches(&template->launches);
+    release_launches(&template->reference);
+    for (int i = 0; i < template->option_count; i++)
+        expression_free(template->options[i].when);
+    for (int i = 0; i < template->relaxed_count; i++)
+        expression_free(template->relaxed[i].when);
+    expression_free(template->operations);
+    expression_free(template->bytes);
+    free(template->source);
+    free(template->reference_source);
+    free(template->cpu_reference);
+}

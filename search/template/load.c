@@ -1,0 +1,423 @@
+#include "template/template.h"
+
+#include "base/path.h"
+#include "device/device.h"
+#include "template/load.h"
+
+#include <string.h>
+
+/* ---- the attributes of a device that expressions may read ---- */
+
+struct attribute {
+    const char *name;
+    int64_t (*value)(const struct template_setting *setting);
+};
+
+static int64_t sm_count(const struct template_setting *setting) {
+    return setting->device->sm_count;
+}
+static int64_t smem_limit(const struct template_setting *setting) {
+    return setting->smem_limit;
+}
+static int64_t compute_capability(const struct template_setting *setting) {
+    return setting->device->compute_capability;
+}
+static int64_t registers_per_sm(const struct template_setting *setting) {
+    return setting->device->registers_per_sm;
+}
+static int64_t threads_per_sm(const struct template_setting *setting) {
+    return setting->device->threads_per_sm;
+}
+static int64_t max_threads(const struct template_setting *setting) {
+    (void)setting;
+    return 1024; /* a block, on every architecture (CUDA Programming Guide, "Compute Capabilities")
+                  */
+}
+
+static const struct attribute attributes[] = {
+    {"SM_COUNT", sm_count},
+    {"SMEM_LIMIT", smem_limit},
+    {"CC", compute_capability},
+    {"REGISTERS_PER_SM", registers_per_sm},
+    {"THREADS_PER_SM", threads_per_sm},
+    {"MAX_THREADS", max_threads},
+};
+enum { ATTRIBUTE_COUNT = sizeof attributes / sizeof *attributes };
+
+/* ---- names and expressions ---- */
+
+int load_name(const struct json *value, char name[NAME_SIZE], struct error *error) {
+    const char *text;
+    if (json_string(value, &text, error) < 0)
+        return -1;
+    if (*text == '\0' || strlen(text) >= NAME_SIZE)
+        return json_error(value, error, "must have 1 to %d letters", NAME_SIZE - 1);
+    strcpy(name, text);
+    return 0;
+}
+
+int load_about(const struct json *object, char about[ABOUT_SIZE], struct error *error) {
+    struct json value;
+    const char *text;
+    if (!json_find(object, "about", &value))
+        return 0;
+    if (json_string(&value, &text, error) < 0)
+        return -1;
+    if (strlen(text) >= ABOUT_SIZE)
+        return json_error(&value, error, "must have less than %d letters", ABOUT_SIZE);
+    strcpy(about, text);
+    return 0;
+}
+
+/* An expression may be written as a string, or as a plain number. */
+static int expression_source(const struct json *value, char text[EXPRESSION_TEXT_MAX],
+                             struct error *error) {
+    const char *string;
+    int64_t number;
+    if (cJSON_IsNumber(value->value)) {
+        if (json_integer(value, &number, error) < 0)
+            return -1;
+        snprintf(text, EXPRESSION_TEXT_MAX, "%lld", (long long)number);
+        return 0;
+    }
+    if (json_string(value, &string, error) < 0)
+        return json_error(value, error, "must be an expression: a string or a whole number");
+    if (snprintf(text, EXPRESSION_TEXT_MAX, "%s", string) >= EXPRESSION_TEXT_MAX)
+        return json_error(value, error, "must be shorter than %d letters", EXPRESSION_TEXT_MAX);
+    return 0;
+}
+
+/* Puts file, line and path before what an expression's or the space's own error says. */
+int load_located(const struct json *value, struct error *error) {
+    char text[sizeof error->text];
+    memcpy(text, error->text, sizeof text);
+    return json_error(value, error, "%s", text);
+}
+
+int load_expression(const struct template *template, const struct json *value,
+                    struct expression **expression, struct error *error) {
+    char text[EXPRESSION_TEXT_MAX];
+    if (expression_source(value, text, error) < 0)
+        return -1;
+    *expression = expression_parse(text, &template->space->scope, error);
+    return *expression != NULL ? 0 : load_located(value, error);
+}
+
+int load_optional_expression(const struct template *template, const struct json *object,
+                             const char *key, struct expression **expression, struct error *error) {
+    struct json value;
+    return json_find(object, key, &value) ? load_expression(template, &value, expression, error)
+                                          : 0;
+}
+
+/* ---- dimensions ---- */
+
+static const char *const dimension_keys[] = {"about",  "minimum", "maximum",
+                                             "values", "default", NULL};
+
+static int load_dimension(struct template *template, const struct json *value,
+                          struct error *error) {
+    struct json member;
+    if (template->dimension_count == DIMENSIONS_MAX)
+        return json_error(value, error, "more than %d dimensions", DIMENSIONS_MAX);
+    struct dimension *dimension = &template->dimensions[template->dimension_count];
+    *dimension = (struct dimension){.minimum = 1, .maximum = INT32_MAX};
+    if (json_only(value, dimension_keys, error) < 0 ||
+        load_about(value, dimension->about, error) < 0)
+        return -1;
+    if (strlen(json_key(value)) >= NAME_SIZE)
+        return json_error(value, error, "a name has less than %d letters", NAME_SIZE);
+    strcpy(dimension->name, json_key(value));
+    if (json_find(value, "minimum", &member) &&
+        json_integer(&member, &dimension->minimum, error) < 0)
+        return -1;
+    if (json_find(value, "maximum", &member) &&
+        json_integer(&member, &dimension->maximum, error) < 0)
+        return -1;
+    if (json_find(value, "values", &member)) {
+        if (json_is_array(&member, error) < 0)
+            return -1;
+        dimension->value_count = json_count(&member);
+        if (dimension->value_count < 1 || dimension->value_count > DOMAIN_MAX)
+            return json_error(&member, error, "must have 1 to %d values", DOMAIN_MAX);
+        for (int i = 0; i < dimension->value_count; i++) {
+            struct json element = json_at(&member, i);
+            if (json_integer(&element, &dimension->values[i], error) < 0)
+                return -1;
+        }
+    }
+    if (load_optional_expression(template, value, "default", &dimension->preset, error) < 0)
+        return -1;
+    if (space_add_dimension(template->space, dimension->name, error) < 0)
+        return load_located(value, error);
+    template->dimension_count++;
+    return 0;
+}
+
+static int load_dimensions(struct template *template, const struct json *root,
+                           struct error *error) {
+    struct json dimensions;
+    struct json specialised;
+    if (json_need(root, "dimensions", &dimensions, error) < 0 ||
+        json_is_object(&dimensions, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(&dimensions); i++) {
+        struct json value = json_at(&dimensions, i);
+        if (load_dimension(template, &value, error) < 0)
+            return -1;
+    }
+    if (!json_find(root, "specialised", &specialised))
+        return 0;
+    if (json_is_array(&specialised, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(&specialised); i++) {
+        struct json value = json_at(&specialised, i);
+        char name[NAME_SIZE];
+        if (load_name(&value, name, error) < 0)
+            return -1;
+        int d = 0;
+        while (d < template->dimension_count && strcmp(template->dimensions[d].name, name) != 0)
+            d++;
+        if (d == template->dimension_count)
+            return json_error(&value, error, "no such dimension");
+        template->dimensions[d].specialised = true;
+    }
+    return 0;
+}
+
+/* ---- genes, derived quantities, constraints ---- */
+
+static const char *const gene_keys[] = {"about", "values", "default", "when", NULL};
+
+static int load_gene(struct template *template, const struct json *value, struct error *error) {
+    struct json values;
+    struct json preset;
+    struct json when;
+    char about[ABOUT_SIZE] = "";
+    char condition[EXPRESSION_TEXT_MAX];
+    if (json_only(value, gene_keys, error) < 0 || load_about(value, about, error) < 0 ||
+        json_need(value, "values", &values, error) < 0 || json_is_array(&values, error) < 0 ||
+        json_need(value, "default", &preset, error) < 0)
+        return -1;
+    bool has_condition = json_find(value, "when", &when);
+    if (has_condition && expression_source(&when, condition, error) < 0)
+        return -1;
+    if (json_count(&values) < 1 || json_count(&values) > DOMAIN_MAX)
+        return json_error(&values, error, "must have 1 to %d values", DOMAIN_MAX);
+    struct json first = json_at(&values, 0);
+    bool labels = cJSON_IsString(first.value);
+    int64_t numbers[DOMAIN_MAX];
+    const char *texts[DOMAIN_MAX];
+    int count = 0;
+    int preset_index = 0;
+    bool preset_known = false;
+    for (int i = 0; i < json_count(&values); i++) {
+        struct json element = json_at(&values, i);
+        bool is_preset = cJSON_Compare(element.value, preset.value, 1);
+        if (labels ? json_string(&element, &texts[count], error) < 0
+                   : json_integer(&element, &numbers[count], error) < 0)
+            return -1;
+        preset_known = preset_known || is_preset;
+        if (is_preset)
+            preset_index = count;
+        count++;
+    }
+    if (!preset_known)
+        return json_error(&preset, error, "is none of the gene's values");
+    int added = labels ? space_add_labels(template->space, json_key(value), about, texts, count,
+                                          preset_index, has_condition ? condition : NULL, error)
+                       : space_add_integers(template->space, json_key(value), about, numbers, count,
+                                            preset_index, has_condition ? condition : NULL, error);
+    return added >= 0 ? 0 : load_located(value, error);
+}
+
+static const char *const constraint_keys[] = {"require", "because", NULL};
+
+static int load_space(struct template *template, const struct json *root, struct error *error) {
+    struct json list;
+    char text[EXPRESSION_TEXT_MAX];
+    const char *because;
+    if (json_need(root, "genes", &list, error) < 0 || json_is_object(&list, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(&list); i++) {
+        struct json gene = json_at(&list, i);
+        if (load_gene(template, &gene, error) < 0)
+            return -1;
+    }
+    if (json_find(root, "derived", &list)) {
+        if (json_is_object(&list, error) < 0)
+            return -1;
+        for (int i = 0; i < json_count(&list); i++) {
+            struct json value = json_at(&list, i);
+            if (expression_source(&value, text, error) < 0)
+                return -1;
+            if (space_add_derived(template->space, json_key(&value), text, error) < 0)
+                return load_located(&value, error);
+        }
+    }
+    if (json_find(root, "constraints", &list)) {
+        if (json_is_array(&list, error) < 0)
+            return -1;
+        for (int i = 0; i < json_count(&list); i++) {
+            struct json value = json_at(&list, i);
+            struct json require;
+            struct json why;
+            if (json_only(&value, constraint_keys, error) < 0 ||
+                json_need(&value, "require", &require, error) < 0 ||
+                json_need(&value, "because", &why, error) < 0 ||
+                expression_source(&require, text, error) < 0 ||
+                json_string(&why, &because, error) < 0)
+                return -1;
+            if (space_add_constraint(template->space, text, because, error) < 0)
+                return load_located(&require, error);
+        }
+    }
+    return 0;
+}
+
+/* A config's "genes" is one more constraint a gene: where the gene is active, one of these values.
+ */
+static int narrow(struct template *template, const struct narrowing *narrowing,
+                  struct error *error) {
+    struct space *space = template->space;
+    char text[EXPRESSION_TEXT_MAX] = "";
+    char value[NAME_SIZE];
+    size_t used = 0;
+    int index = space_find_gene(space, narrowing->gene);
+    if (index < 0)
+        return error_input(error, "there is no gene %s in %s; did you mean %s?", narrowing->gene,
+                           template->name, scope_nearest(&space->scope, narrowing->gene));
+    const struct gene *gene = &space->genes[index];
+    if (gene->when != NULL)
+        used = (size_t)snprintf(text, sizeof text, "!(%s) || ", expression_text(gene->when));
+    for (int i = 0; i < narrowing->count; i++) {
+        int k = 0;
+        while (k < gene->count &&
+               strcmp(space_value_text(space, index, k, value), narrowing->values[i]) != 0)
+            k++;
+        if (k == gene->count)
+            return error_input(error, "gene %s of %s has no value %s: `evotile space` lists them",
+                               gene->name, template->name, narrowing->values[i]);
+        if (used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s == %s",
+                                     i > 0 ? " || " : "", gene->name, narrowing->values[i]);
+    }
+    if (used >= sizeof text)
+        return error_input(error, "gene %s is narrowed to too many values", gene->name);
+    return space_add_constraint(space, text, "the config's \"genes\" leaves only these values",
+                                error) < 0
+               ? -1
+               : 0;
+}
+
+static int narrow_all(struct template *template, const struct template_setting *setting,
+                      struct error *error) {
+    for (int i = 0; i < setting->narrowing_count; i++)
+        if (narrow(template, &setting->narrowings[i], error) < 0)
+            return -1;
+    return 0;
+}
+
+static int add_environments(struct template *template, const struct template_setting *setting,
+                            struct error *error) {
+    int64_t values[DIMENSIONS_MAX + ATTRIBUTE_COUNT];
+    char name[CASE_NAME_SIZE];
+    for (int c = 0; c < setting->case_count; c++) {
+        memcpy(values, setting->cases[c].values,
+               (size_t) template->dimension_count * sizeof *values);
+        for (int a = 0; a < ATTRIBUTE_COUNT; a++)
+            values[template->dimension_count + a] = attributes[a].value(setting);
+        template->cases[c] = setting->cases[c];
+        template_print_shape(template, &setting->cases[c], name);
+        if (space_add_environment(template->space, name, values, error) < 0)
+            return error_prefix(error, "%s", template->document.file);
+    }
+    template->case_count = setting->case_count;
+    if (space_seal(template->space, error) < 0)
+        return error_prefix(error, "%s", template->document.file);
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static const char *const root_keys[] = {"format",
+                                        "name",
+                                        "about",
+                                        "dimensions",
+                                        "specialised",
+                                        "genes",
+                                        "derived",
+                                        "constraints",
+                                        "tensors",
+                                        "launches",
+                                        "options",
+                                        "source",
+                                        "reference",
+                                        "cpu_reference",
+                                        "tolerance",
+                                        "operations",
+                                        "bytes",
+                                        "probe_cases",
+                                        "architecture_variant",
+                                        NULL};
+
+static int load_head(struct template *template, const struct json *root, struct error *error) {
+    struct json value;
+    int64_t format;
+    if (json_only(root, root_keys, error) < 0 || json_need(root, "format", &value, error) < 0 ||
+        json_integer(&value, &format, error) < 0)
+        return -1;
+    if (format != 1)
+        return json_error(&value, error, "this evotile reads templates of format 1");
+    if (json_need(root, "name", &value, error) < 0 ||
+        load_name(&value, template->name, error) < 0 ||
+        load_about(root, template->about, error) < 0)
+        return -1;
+    return 0;
+}
+
+struct template *template_load(const char *folder, const struct template_setting *setting,
+                               struct error *error) {
+    char path[PATH_SIZE];
+    struct template *template = calloc(1, sizeof *template);
+    if (template == NULL)
+        BUG("out of memory");
+    template->folder = strdup(folder);
+    template->space = space_new();
+    if (path_join(path, folder, "template.json", error) < 0 ||
+        json_read(&template->document, path, error) < 0)
+        goto failed;
+    struct json root = json_root(&template->document);
+    if (load_head(template, &root, error) < 0 || load_dimensions(template, &root, error) < 0)
+        goto failed;
+    if (setting == NULL)
+        return template;
+    if (setting->case_count > CASES_MAX)
+        BUG("more than %d cases", CASES_MAX);
+    template->compute_capability = setting->device->compute_capability;
+    for (int a = 0; a < ATTRIBUTE_COUNT; a++)
+        if (space_add_dimension(template->space, attributes[a].name, error) < 0) {
+            error_prefix(error, "%s", path);
+            goto failed;
+        }
+    if (load_space(template, &root, error) < 0 || narrow_all(template, setting, error) < 0 ||
+        add_environments(template, setting, error) < 0 || load_kernel(template, &root, error) < 0 ||
+        template_hash(template, error) < 0)
+        goto failed;
+    return template;
+failed:
+    template_free(template);
+    return NULL;
+}
+
+void template_free(struct template *template) {
+    if (template == NULL)
+        return;
+    for (int d = 0; d < template->dimension_count; d++)
+        expression_free(template->dimensions[d].preset);
+    release_kernel(template);
+    space_free(template->space);
+    json_release(&template->document);
+    free(template->folder);
+    free(template);
+}

@@ -1,0 +1,25 @@
+/* load: the parts of reading a template's JSON that its files share. Not for anybody else. */
+#ifndef EVOTILE_TEMPLATE_LOAD_H
+#define EVOTILE_TEMPLATE_LOAD_H
+
+#include "template/template.h"
+
+int load_name(const struct json *value, char name[NAME_SIZE], struct error *error);
+/* The object's key "about", which may be missing. */
+int load_about(const struct json *object, char about[ABOUT_SIZE], struct error *error);
+int load_expression(const struct template *template, const struct json *value,
+                    struct expression **expression, struct error *error);
+/* Leaves `expression` alone where the object has no such key. */
+int load_optional_expression(const struct template *template, const struct json *object,
+                             const char *key, struct expression **expression, struct error *error);
+/* Puts file, line and path before the text of an error that lacks them; returns -1. */
+int load_located(const struct json *value, struct error *error);
+
+/* kernel.c: tensors, launches, options, tolerance, source files. */
+int load_kernel(struct template *template, const struct json *root, struct error *error);
+void release_kernel(struct template *template);
+
+/* source.c: the hash of everything that a candidate may depend on. */
+int template_hash(struct template *template, struct error *error);
+
+#endif

@@ -1,0 +1,162 @@
+/* Geometry: what a genome launches for a case. */
+#include "template/load.h"
+
+#include <string.h>
+
+/* CUDA's limits that no device exceeds (Programming Guide, "Compute Capabilities"). */
+static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535};
+static const int64_t block_limits[3] = {1024, 1024, 64};
+
+static int evaluate(const struct template *template, const struct expression *expression,
+                    const int64_t *values, int64_t *result, struct error *error) {
+    if (expression_evaluate(expression, values, result, error) == 0)
+        return 0;
+    return error_prefix(error, "%s: %s", template->document.file, expression_text(expression));
+}
+
+/* Whether a condition holds; one that is not there does. */
+static int holds(const struct template *template, const struct expression *when,
+                 const int64_t *values, bool *result, struct error *error) {
+    int64_t number = 1;
+    if (when != NULL && evaluate(template, when, values, &number, error) < 0)
+        return -1;
+    *result = number != 0;
+    return 0;
+}
+
+static int plan_tensor(const struct template *template, const struct tensor *tensor,
+                       const int64_t *values, struct planned_tensor *planned, struct error *error) {
+    bool then;
+    *planned = (struct planned_tensor){.elements = 1};
+    if (holds(template, tensor->when, values, &planned->present, error) < 0)
+        return -1;
+    if (!planned->present)
+        return 0;
+    if (holds(template, tensor->dtype_when, values, &then, error) < 0)
+        return -1;
+    planned->dtype = then ? tensor->dtype : tensor->other_dtype;
+    for (int i = 0; i < tensor->rank; i++) {
+        if (evaluate(template, tensor->shape[i], values, &planned->row, error) < 0)
+            return -1;
+        if (planned->row < 1 ||
+            __builtin_mul_overflow(planned->elements, planned->row, &planned->elements) ||
+            planned->elements > INT64_C(1) << 40)
+            return error_input(error,
+                               "%s: tensor %s: extent %d is %lld: it must be positive, and "
+                               "the tensor of a size that fits a GPU",
+                               template->document.file, tensor->name, i, (long long)planned->row);
+    }
+    planned->bytes = planned->elements * dtype_bytes(planned->dtype);
+    return 0;
+}
+
+static int plan_extents(const struct template *template, const struct launch *launch,
+                        const char *what, struct expression *const extents[3],
+                        const int64_t limits[3], const int64_t *values, unsigned planned[3],
+                        struct error *error) {
+    for (int i = 0; i < 3; i++) {
+        int64_t extent;
+        if (evaluate(template, extents[i], values, &extent, error) < 0)
+            return -1;
+        if (extent < 1 || extent > limits[i])
+            return error_input(error,
+                               "%s: launch of %s: %s extent %d is %lld, outside 1 to %lld: "
+                               "add a constraint",
+                               template->document.file, launch->kernel, what, i, (long long)extent,
+                               (long long)limits[i]);
+        planned[i] = (unsigned)extent;
+    }
+    return 0;
+}
+
+static int plan_launch(const struct template *template, const struct launch *launch,
+                       const int64_t *values, struct planned_launch *planned, struct error *error) {
+    int64_t smem = 0;
+    *planned = (struct planned_launch){.kernel = launch->kernel};
+    if (plan_extents(template, launch, "grid", launch->grid, grid_limits, values, planned->grid,
+                     error) < 0 ||
+        plan_extents(template, launch, "block", launch->block, block_limits, values, planned->block,
+                     error) < 0 ||
+        (launch->smem != NULL && evaluate(template, launch->smem, values, &smem, error) < 0))
+        return -1;
+    if (planned->block[0] * planned->block[1] * planned->block[2] > 1024 || smem < 0 ||
+        smem > INT32_MAX)
+        return error_input(error,
+                           "%s: launch of %s: %u threads and %lld bytes of shared memory: "
+                           "add a constraint",
+                           template->document.file, launch->kernel,
+                           planned->block[0] * planned->block[1] * planned->block[2],
+                           (long long)smem);
+    planned->smem_bytes = (unsigned)smem;
+    planned->argument_count = launch->argument_count;
+    for (int i = 0; i < launch->argument_count; i++) {
+        const struct argument *argument = &launch->arguments[i];
+        struct planned_argument *to = &planned->arguments[i];
+        *to = (struct planned_argument){.tensor = argument->tensor, .size = argument->size};
+        if (argument->expression != NULL &&
+            evaluate(template, argument->expression, values, &to->value, error) < 0)
+            return -1;
+        if (to->size == 4 && to->value != (int32_t)to->value)
+            return error_input(error, "%s: launch of %s: argument %d is %lld, which no i32 holds",
+                               template->document.file, launch->kernel, i, (long long)to->value);
+    }
+    return 0;
+}
+
+static int plan_launches(const struct template *template, const struct launch_list *list,
+                         const int64_t *values, struct plan *plan, struct error *error) {
+    for (int i = 0; i < list->count; i++) {
+        bool launched;
+        if (holds(template, list->launches[i].when, values, &launched, error) < 0)
+            return -1;
+        if (launched && plan_launch(template, &list->launches[i], values,
+                                    &plan->launches[plan->launch_count++], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int plan_tensors(const struct template *template, const int64_t *values, struct plan *plan,
+                        struct error *error) {
+    for (int t = 0; t < template->tensor_count; t++)
+        if (plan_tensor(template, &template->tensors[t], values, &plan->tensors[t], error) < 0)
+            return -1;
+    return 0;
+}
+
+int template_plan(const struct template *template, const struct genome *genome, int case_index,
+                  struct plan *plan, struct error *error) {
+    int64_t values[SLOTS_MAX];
+    *plan = (struct plan){.tolerance = template->tolerance};
+    if (space_values(template->space, genome, case_index, values, error) < 0 ||
+        plan_tensors(template, values, plan, error) < 0 ||
+        plan_launches(template, &template->launches, values, plan, error) < 0 ||
+        evaluate(template, template->operations, values, &plan->operations, error) < 0 ||
+        evaluate(template, template->bytes, values, &plan->bytes, error) < 0)
+        return -1;
+    for (int i = 0; i < template->relaxed_count && !plan->limited_range; i++) {
+        if (holds(template, template->relaxed[i].when, values, &plan->limited_range, error) < 0)
+            return -1;
+        if (plan->limited_range)
+            plan->tolerance = template->relaxed[i];
+    }
+    return 0;
+}
+
+int template_reference_plan(const struct template *template, int case_index, struct plan *plan,
+                            struct error *error) {
+    struct genome genome = genome_default(template->space);
+    int64_t values[SLOTS_MAX] = {0};
+    *plan = (struct plan){.tolerance = template->tolerance};
+    /* The default genome may be invalid here: what a reference reads does not depend on genes. */
+    if (space_values(template->space, &genome, case_index, values, error) < 0 ||
+        plan_tensors(template, values, plan, error) < 0 ||
+        plan_launches(template, &template->reference, values, plan, error) < 0)
+        return -1;
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_OUTPUT) {
+            plan->tensors[t].dtype = DTYPE_F64;
+            plan->tensors[t].bytes = plan->tensors[t].elements * dtype_bytes(DTYPE_F64);
+        }
+    return 0;
+}

@@ -1,0 +1,175 @@
+/* Cases: reading, printing, and which of them share a compilation. */
+#include "template/load.h"
+
+#include "base/nearest.h"
+#include "base/path.h"
+
+#include <string.h>
+
+int template_find(char found[PATH_SIZE], const char *name, const char *folder,
+                  struct error *error) {
+    char own[PATH_SIZE];
+    char beside[PATH_SIZE];
+    char installed[PATH_SIZE];
+    char path[PATH_SIZE];
+    const char *places[5];
+    int count = 0;
+    if (path_own_folder(own, error) < 0 || path_join(beside, own, "../templates", error) < 0 ||
+        path_join(installed, own, "../share/evotile/templates", error) < 0)
+        return -1;
+    if (folder != NULL)
+        places[count++] = folder;
+    if (getenv("EVOTILE_TEMPLATES") != NULL)
+        places[count++] = getenv("EVOTILE_TEMPLATES");
+    places[count++] = "templates";
+    places[count++] = beside;
+    places[count++] = installed;
+    for (int i = 0; i < count; i++) {
+        if (path_join(found, places[i], name, error) < 0 ||
+            path_join(path, found, "template.json", error) < 0)
+            return -1;
+        if (path_exists(path))
+            return 0;
+    }
+    return error_input(error,
+                       "no template \"%s\" in %s/: name a folder with a template.json there, or "
+                       "give --templates DIR",
+                       name, places[0]);
+}
+
+/* Checks one value of a case against what its dimension allows. */
+static int check_value(const struct dimension *dimension, int64_t number, const struct json *value,
+                       struct error *error) {
+    char list[256] = "";
+    bool allowed =
+        dimension->value_count == 0 && number >= dimension->minimum && number <= dimension->maximum;
+    for (int i = 0; i < dimension->value_count; i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%lld", i > 0 ? ", " : "",
+                 (long long)dimension->values[i]);
+        allowed = allowed || dimension->values[i] == number;
+    }
+    if (allowed)
+        return 0;
+    if (dimension->value_count > 0)
+        return json_error(value, error, "%s is %lld, but must be one of %s", dimension->name,
+                          (long long)number, list);
+    return json_error(value, error, "%s is %lld, but must lie between %lld and %lld",
+                      dimension->name, (long long)number, (long long)dimension->minimum,
+                      (long long)dimension->maximum);
+}
+
+int template_read_shape(const struct template *template, const struct json *value,
+                        const struct shape *like, struct shape *shape, struct error *error) {
+    const char *names[DIMENSIONS_MAX + 1] = {NULL};
+    int64_t slots[SLOTS_MAX] = {0};
+    int name_count = 0;
+    for (int d = 0; d < template->dimension_count; d++)
+        if (like == NULL || !template->dimensions[d].specialised)
+            names[name_count++] = template->dimensions[d].name;
+    if (json_only(value, names, error) < 0)
+        return -1;
+    for (int d = 0; d < template->dimension_count; d++) {
+        const struct dimension *dimension = &template->dimensions[d];
+        int64_t *number = &shape->values[d];
+        struct json given;
+        if (like != NULL && dimension->specialised)
+            *number = like->values[d];
+        else if (json_find(value, dimension->name, &given)) {
+            if (json_integer(&given, number, error) < 0 ||
+                check_value(dimension, *number, &given, error) < 0)
+                return -1;
+        } else if (dimension->preset == NULL)
+            return json_error(value, error, "%s is missing (%s)", dimension->name,
+                              dimension->about);
+        else if (expression_evaluate(dimension->preset, slots, number, error) < 0)
+            return load_located(value, error);
+        else if (check_value(dimension, *number, value, error) < 0)
+            return -1;
+        slots[scope_find(&template->space->scope, dimension->name)] = *number;
+    }
+    return 0;
+}
+
+void template_print_shape(const struct template *template, const struct shape *shape,
+                          char text[CASE_NAME_SIZE]) {
+    int64_t slots[SLOTS_MAX] = {0};
+    size_t used = 0;
+    text[0] = '\0';
+    for (int d = 0; d < template->dimension_count; d++) {
+        const struct dimension *dimension = &template->dimensions[d];
+        int64_t preset;
+        slots[scope_find(&template->space->scope, dimension->name)] = shape->values[d];
+        if (dimension->preset != NULL &&
+            expression_evaluate(dimension->preset, slots, &preset, NULL) == 0 &&
+            preset == shape->values[d])
+            continue;
+        int length = snprintf(text + used, CASE_NAME_SIZE - used, "%s%s=%lld", used > 0 ? "," : "",
+                              dimension->name, (long long)shape->values[d]);
+        used = used + (size_t)length < CASE_NAME_SIZE ? used + (size_t)length : CASE_NAME_SIZE - 1;
+    }
+}
+
+int64_t template_dimension(const struct template *template, const struct shape *shape,
+                           const char *name, int64_t otherwise) {
+    for (int d = 0; d < template->dimension_count; d++)
+        if (strcmp(template->dimensions[d].name, name) == 0)
+            return shape->values[d];
+    return otherwise;
+}
+
+static bool same_variant(const struct template *template, const struct shape *a,
+                         const struct shape *b) {
+    for (int d = 0; d < template->dimension_count; d++)
+        if (template->dimensions[d].specialised && a->values[d] != b->values[d])
+            return false;
+    return true;
+}
+
+int template_variant(const struct template *template, int case_index) {
+    int variant = 0;
+    while (!same_variant(template, &template->cases[variant], &template->cases[case_index]))
+        variant++;
+    return variant;
+}
+
+struct template *template_load_probes(const struct template *template,
+                                      const struct template_setting *setting, struct error *error) {
+    struct json root = json_root(&template->document);
+    struct json probes;
+    struct shape shapes[CASES_MAX];
+    struct template_setting probing = *setting;
+    if (!json_find(&root, "probe_cases", &probes))
+        return NULL;
+    if (json_is_array(&probes, error) < 0)
+        return NULL;
+    probing.cases = shapes;
+    probing.case_count = 0;
+    for (int c = 0; c < template->case_count; c++) {
+        if (template_variant(template, c) != c)
+            continue;
+        for (int i = 0; i < json_count(&probes); i++) {
+            struct json probe = json_at(&probes, i);
+            if (probing.case_count == CASES_MAX)
+                break;
+            if (template_read_shape(template, &probe, &template->cases[c],
+                                    &shapes[probing.case_count++], error) < 0)
+                return NULL;
+        }
+    }
+    return probing.case_count > 0 ? template_load(template->folder, &probing, error) : NULL;
+}
+
+bool template_admits(const struct template *template, const struct genome *genome, int case_index) {
+    int64_t values[SLOTS_MAX];
+    if (space_values(template->space, genome, case_index, values, &(struct error){0}) < 0)
+        return false;
+    for (int i = 0; i < template->space->constraint_count; i++) {
+        int64_t holds;
+        if (expression_evaluate(template->space->constraints[i].expression, values, &holds, NULL) <
+                0 ||
+            holds == 0)
+            return false;
+    }
+    return true;
+}

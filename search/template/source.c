@@ -1,0 +1,240 @@
+/* Text: what NVRTC gets for a genome. */
+#include "template/load.h"
+
+#include "base/path.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { SOURCE_BYTES_MAX = 4 << 20, INCLUDES_MAX = 64 };
+
+/* A string that grows. */
+struct text {
+    char *bytes;
+    size_t used, room;
+};
+
+static void text_add(struct text *text, const char *bytes, size_t count) {
+    if (text->used + count + 1 > text->room) {
+        text->room = 2 * (text->used + count + 1);
+        text->bytes = realloc(text->bytes, text->room);
+        if (text->bytes == NULL)
+            BUG("out of memory");
+    }
+    memcpy(text->bytes + text->used, bytes, count);
+    text->used += count;
+    text->bytes[text->used] = '\0';
+}
+
+__attribute__((format(printf, 2, 3))) static void text_print(struct text *text, const char *format,
+                                                             ...) {
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length < 0 || (size_t)length >= sizeof line)
+        BUG("a line of more than %zu bytes", sizeof line);
+    text_add(text, line, (size_t)length);
+}
+
+/* ---- includes ---- */
+
+/* The files that one source has pulled in, each once. */
+struct inlined {
+    int count;
+    char paths[INCLUDES_MAX][PATH_SIZE];
+};
+
+/* `#include "lib/NAME"` at the start of a line: NAME's place, or false. */
+static bool library_include(const char *line, size_t length, char name[NAME_SIZE]) {
+    static const char start[] = "#include \"lib/";
+    if (length < sizeof start || strncmp(line, start, sizeof start - 1) != 0)
+        return false;
+    const char *from = line + sizeof start - 1;
+    const char *end = memchr(from, '"', (size_t)(line + length - from));
+    if (end == NULL || end == from || end - from >= NAME_SIZE ||
+        memchr(from, '/', (size_t)(end - from)))
+        return false;
+    memcpy(name, from, (size_t)(end - from));
+    name[end - from] = '\0';
+    return true;
+}
+
+/* The library of primitives lies beside the template's folder. */
+static int library_path(const struct template *template, const char *name, char path[PATH_SIZE],
+                        struct error *error) {
+    return path_join(path, template->folder, "../lib", error) < 0
+               ? -1
+               : path_join(path, path, name, error);
+}
+
+/* Appends a file, with its includes from lib/ in place of their lines, each file once. */
+static int inline_file(const struct template *template, const char *path, struct inlined *inlined,
+                       struct text *text, struct error *error) {
+    for (int i = 0; i < inlined->count; i++)
+        if (strcmp(inlined->paths[i], path) == 0)
+            return 0;
+    if (inlined->count == INCLUDES_MAX)
+        return error_input(error, "%s: more than %d files are included", path, INCLUDES_MAX);
+    strcpy(inlined->paths[inlined->count++], path);
+    char *source = path_read_file(path, SOURCE_BYTES_MAX, NULL, error);
+    if (source == NULL)
+        return -1;
+    int result = 0;
+    for (const char *line = source; *line != '\0' && result == 0;) {
+        size_t length = strcspn(line, "\n");
+        char name[NAME_SIZE];
+        char included[PATH_SIZE];
+        if (library_include(line, length, name)) {
+            result = library_path(template, name, included, error);
+            if (result == 0)
+                result = inline_file(template, included, inlined, text, error);
+        } else {
+            text_add(text, line, length);
+            text_add(text, "\n", 1);
+        }
+        line += length + (line[length] == '\n');
+    }
+    free(source);
+    return result;
+}
+
+static int inline_source(const struct template *template, const char *name, struct text *text,
+                         struct error *error) {
+    char path[PATH_SIZE];
+    struct inlined *inlined = calloc(1, sizeof *inlined);
+    if (inlined == NULL)
+        BUG("out of memory");
+    int result = path_join(path, template->folder, name, error);
+    if (result == 0)
+        result = inline_file(template, path, inlined, text, error);
+    free(inlined);
+    if (result < 0)
+        free(text->bytes);
+    return result;
+}
+
+/* ---- instantiation ---- */
+
+uint64_t template_genome_mark(const struct genome *genome) {
+    return genome_hash(genome).low;
+}
+
+/* SWIZZLE_XOR: the gene's name and the label in capitals. */
+static void label_macro(const struct gene *gene, const char *label, char macro[2 * NAME_SIZE]) {
+    int used = snprintf(macro, 2 * NAME_SIZE, "%s_", gene->name);
+    for (; *label != '\0' && used < 2 * NAME_SIZE - 1; label++)
+        macro[used++] = isalnum((unsigned char)*label) ? (char)toupper((unsigned char)*label) : '_';
+    macro[used] = '\0';
+}
+
+static void define_gene(const struct space *space, const struct genome *genome, int index,
+                        struct text *text) {
+    const struct gene *gene = &space->genes[index];
+    char value[NAME_SIZE];
+    char macro[2 * NAME_SIZE];
+    if (gene->ordered) {
+        text_print(text, "#define %s %s\n", gene->name,
+                   space_value_text(space, index, genome->value[index], value));
+        return;
+    }
+    for (int i = 0; i < gene->count; i++) {
+        label_macro(gene, space_value_text(space, index, i, value), macro);
+        text_print(text, "#define %s %lld\n", macro, (long long)gene->values[i]);
+    }
+    label_macro(gene, space_value_text(space, index, genome->value[index], value), macro);
+    text_print(text, "#define %s %s\n", gene->name, macro);
+}
+
+char *template_source(const struct template *template, const struct genome *genome, int variant,
+                      struct error *error) {
+    struct text text = {0};
+    for (int i = 0; i < template->space->gene_count; i++)
+        define_gene(template->space, genome, i, &text);
+    for (int d = 0; d < template->dimension_count; d++)
+        if (template->dimensions[d].specialised)
+            text_print(&text, "#define %s %lld\n", template->dimensions[d].name,
+                       (long long)template->cases[variant].values[d]);
+    text_print(&text,
+               "\n// Read back from the loaded module: proof that it is this genome's.\n"
+               "extern \"C\" __device__ unsigned long long %s = 0x%016llxull;\n\n",
+               TEMPLATE_MARK_SYMBOL, (unsigned long long)template_genome_mark(genome));
+    return inline_source(template, template->source, &text, error) == 0 ? text.bytes : NULL;
+}
+
+char *template_reference_source(const struct template *template, struct error *error) {
+    struct text text = {0};
+    text_add(&text, "", 0);
+    return inline_source(template, template->reference_source, &text, error) == 0 ? text.bytes
+                                                                                  : NULL;
+}
+
+/* ---- options ---- */
+
+int template_options(const struct template *template, const struct genome *genome,
+                     bool for_emulation, struct compile_options *options, struct error *error) {
+    int64_t values[SLOTS_MAX];
+    *options = (struct compile_options){0};
+    if (space_values(template->space, genome, 0, values, error) < 0)
+        return -1;
+    snprintf(options->storage, sizeof options->storage, "--gpu-architecture=sm_%d%s",
+             template->compute_capability,
+             template->architecture_variant && template->compute_capability >= 90 ? "a" : "");
+    options->items[options->count++] = options->storage;
+    options->items[options->count++] = "--std=c++17";
+    options->items[options->count++] = "--ptxas-options=-v";
+    if (for_emulation)
+        options->items[options->count++] = "-lineinfo";
+    for (int i = 0; i < template->option_count; i++) {
+        int64_t holds = 1;
+        if (template->options[i].when != NULL &&
+            expression_evaluate(template->options[i].when, values, &holds, error) < 0)
+            return error_prefix(error, "%s: option %s", template->document.file,
+                                template->options[i].text);
+        if (holds != 0)
+            options->items[options->count++] = template->options[i].text;
+    }
+    return 0;
+}
+
+/* ---- identity ---- */
+
+static int hash_folder(struct hasher *hasher, const char *folder, struct error *error) {
+    char **names;
+    int count;
+    int result = 0;
+    if (path_list(folder, &names, &count, error) < 0)
+        return -1;
+    for (int i = 0; i < count && result == 0; i++) {
+        char path[PATH_SIZE];
+        size_t size;
+        result = path_join(path, folder, names[i], error);
+        size_t length = strlen(names[i]);
+        bool prose = length > 3 && strcmp(names[i] + length - 3, ".md") == 0;
+        if (result < 0 || prose || path_is_dir(path))
+            continue;
+        char *bytes = path_read_file(path, SOURCE_BYTES_MAX, &size, error);
+        if (bytes == NULL) {
+            result = -1;
+            continue;
+        }
+        hasher_add_text(hasher, names[i]);
+        hasher_add(hasher, bytes, size);
+        free(bytes);
+    }
+    path_list_free(names, count);
+    return result;
+}
+
+int template_hash(struct template *template, struct error *error) {
+    char library[PATH_SIZE];
+    struct hasher *hasher = hasher_new();
+    int result = path_join(library, template->folder, "../lib", error);
+    if (result == 0)
+        result = hash_folder(hasher, template->folder, error);
+    if (result == 0 && path_is_dir(library))
+        result = hash_folder(hasher, library, error);
+    template->hash = hasher_finish(hasher);
+    return result;
+}

@@ -1,0 +1,238 @@
+/*
+ * template: one kernel's folder, read and checked. Everything that is known of a kernel is data
+ * here: its case dimensions, genes, constraints, tensors, launches, reference and tolerance.
+ * templates/README.md is the manual of the folder's format; this is the manual of what it becomes.
+ *
+ *     struct template *template = template_load(folder, &setting, &error);
+ *     space_check(template->space, &genome, &problem);
+ *     char *source = template_source(template, &genome, variant, &error);
+ *     template_plan(template, &genome, case_index, &plan, &error);
+ *     template_free(template);
+ *
+ * A template is loaded *for* a list of cases, a device's attributes and the limits of a config:
+ * these are the environments of its space, so validity means validity for every one of these cases.
+ * Errors name file, line and path; expression errors have a caret.
+ */
+#ifndef EVOTILE_TEMPLATE_TEMPLATE_H
+#define EVOTILE_TEMPLATE_TEMPLATE_H
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "genome/space.h"
+#include "outcome/outcome.h"
+
+enum {
+    DIMENSIONS_MAX = 16,
+    TENSORS_MAX = 16,
+    LAUNCHES_MAX = 6,
+    ARGUMENTS_MAX = 32,
+    OPTIONS_MAX = 16,
+    RANK_MAX = 6,
+    RELAXED_MAX = 4,
+    CASE_NAME_SIZE = NAME_SIZE,
+};
+
+/* ---- what the folder says ---- */
+
+struct dimension {
+    char name[NAME_SIZE];
+    char about[ABOUT_SIZE];
+    int64_t minimum, maximum;
+    int64_t values[DOMAIN_MAX]; /* where value_count > 0, only these are allowed */
+    int value_count;
+    struct expression *preset; /* NULL: must be given */
+    bool specialised;          /* compiled in; otherwise a run-time argument */
+};
+
+/* One shape of the problem: a value for every dimension, in the template's order. */
+struct shape {
+    int64_t values[DIMENSIONS_MAX];
+};
+
+enum dtype { DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64, DTYPE_U32, DTYPE_I32, DTYPE_COUNT };
+enum role { ROLE_INPUT, ROLE_OUTPUT, ROLE_WORKSPACE, ROLE_COUNT };
+
+struct tensor {
+    char name[NAME_SIZE];
+    enum dtype dtype, other_dtype; /* other_dtype where `dtype_when` does not hold */
+    struct expression *dtype_when; /* NULL: always dtype */
+    enum role role;
+    int rank;
+    struct expression *shape[RANK_MAX];
+    struct expression *when; /* NULL: always there; else a null pointer where it does not hold */
+    bool clear;              /* a workspace zeroed before every call, which is timed with it */
+};
+
+struct argument {
+    int tensor;                    /* an index, or -1 */
+    struct expression *expression; /* where tensor is -1 */
+    int size;                      /* 4 or 8 bytes */
+};
+
+struct launch {
+    char kernel[NAME_SIZE];
+    struct expression *grid[3], *block[3], *smem, *when; /* smem, when: may be NULL */
+    int argument_count;
+    struct argument arguments[ARGUMENTS_MAX];
+};
+
+struct launch_list {
+    int count;
+    struct launch launches[LAUNCHES_MAX];
+};
+
+struct option {
+    char text[NAME_SIZE];
+    struct expression *when; /* NULL: always */
+};
+
+struct tolerance {
+    double relative_l2, row_relative_l2;
+    struct expression *when; /* of a relaxed one */
+    char about[ABOUT_SIZE];
+};
+
+/* ---- what it is loaded for ---- */
+
+/* Narrows one gene to some of its values: a config's "genes". */
+struct narrowing {
+    char gene[NAME_SIZE];
+    int count;
+    char values[DOMAIN_MAX][NAME_SIZE];
+};
+
+struct device_info;
+
+struct template_setting {
+    const struct device_info *device; /* its attributes; architecture */
+    int smem_limit;                   /* bytes a block: SMEM_LIMIT in expressions */
+    const struct shape *cases;
+    int case_count;
+    const struct narrowing *narrowings;
+    int narrowing_count;
+};
+
+struct template {
+    char name[NAME_SIZE];
+    char about[ABOUT_SIZE];
+    char *folder;
+    struct hash hash; /* of every byte that a candidate may depend on: the folder and lib/ */
+    struct json_document document;
+    struct space *space; /* one environment a case, in their order; sealed */
+    int dimension_count;
+    struct dimension dimensions[DIMENSIONS_MAX];
+    int case_count;
+    struct shape cases[CASES_MAX];
+    int tensor_count;
+    struct tensor tensors[TENSORS_MAX];
+    struct launch_list launches, reference;
+    int option_count;
+    struct option options[OPTIONS_MAX];
+    struct tolerance tolerance;
+    int relaxed_count;
+    struct tolerance relaxed[RELAXED_MAX];
+    struct expression *operations, *bytes;
+    bool architecture_variant; /* wants sm_90a rather than sm_90 */
+    int compute_capability;
+    char *source, *reference_source,
+        *cpu_reference; /* file names in the folder; cpu_reference may be NULL */
+};
+
+/* Finds the folder of a template by name: `folder` given by the user, $EVOTILE_TEMPLATES,
+   templates/ here, or beside the program. */
+int template_find(char found[PATH_SIZE], const char *name, const char *folder, struct error *error);
+
+/* Reads only what is needed to know the dimensions (for reading cases), when `setting` has no case.
+ */
+struct template *template_load(const char *folder, const struct template_setting *setting,
+                               struct error *error);
+void template_free(struct template *template);
+
+/* Reads a case, {"B": 2, "S": 512}: unknown, missing and impossible dimensions are errors. The
+   specialised dimensions are those of `like`, and must not be given, unless it is NULL. */
+int template_read_shape(const struct template *template, const struct json *value,
+                        const struct shape *like, struct shape *shape, struct error *error);
+/* "B=2,H=8,S=512": what is not preset, in order. */
+void template_print_shape(const struct template *template, const struct shape *shape,
+                          char text[CASE_NAME_SIZE]);
+/* A short name of the dtype (f16), and its bytes. */
+const char *dtype_name(enum dtype dtype);
+int dtype_bytes(enum dtype dtype);
+/* The value of a case's dimension by name, or `otherwise`. */
+int64_t template_dimension(const struct template *template, const struct shape *shape,
+                           const char *name, int64_t otherwise);
+
+/* ---- a candidate: source ---- */
+
+/* Cases that agree in every specialised dimension share a *variant*: one compilation. The variant
+   of a case is the index of the first case that it agrees with. */
+int template_variant(const struct template *template, int case_index);
+
+/* The text that NVRTC gets: the genes, labels and specialised dimensions as #defines, the genome's
+   hash as a symbol, then the source with its library inlined. The caller frees it. */
+char *template_source(const struct template *template, const struct genome *genome, int variant,
+                      struct error *error);
+/* The reference's: no genes, no specialised dimensions. */
+char *template_reference_source(const struct template *template, struct error *error);
+/* The symbol's value for this genome: read back from the loaded module. */
+uint64_t template_genome_mark(const struct genome *genome);
+#define TEMPLATE_MARK_SYMBOL "evotile_genome"
+
+/* Compile options for a genome, NULL-ended, at most OPTIONS_MAX + 8; `storage` holds their text. */
+struct compile_options {
+    int count;
+    const char *items[OPTIONS_MAX + 8];
+    char storage[512];
+};
+int template_options(const struct template *template, const struct genome *genome,
+                     bool for_emulation, struct compile_options *options, struct error *error);
+
+/* ---- a candidate: geometry ---- */
+
+struct planned_tensor {
+    bool present;
+    enum dtype dtype;
+    int64_t elements, bytes;
+    int64_t row; /* elements of the last dimension */
+};
+
+struct planned_argument {
+    int tensor; /* an index, or -1 */
+    int size;
+    int64_t value;
+};
+
+struct planned_launch {
+    const char *kernel;
+    unsigned grid[3], block[3], smem_bytes;
+    int argument_count;
+    struct planned_argument arguments[ARGUMENTS_MAX];
+};
+
+struct plan {
+    struct planned_tensor tensors[TENSORS_MAX];
+    int launch_count;
+    struct planned_launch launches[LAUNCHES_MAX];
+    int64_t operations, bytes;
+    struct tolerance tolerance;
+    bool limited_range; /* a relaxed tolerance is in force */
+};
+
+/* The geometry of a valid genome for one of the template's cases. A grid, block or size out of
+   CUDA's range is an error of the template. */
+int template_plan(const struct template *template, const struct genome *genome, int case_index,
+                  struct plan *plan, struct error *error);
+/* The reference's launches; outputs stand for fp64 tensors of the same shape. */
+int template_reference_plan(const struct template *template, int case_index, struct plan *plan,
+                            struct error *error);
+
+/* The same template loaded for its probe cases, small ones that come before the real cases: each
+   with the specialised dimensions of each variant of `setting`'s cases. NULL, and no error, where
+   it has none. A genome that is valid for the real cases need not be so for a probe: ask
+   template_admits first. */
+struct template *template_load_probes(const struct template *template,
+                                      const struct template_setting *setting, struct error *error);
+bool template_admits(const struct template *template, const struct genome *genome, int case_index);
+
+#endif
