@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 int path_join(char joined[PATH_SIZE], const char *folder, const char *name, struct error *error) {
@@ -160,24 +161,29 @@ static int write_file(const char *path, const void *bytes, size_t size, bool dur
     char folder[PATH_SIZE], temporary[PATH_SIZE];
     if (path_parent(folder, path, error) < 0)
         return -1;
-    /* A name that no `ls` shows and no other process takes. */
-    char name[NAME_MAX + 1];
-    snprintf(name, sizeof name, ".%.200s.%ld.XXXXXX", path_name(path), (long)getpid());
-    if (path_join(temporary, folder, name, error) < 0)
-        return -1;
-    int file = mkostemp(temporary, O_CLOEXEC);
+    /* A name that no `ls` shows and nobody else takes: pid and time differ, and O_EXCL decides. */
+    int file;
+    do {
+        struct timespec time;
+        clock_gettime(CLOCK_REALTIME, &time);
+        char name[NAME_MAX + 1];
+        snprintf(name, sizeof name, ".%.180s.%ld.%lx", path_name(path), (long)getpid(),
+                 (unsigned long)time.tv_nsec);
+        if (path_join(temporary, folder, name, error) < 0)
+            return -1;
+        file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (file < 0 && errno == EEXIST);
     if (file < 0)
         return fail(error, errno, "write", path);
 
-    /* mkostemp makes private files; what we write is as open as what it replaces, or as umask says.
-     */
-    struct stat old;
-    mode_t mode = umask(0);
-    umask(mode);
-    mode = stat(path, &old) == 0 ? old.st_mode & 07777 : 0666 & ~mode;
     int number = 0;
-    if (write_all(file, bytes, size) < 0 || fchmod(file, mode) < 0 || (durable && fsync(file) < 0))
+    if (write_all(file, bytes, size) < 0 || (durable && fsync(file) < 0))
         number = errno;
+    /* As open to others as the file that it replaces; where that cannot be, it is no reason to
+     * fail. */
+    struct stat old;
+    if (!number && stat(path, &old) == 0 && fchmod(file, old.st_mode & 0777) < 0)
+        errno = 0;
     if (close(file) < 0 && !number) /* where NFS tells of a full disk */
         number = errno;
     if (!number && rename(temporary, path) < 0)
@@ -208,6 +214,8 @@ int path_make_folder(const char *folder, struct error *error) {
     char path[PATH_SIZE];
     if (path_join(path, "", folder, error) < 0)
         return -1;
+    if (path[0] == '\0') /* the current folder */
+        return 0;
     for (char *end = path + 1;; end++) {
         char last = *end;
         if (last != '/' && last != '\0')

@@ -1,0 +1,262 @@
+#include "store/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/path.h"
+
+struct cache {
+    char folder[PATH_SIZE];
+    int64_t limit_bytes;
+    bool read_only; /* writing failed once, and was said */
+};
+
+static const int64_t default_limit_bytes = INT64_C(4) << 30;
+
+/* No kernel comes near it: what has more is no entry. */
+enum { ENTRY_BYTES_MAX = 256 << 20, HEADER_SIZE = 256, TRIM_INTERVAL = 256, STALE_S = 3600 };
+
+/* One line of text, then cubin, PTX and log. The last hash is over those three. */
+#define HEADER_FORMAT "evotile-cache 1 %s %zu %zu %zu %s\n"
+#define HEADER_SCAN   "evotile-cache 1 %32s %zu %zu %zu %32s%n"
+
+static int default_folder(char folder[PATH_SIZE], struct error *error) {
+    const char *set = getenv("EVOTILE_CACHE");
+    if (set && set[0])
+        return path_join(folder, "", set, error);
+    set = getenv("XDG_CACHE_HOME");
+    if (set && set[0])
+        return path_join(folder, set, "evotile", error);
+    set = getenv("HOME");
+    if (set && set[0])
+        return path_join(folder, set, ".cache/evotile", error);
+    return error_set(error, "neither EVOTILE_CACHE nor HOME is set");
+}
+
+/* The warning, once; then the cache is only read. */
+static void give_up(struct cache *cache, const struct error *error) {
+    if (!cache->read_only)
+        log_warn("compiled kernels are not kept: %s; EVOTILE_CACHE names another folder",
+                 error->text);
+    cache->read_only = true;
+}
+
+struct cache *cache_new(const char *folder, int64_t limit_bytes) {
+    struct cache *cache = calloc(1, sizeof *cache);
+    if (!cache)
+        BUG("out of memory");
+    cache->limit_bytes = limit_bytes > 0 ? limit_bytes : default_limit_bytes;
+    struct error error = {0};
+    if ((folder ? path_join(cache->folder, "", folder, &error)
+                : default_folder(cache->folder, &error)) < 0)
+        give_up(cache, &error);
+    return cache;
+}
+
+void cache_free(struct cache *cache) {
+    free(cache);
+}
+
+void cache_entry_release(struct cache_entry *entry) {
+    free(entry->cubin);
+    free(entry->ptx);
+    free(entry->log);
+    *entry = (struct cache_entry){0};
+}
+
+/* FOLDER/ab/abcdef...: some 256 folders, so that none grows large. False: there is no such path. */
+static bool entry_path(const struct cache *cache, struct hash hash, char folder[PATH_SIZE],
+                       char path[PATH_SIZE]) {
+    char digits[HASH_TEXT_SIZE], first[3] = {0};
+    hash_print(hash, digits);
+    memcpy(first, digits, 2);
+    struct error error = {0};
+    return cache->folder[0] && path_join(folder, cache->folder, first, &error) == 0 &&
+           path_join(path, folder, digits, &error) == 0;
+}
+
+static struct hash checksum(const void *cubin, size_t cubin_size, const char *ptx, size_t ptx_size,
+                            const char *log, size_t log_size) {
+    struct hasher *hasher = hasher_new();
+    hasher_add(hasher, cubin, cubin_size);
+    hasher_add(hasher, ptx, ptx_size);
+    hasher_add(hasher, log, log_size);
+    return hasher_finish(hasher);
+}
+
+static void *copy_of(const char *bytes, size_t size) {
+    char *copy = malloc(size + 1);
+    if (!copy)
+        BUG("out of memory");
+    memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+/* Fills `entry` from a file's bytes if they are those that were put under `hash`. */
+static bool decode(struct hash hash, const char *bytes, size_t size, struct cache_entry *entry) {
+    char key[HASH_TEXT_SIZE], sum[HASH_TEXT_SIZE];
+    size_t cubin_size, ptx_size, log_size;
+    int header = 0;
+    struct hash found;
+    if (sscanf(bytes, HEADER_SCAN, key, &cubin_size, &ptx_size, &log_size, sum, &header) != 5 ||
+        header == 0 || bytes[header] != '\n' || !hash_parse(&found, key) ||
+        !hash_equal(found, hash) || !hash_parse(&found, sum))
+        return false;
+    size_t rest = size - (size_t)header - 1;
+    if (cubin_size > rest || ptx_size > rest - cubin_size ||
+        log_size != rest - cubin_size - ptx_size)
+        return false;
+    const char *cubin = bytes + header + 1, *ptx = cubin + cubin_size, *log = ptx + ptx_size;
+    if (!hash_equal(found, checksum(cubin, cubin_size, ptx, ptx_size, log, log_size)))
+        return false;
+    *entry = (struct cache_entry){.cubin = copy_of(cubin, cubin_size),
+                                  .cubin_size = cubin_size,
+                                  .ptx = copy_of(ptx, ptx_size),
+                                  .log = copy_of(log, log_size)};
+    return true;
+}
+
+bool cache_get(struct cache *cache, struct hash hash, struct cache_entry *entry) {
+    char folder[PATH_SIZE], path[PATH_SIZE];
+    if (!entry_path(cache, hash, folder, path))
+        return false;
+    struct error error = {0};
+    size_t size;
+    char *bytes = path_read_file(path, ENTRY_BYTES_MAX, &size, &error);
+    if (!bytes)
+        return false;
+    bool whole = decode(hash, bytes, size, entry);
+    free(bytes);
+    if (!whole)
+        unlink(path);
+    else /* many file systems do not note by themselves that a file was read */
+        utimensat(AT_FDCWD, path, (struct timespec[2]){{0, UTIME_NOW}, {0, UTIME_OMIT}}, 0);
+    return whole;
+}
+
+struct old_entry {
+    char *path;
+    int64_t size;
+    struct timespec used;
+};
+
+static int by_age(const void *a, const void *b) {
+    const struct timespec *first = &((const struct old_entry *)a)->used;
+    const struct timespec *second = &((const struct old_entry *)b)->used;
+    if (first->tv_sec != second->tv_sec)
+        return first->tv_sec < second->tv_sec ? -1 : 1;
+    return (first->tv_nsec > second->tv_nsec) - (first->tv_nsec < second->tv_nsec);
+}
+
+struct entries {
+    struct old_entry *list;
+    int count, room;
+    int64_t bytes;
+};
+
+/* Adds what lies in one of the cache's folders, and removes what writers that died have left there.
+ */
+static void survey(struct entries *entries, const char *folder) {
+    char **names;
+    int count;
+    struct error error = {0};
+    if (path_list(folder, &names, &count, &error) < 0)
+        return;
+    for (int i = 0; i < count; i++) {
+        char path[PATH_SIZE];
+        struct stat status;
+        struct hash hash;
+        if (path_join(path, folder, names[i], &error) < 0 || stat(path, &status) < 0 ||
+            !S_ISREG(status.st_mode))
+            continue;
+        if (!hash_parse(&hash, names[i])) {
+            if (names[i][0] == '.' && status.st_mtime < time(NULL) - STALE_S)
+                unlink(path);
+            continue;
+        }
+        if (entries->count == entries->room) {
+            entries->room = entries->room ? entries->room * 2 : 1024;
+            entries->list = realloc(entries->list, (size_t)entries->room * sizeof entries->list[0]);
+        }
+        char *copy = strdup(path);
+        if (!entries->list || !copy)
+            BUG("out of memory");
+        entries->list[entries->count++] =
+            (struct old_entry){.path = copy, .size = status.st_size, .used = status.st_atim};
+        entries->bytes += status.st_size;
+    }
+    path_list_free(names, count);
+}
+
+/* Down to nine tenths of the limit, those not used for longest first. Another process may do the
+   same at the same time: then more goes than had to, and is compiled again. */
+static void trim(struct cache *cache) {
+    char **names;
+    int count;
+    struct error error = {0};
+    if (path_list(cache->folder, &names, &count, &error) < 0)
+        return;
+    struct entries entries = {0};
+    for (int i = 0; i < count; i++) {
+        char folder[PATH_SIZE];
+        /* Only folders of ours: the user may have pointed EVOTILE_CACHE anywhere. */
+        if (strlen(names[i]) == 2 && strspn(names[i], "0123456789abcdef") == 2 &&
+            path_join(folder, cache->folder, names[i], &error) == 0)
+            survey(&entries, folder);
+    }
+    path_list_free(names, count);
+    if (entries.bytes > cache->limit_bytes) {
+        qsort(entries.list, (size_t)entries.count, sizeof entries.list[0], by_age);
+        int64_t target = cache->limit_bytes / 10 * 9;
+        for (int i = 0; i < entries.count && entries.bytes > target; i++) {
+            unlink(entries.list[i].path);
+            entries.bytes -= entries.list[i].size;
+        }
+    }
+    for (int i = 0; i < entries.count; i++)
+        free(entries.list[i].path);
+    free(entries.list);
+}
+
+void cache_put(struct cache *cache, struct hash hash, const struct cache_entry *entry) {
+    char folder[PATH_SIZE], path[PATH_SIZE];
+    if (cache->read_only || !entry_path(cache, hash, folder, path))
+        return;
+    const char *ptx = entry->ptx ? entry->ptx : "", *log = entry->log ? entry->log : "";
+    size_t ptx_size = strlen(ptx), log_size = strlen(log);
+    char digits[HASH_TEXT_SIZE], sum[HASH_TEXT_SIZE];
+    hash_print(hash, digits);
+    hash_print(checksum(entry->cubin, entry->cubin_size, ptx, ptx_size, log, log_size), sum);
+    size_t size = HEADER_SIZE + entry->cubin_size + ptx_size + log_size;
+    if (size > ENTRY_BYTES_MAX)
+        return;
+    char *bytes = malloc(size);
+    if (!bytes)
+        BUG("out of memory");
+    int header = snprintf(bytes, HEADER_SIZE, HEADER_FORMAT, digits, entry->cubin_size, ptx_size,
+                          log_size, sum);
+    char *end = bytes + header;
+    if (entry->cubin_size > 0)
+        memcpy(end, entry->cubin, entry->cubin_size);
+    end += entry->cubin_size;
+    memcpy(end, ptx, ptx_size);
+    end += ptx_size;
+    memcpy(end, log, log_size);
+    end += log_size;
+
+    struct error error = {0};
+    if (path_make_folder(folder, &error) < 0 ||
+        path_write_scratch(path, bytes, (size_t)(end - bytes), &error) < 0)
+        give_up(cache, &error);
+    free(bytes);
+    /* Chance, not a counter: processes that put little take their turn too. */
+    if (hash.low % TRIM_INTERVAL == 0)
+        trim(cache);
+}

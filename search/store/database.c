@@ -1,0 +1,209 @@
+#include "store/database.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+
+/* How long a statement waits for another process before it gives up. */
+enum { BUSY_MS = 10000 };
+
+double now_unix(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+int database_fail(struct store *store, struct error *error) {
+    int code = sqlite3_extended_errcode(store->database);
+    const char *said = sqlite3_errmsg(store->database);
+    int number = sqlite3_system_errno(store->database);
+    const char *verb = store->mode == STORE_WRITE ? "write" : "read";
+    switch (code & 0xff) {
+    case SQLITE_FULL:
+        return error_set(error,
+                         "cannot write %s: the disk is full; free some space there (nothing stored "
+                         "is lost), then resume the run",
+                         store->path);
+    case SQLITE_IOERR:
+        return error_set(error,
+                         "cannot %s %s: %s; free some space or check that disk (nothing stored is "
+                         "lost), then resume the run",
+                         verb, store->path, number ? strerror(number) : said);
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return error_set(error,
+                         "cannot %s %s: %s; change the permissions of the folder and its files, or "
+                         "copy the folder to where you may write",
+                         verb, store->path, said);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return error_set(error, "%s is in use by another process: try again when that has ended",
+                         store->path);
+    case SQLITE_NOTADB:
+        return error_input(error, "%s is no results file: give a folder that a run wrote",
+                           store->path);
+    case SQLITE_CORRUPT:
+        return error_set(
+            error,
+            "%s is damaged (%s): restore it from a copy, or start a new run; sqlite3's "
+            ".recover may save most of it",
+            store->path, said);
+    case SQLITE_NOMEM:
+        BUG("out of memory");
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISUSE:
+    case SQLITE_RANGE:
+        BUG("%s: %s", store->path, said);
+    default:
+        return error_set(error, "cannot %s %s: %s (SQLite %d); check the disk and the file", verb,
+                         store->path, said, code);
+    }
+}
+
+int database_damaged(struct store *store, struct error *error, const char *what) {
+    return error_set(error, "%s is damaged (%s): restore it from a copy, or start a new run",
+                     store->path, what);
+}
+
+int database_run(struct store *store, const char *sql, struct error *error) {
+    return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? 0
+               : database_fail(store, error);
+}
+
+/* One pragma's first value, as text ("" where there is none). */
+static int pragma(struct store *store, const char *sql, char value[32], struct error *error) {
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) != SQLITE_OK)
+        return database_fail(store, error);
+    value[0] = '\0';
+    int got = sqlite3_step(statement);
+    if (got == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(statement, 0);
+        snprintf(value, 32, "%s", text ? text : "");
+    }
+    sqlite3_finalize(statement);
+    return got == SQLITE_ROW || got == SQLITE_DONE ? 0 : database_fail(store, error);
+}
+
+/*
+ * The write-ahead log keeps readers and the writer out of each other's way, and a commit there
+ * survives the process without waiting for the disk. It needs shared memory between all who have
+ * the file open, which a network file system does not give: there, a rollback journal and a wait
+ * for the disk at each commit.
+ */
+static int choose_journal(struct store *store, const char *network, struct error *error) {
+    char value[32];
+    if (!network) {
+        if (pragma(store, "PRAGMA journal_mode = WAL", value, error) < 0)
+            return -1;
+        if (strcmp(value, "wal") == 0)
+            return pragma(store, "PRAGMA synchronous = NORMAL", value, error);
+        log_warn("%s: this file system does not support a write-ahead log, so that every commit "
+                 "waits for the disk; for a faster run use a folder on a local disk",
+                 store->run_dir);
+    } else {
+        log_warn("%s is on a network file system (%s), so that every commit waits for it; for a "
+                 "faster run use a folder on a local disk",
+                 store->run_dir, network);
+    }
+    return pragma(store, "PRAGMA journal_mode = TRUNCATE", value, error) < 0 ||
+                   pragma(store, "PRAGMA locking_mode = NORMAL", value, error) < 0 ||
+                   pragma(store, "PRAGMA synchronous = FULL", value, error) < 0
+               ? -1
+               : 0;
+}
+
+int database_open(struct store *store, const char *network, struct error *error) {
+    int flags = store->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                           : SQLITE_OPEN_READONLY;
+    if (sqlite3_open_v2(store->path, &store->database, flags, NULL) != SQLITE_OK) {
+        if (!store->database)
+            BUG("out of memory");
+        return database_fail(store, error);
+    }
+    sqlite3_extended_result_codes(store->database, 1);
+    sqlite3_busy_timeout(store->database, BUSY_MS);
+    if (store->mode == STORE_READ)
+        return 0;
+    /* Exclusive until its journal is chosen: a file that was brought here with a write-ahead log is
+       then read without shared memory. */
+    char value[32];
+    if (network && pragma(store, "PRAGMA locking_mode = EXCLUSIVE", value, error) < 0)
+        return -1;
+    /* What somebody else made is not to be touched, its journal mode included. */
+    if (database_check(store, error) < 0)
+        return -1;
+    return choose_journal(store, network, error);
+}
+
+void database_close(struct store *store) {
+    if (!store->database)
+        return;
+    for (int i = 0; i < SQL_COUNT; i++)
+        sqlite3_finalize(store->statements[i]);
+    if (store->mode == STORE_WRITE) {
+        /* A closed run is one file, which can be copied, and read where nothing may be written.
+           With readers about this is refused, and does not matter. */
+        sqlite3_busy_timeout(store->database, 0);
+        sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    }
+    if (sqlite3_close(store->database) != SQLITE_OK)
+        BUG("%s: %s", store->path, sqlite3_errmsg(store->database));
+    store->database = NULL;
+}
+
+int database_check(struct store *store, struct error *error) {
+    char application[32], format[32], tables[32];
+    if (pragma(store, "PRAGMA application_id", application, error) < 0 ||
+        pragma(store, "PRAGMA user_version", format, error) < 0 ||
+        pragma(store, "SELECT count(*) FROM sqlite_master", tables, error) < 0)
+        return -1;
+    if (strcmp(tables, "0") == 0 && strcmp(application, "0") == 0)
+        return 0;
+    if (strtol(application, NULL, 10) != STORE_APPLICATION)
+        return error_input(error,
+                           "%s is a database of another program: give a folder that a run wrote",
+                           store->path);
+    if (strtol(format, NULL, 10) != STORE_FORMAT)
+        return error_input(error,
+                           "%s has format %s, and this evotile reads format %d: use the evotile "
+                           "that wrote it, or start a new run",
+                           store->path, format, STORE_FORMAT);
+    return 1;
+}
+
+sqlite3_stmt *database_use(struct store *store, enum statement statement, struct error *error) {
+    sqlite3_stmt **kept = &store->statements[statement];
+    if (!*kept && sqlite3_prepare_v3(store->database, sql_text(statement), -1,
+                                     SQLITE_PREPARE_PERSISTENT, kept, NULL) != SQLITE_OK) {
+        database_fail(store, error);
+        return NULL;
+    }
+    if (sqlite3_stmt_busy(*kept))
+        BUG("read within its own rows: %s", sql_text(statement));
+    return *kept;
+}
+
+int database_step(struct store *store, sqlite3_stmt *statement, struct error *error) {
+    int got = sqlite3_step(statement);
+    return got == SQLITE_ROW ? 1 : got == SQLITE_DONE ? 0 : database_fail(store, error);
+}
+
+void database_done(sqlite3_stmt *statement) {
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+}
+
+int database_finish(struct store *store, sqlite3_stmt *statement, struct error *error) {
+    int got = database_step(store, statement, error);
+    database_done(statement);
+    return got < 0 ? -1 : 0;
+}
+
+void bind_text(sqlite3_stmt *statement, int index, const char *text) {
+    sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
+}

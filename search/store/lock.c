@@ -1,0 +1,69 @@
+#include "store/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int refuse(int file, const char *run_dir, struct error *error) {
+    char holder[256];
+    ssize_t length = pread(file, holder, sizeof holder - 1, 0);
+    holder[length > 0 ? length : 0] = '\0';
+    holder[strcspn(holder, "\n")] = '\0';
+    if (holder[0] == '\0') /* it has the lock, and has not written its name yet */
+        strcpy(holder, "another process");
+    return error_set(
+        error,
+        "the run %s is open for writing in %s; wait for it to end, or stop it, and try "
+        "again",
+        run_dir, holder);
+}
+
+int lock_take(struct lock *lock, const char *run_dir, struct error *error) {
+    lock->file = -1;
+    if (path_join(lock->path, run_dir, "run.lock", error) < 0)
+        return -1;
+    for (;;) {
+        int file = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (file < 0)
+            return error_set(
+                error, "cannot write in %s: %s; change its permissions, or use another folder",
+                run_dir, strerror(errno));
+        if (flock(file, LOCK_EX | LOCK_NB) < 0) {
+            int number = errno;
+            if (number == EWOULDBLOCK)
+                refuse(file, run_dir, error);
+            else
+                error_set(error, "cannot lock %s: %s; use a folder on a local disk", lock->path,
+                          strerror(number));
+            close(file);
+            return -1;
+        }
+        /* Its last holder may have removed the file between our open and our lock: then what we
+           hold is nobody's lock any more. */
+        struct stat ours, there;
+        if (fstat(file, &ours) < 0 || stat(lock->path, &there) < 0 || ours.st_ino != there.st_ino ||
+            ours.st_dev != there.st_dev) {
+            close(file);
+            continue;
+        }
+        char host[128] = "", holder[256];
+        gethostname(host, sizeof host - 1);
+        int length = snprintf(holder, sizeof holder, "process %ld on %s\n", (long)getpid(), host);
+        /* A disk so full that this fails costs a word in a message; the lock holds all the same. */
+        if (ftruncate(file, 0) < 0 || pwrite(file, holder, (size_t)length, 0) < 0)
+            errno = 0;
+        lock->file = file;
+        return 0;
+    }
+}
+
+void lock_release(struct lock *lock) {
+    if (lock->file < 0)
+        return;
+    unlink(lock->path); /* while we hold it: see the check in lock_take */
+    close(lock->file);
+    lock->file = -1;
+}

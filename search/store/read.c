@@ -1,0 +1,400 @@
+/* Reading a store. Every reading is one statement, so that what it gives is one moment's state even
+   while another process writes. */
+#include <math.h>
+#include <string.h>
+
+#include "store/database.h"
+
+static double column_double(sqlite3_stmt *statement, int column) {
+    /* SQL has no NaN: it was stored as NULL. */
+    return sqlite3_column_type(statement, column) == SQLITE_NULL
+               ? NAN
+               : sqlite3_column_double(statement, column);
+}
+
+static int64_t column_trial(sqlite3_stmt *statement, int column) {
+    return sqlite3_column_type(statement, column) == SQLITE_NULL
+               ? STORE_NO_TRIAL
+               : sqlite3_column_int64(statement, column);
+}
+
+static const char *column_text(sqlite3_stmt *statement, int column) {
+    return (const char *)sqlite3_column_text(statement, column);
+}
+
+/* The columns of TRIAL in sql.c. */
+enum {
+    NUMBER,
+    GOAL,
+    GENOME,
+    PARENT_A,
+    PARENT_B,
+    OPERATOR,
+    ASKED,
+    TOLD,
+    ISSUED,
+    FINISHED,
+    WORKER,
+    KEY,
+    VERDICT,
+    REASON,
+    PREDICTED,
+    RACED,
+    SCORE,
+    CASE_COUNT,
+    REGISTERS,
+    SMEM,
+    LOCAL,
+    SPILL,
+    CTAS_PER_SM,
+    OCCUPANCY,
+    COMPILE,
+    VERIFY,
+    MEASURE
+};
+
+static int read_cases(struct store *store, int64_t trial, struct outcome *outcome,
+                      struct error *error) {
+    if (outcome->case_count == 0)
+        return 0;
+    memset(outcome->cases, 0, (size_t)outcome->case_count * sizeof outcome->cases[0]);
+    sqlite3_stmt *statement = database_use(store, SQL_CASES, error);
+    if (!statement)
+        return -1;
+    sqlite3_bind_int64(statement, 1, trial);
+    int got;
+    while ((got = database_step(store, statement, error)) == 1) {
+        int number = sqlite3_column_int(statement, 0);
+        int count = sqlite3_column_int(statement, 4);
+        size_t size = (size_t)sqlite3_column_bytes(statement, 10);
+        if (number < 0 || number >= outcome->case_count || count < 0 || count > SAMPLES_MAX ||
+            size != (size_t)count * sizeof(double)) {
+            got = database_damaged(store, error, "a trial's cases do not fit it");
+            break;
+        }
+        struct case_outcome *it = &outcome->cases[number];
+        it->errors.relative_l2 = column_double(statement, 1);
+        it->errors.row_relative_l2 = column_double(statement, 2);
+        it->errors.max_absolute = column_double(statement, 3);
+        it->warm.sample_count = count;
+        it->warm.p10_us = column_double(statement, 5);
+        it->warm.p50_us = column_double(statement, 6);
+        it->warm.p90_us = column_double(statement, 7);
+        it->tflops = column_double(statement, 8);
+        it->ctas = sqlite3_column_int(statement, 9);
+        if (size > 0)
+            memcpy(it->warm.samples_us, sqlite3_column_blob(statement, 10), size);
+    }
+    database_done(statement);
+    return got;
+}
+
+/* `first` is the column where the trial's begin. Without `with_outcome` a trial that was told is
+   given as one in flight would be, without its outcome. */
+static int read_trial(struct store *store, sqlite3_stmt *statement, int first, bool with_outcome,
+                      struct store_trial *trial, struct outcome *outcome, struct error *error) {
+    const char *key = column_text(statement, first + KEY);
+    *trial = (struct store_trial){
+        .number = sqlite3_column_int64(statement, first + NUMBER),
+        .goal = sqlite3_column_int(statement, first + GOAL),
+        .genome = column_text(statement, first + GENOME),
+        .parent_a = column_trial(statement, first + PARENT_A),
+        .parent_b = column_trial(statement, first + PARENT_B),
+        .operator_name = column_text(statement, first + OPERATOR),
+        .asked = sqlite3_column_int64(statement, first + ASKED),
+        .told = sqlite3_column_int64(statement, first + TOLD),
+        .issued = sqlite3_column_double(statement, first + ISSUED),
+        .finished = sqlite3_column_double(statement, first + FINISHED),
+        .worker = column_text(statement, first + WORKER),
+        .has_key = key != NULL,
+    };
+    if (trial->goal < 0 || trial->goal >= store->goal_count ||
+        (key && !hash_parse(&trial->key, key)))
+        return database_damaged(store, error, "a trial's goal or key is none");
+    if (trial->told == 0 || !with_outcome)
+        return 0;
+
+    const char *verdict = column_text(statement, first + VERDICT);
+    const char *reason = column_text(statement, first + REASON);
+    int parsed = verdict ? verdict_parse(verdict) : -1;
+    int case_count = sqlite3_column_int(statement, first + CASE_COUNT);
+    if (parsed < 0 || case_count < 0 || case_count > CASES_MAX)
+        return database_damaged(store, error, "a trial's outcome is none");
+    /* Field by field: most of an outcome is room for samples, too much to clear for every row. */
+    outcome->verdict = parsed;
+    snprintf(outcome->reason, sizeof outcome->reason, "%s", reason ? reason : "");
+    outcome->predicted = sqlite3_column_int(statement, first + PREDICTED);
+    outcome->raced = sqlite3_column_int(statement, first + RACED);
+    outcome->score_us = column_double(statement, first + SCORE);
+    outcome->case_count = case_count;
+    outcome->resources = (struct resources){
+        .registers = sqlite3_column_int(statement, first + REGISTERS),
+        .smem_bytes = sqlite3_column_int(statement, first + SMEM),
+        .local_bytes = sqlite3_column_int(statement, first + LOCAL),
+        .spill_bytes = sqlite3_column_int(statement, first + SPILL),
+        .ctas_per_sm = sqlite3_column_int(statement, first + CTAS_PER_SM),
+        .occupancy = column_double(statement, first + OCCUPANCY),
+    };
+    outcome->compile_s = column_double(statement, first + COMPILE);
+    outcome->verify_s = column_double(statement, first + VERIFY);
+    outcome->measure_s = column_double(statement, first + MEASURE);
+    if (read_cases(store, trial->number, outcome, error) < 0)
+        return -1;
+    trial->outcome = outcome;
+    return 0;
+}
+
+static struct outcome *outcome_new(void) {
+    struct outcome *outcome = malloc(sizeof *outcome);
+    if (!outcome)
+        BUG("out of memory");
+    return outcome;
+}
+
+/* Gives each row of trials to `row`, until that ends it. */
+static int each_trial(struct store *store, sqlite3_stmt *statement, store_trial_row *row,
+                      void *context, struct error *error) {
+    struct outcome *outcome = outcome_new();
+    int got;
+    while ((got = database_step(store, statement, error)) == 1) {
+        struct store_trial trial;
+        int said = read_trial(store, statement, 0, true, &trial, outcome, error);
+        if (said == 0)
+            said = row(context, &trial, error);
+        if (said != 0) {
+            got = said < 0 ? -1 : 0;
+            break;
+        }
+    }
+    database_done(statement);
+    free(outcome);
+    return got;
+}
+
+int64_t store_event_count(struct store *store, struct error *error) {
+    if (store->in_batch)
+        return store->events;
+    sqlite3_stmt *statement = database_use(store, SQL_EVENT_COUNT, error);
+    if (!statement)
+        return -1;
+    int got = database_step(store, statement, error);
+    int64_t count = got == 1 ? sqlite3_column_int64(statement, 0) : -1;
+    database_done(statement);
+    return count;
+}
+
+int store_events(struct store *store, int64_t after, store_event_row *row, void *context,
+                 struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_EVENTS, error);
+    if (!statement)
+        return -1;
+    sqlite3_bind_int64(statement, 1, after);
+    struct outcome *outcome = outcome_new();
+    int got;
+    while ((got = database_step(store, statement, error)) == 1) {
+        struct store_event event = {.number = sqlite3_column_int64(statement, 0),
+                                    .told = sqlite3_column_int(statement, 1)};
+        int said = read_trial(store, statement, 2, event.told, &event.trial, outcome, error);
+        if (said == 0)
+            said = row(context, &event, error);
+        if (said != 0) {
+            got = said < 0 ? -1 : 0;
+            break;
+        }
+    }
+    database_done(statement);
+    free(outcome);
+    return got;
+}
+
+int store_in_flight(struct store *store, store_trial_row *row, void *context, struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_IN_FLIGHT, error);
+    return statement ? each_trial(store, statement, row, context, error) : -1;
+}
+
+/* A trial that is its own copy: what it points to lies in the same allocation, behind it. */
+struct owned_trial {
+    struct store_trial trial;
+    struct outcome outcome;
+    char text[];
+};
+
+static const char *keep(char **room, const char *text) {
+    if (!text)
+        return NULL;
+    char *kept = *room;
+    *room = stpcpy(kept, text) + 1;
+    return kept;
+}
+
+static size_t room_for(const char *text) {
+    return text ? strlen(text) + 1 : 0;
+}
+
+struct store_trial *store_trial_read(struct store *store, int64_t number, struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_TRIAL, error);
+    if (!statement)
+        return NULL;
+    sqlite3_bind_int64(statement, 1, number);
+    struct outcome *outcome = outcome_new();
+    struct owned_trial *owned = NULL;
+    struct store_trial trial;
+    int got = database_step(store, statement, error);
+    if (got == 0)
+        error_input(error, "%s has no trial %lld: `board` lists those that it has", store->run_dir,
+                    (long long)number);
+    if (got == 1 && read_trial(store, statement, 0, true, &trial, outcome, error) == 0) {
+        size_t size =
+            room_for(trial.genome) + room_for(trial.operator_name) + room_for(trial.worker);
+        owned = malloc(sizeof *owned + size);
+        if (!owned)
+            BUG("out of memory");
+        char *room = owned->text;
+        owned->trial = trial;
+        owned->trial.genome = keep(&room, trial.genome);
+        owned->trial.operator_name = keep(&room, trial.operator_name);
+        owned->trial.worker = keep(&room, trial.worker);
+        if (trial.outcome) {
+            owned->outcome = *outcome;
+            owned->trial.outcome = &owned->outcome;
+        }
+    }
+    database_done(statement);
+    free(outcome);
+    return owned ? &owned->trial : NULL;
+}
+
+void store_trial_free(struct store_trial *trial) {
+    free(trial); /* the first member of its allocation */
+}
+
+int store_key_read(struct store *store, int64_t trial, struct key *key, struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_KEY, error);
+    if (!statement)
+        return -1;
+    sqlite3_bind_int64(statement, 1, trial);
+    int result = -1, got = database_step(store, statement, error);
+    if (got == 0)
+        error_set(error, "trial %lld of %s has no key: it ended before it was compiled",
+                  (long long)trial, store->run_dir);
+    if (got == 1) {
+        struct hash stored = {0};
+        const char *digits = column_text(statement, 0);
+        bool whole = digits && hash_parse(&stored, digits);
+        *key = (struct key){0};
+        for (int part = 0; part < KEY_PART_COUNT; part++) {
+            const char *text = column_text(statement, 1 + part);
+            whole = whole && text;
+            if (text)
+                key_set(key, part, text);
+        }
+        if (whole && hash_equal(stored, key_hash(key))) {
+            result = 0;
+        } else {
+            key_release(key);
+            database_damaged(store, error, "a trial's key does not match its hash");
+        }
+    }
+    database_done(statement);
+    return result;
+}
+
+int store_board(struct store *store, int goal, int64_t limit, store_trial_row *row, void *context,
+                struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_BOARD, error);
+    if (!statement)
+        return -1;
+    sqlite3_bind_int(statement, 1, goal);
+    sqlite3_bind_int64(statement, 2, limit > 0 ? limit : -1);
+    return each_trial(store, statement, row, context, error);
+}
+
+int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *error) {
+    if (rank < 1)
+        BUG("rank %lld", (long long)rank);
+    sqlite3_stmt *statement = database_use(store, SQL_RANKED, error);
+    if (!statement)
+        return -2;
+    sqlite3_bind_int(statement, 1, goal);
+    sqlite3_bind_int64(statement, 2, rank - 1);
+    int got = database_step(store, statement, error);
+    int64_t number = got == 1 ? sqlite3_column_int64(statement, 0) : got == 0 ? STORE_NO_TRIAL : -2;
+    database_done(statement);
+    return number;
+}
+
+int store_count(struct store *store, struct store_counts *counts, struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_COUNTS, error);
+    if (!statement)
+        return -1;
+    struct store_counts sum = {0};
+    int got;
+    while ((got = database_step(store, statement, error)) == 1) {
+        const char *name = column_text(statement, 0);
+        int64_t count = sqlite3_column_int64(statement, 2);
+        sum.asked += count;
+        if (!name)
+            continue; /* in flight */
+        int verdict = verdict_parse(name);
+        if (verdict < 0) {
+            got = database_damaged(store, error, "a trial's verdict is none");
+            break;
+        }
+        sum.told += count;
+        sum.verdicts[verdict] += count;
+        if (verdict == VERDICT_OK && sqlite3_column_int(statement, 1))
+            sum.raced += count;
+    }
+    database_done(statement);
+    if (got == 0)
+        *counts = sum;
+    return got;
+}
+
+int store_champions(struct store *store, store_champion_row *row, void *context,
+                    struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_CHAMPIONS, error);
+    if (!statement)
+        return -1;
+    int got;
+    while ((got = database_step(store, statement, error)) == 1) {
+        struct store_champion champion = {
+            .event = sqlite3_column_int64(statement, 0),
+            .goal = sqlite3_column_int(statement, 1),
+            .trial = sqlite3_column_int64(statement, 2),
+            .previous = column_trial(statement, 3),
+            .score_us = column_double(statement, 4),
+            .crowned = sqlite3_column_double(statement, 5),
+        };
+        int said = row(context, &champion, error);
+        if (said != 0) {
+            got = said < 0 ? -1 : 0;
+            break;
+        }
+    }
+    database_done(statement);
+    return got;
+}
+
+int store_checkpoint_read(struct store *store, struct store_checkpoint *checkpoint,
+                          struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_CHECKPOINT_GET, error);
+    if (!statement)
+        return -1;
+    int got = database_step(store, statement, error);
+    if (got == 1) {
+        const char *digits = column_text(statement, 1), *text = column_text(statement, 2);
+        struct hash digest;
+        if (!digits || !text || !hash_parse(&digest, digits)) {
+            got = database_damaged(store, error, "its checkpoint is none");
+        } else {
+            *checkpoint = (struct store_checkpoint){.events = sqlite3_column_int64(statement, 0),
+                                                    .digest = digest,
+                                                    .text = strdup(text)};
+            if (!checkpoint->text)
+                BUG("out of memory");
+        }
+    }
+    database_done(statement);
+    return got;
+}

@@ -1,0 +1,99 @@
+#include "store/sql.h"
+
+#include "outcome/key.h"
+
+/* The columns of settings, and the order in which SQL_KEY gives them, are the parts of a key. */
+_Static_assert(KEY_GENOME == 0 && KEY_TEMPLATE == 1 && KEY_METHOD == 7 && KEY_PART_COUNT == 8,
+               "settings and its statements name every part of a key in its order");
+
+const char *const sql_schema =
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE goals (number INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+    "CREATE TABLE settings ("
+    "  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE,"
+    "  template TEXT, options TEXT, cases TEXT, device TEXT, driver TEXT, nvrtc TEXT, method TEXT);"
+    "CREATE TABLE trials ("
+    "  number INTEGER PRIMARY KEY, goal INTEGER NOT NULL, genome TEXT NOT NULL,"
+    "  parent_a INTEGER, parent_b INTEGER, operator TEXT NOT NULL,"
+    "  asked INTEGER NOT NULL UNIQUE, told INTEGER UNIQUE, issued REAL NOT NULL, finished REAL,"
+    "  worker TEXT, key TEXT, setting INTEGER,"
+    "  verdict TEXT, reason TEXT, predicted INTEGER, raced INTEGER, score_us REAL,"
+    "  case_count INTEGER, registers INTEGER, smem_bytes INTEGER, local_bytes INTEGER,"
+    "  spill_bytes INTEGER, ctas_per_sm INTEGER, occupancy REAL,"
+    "  compile_s REAL, verify_s REAL, measure_s REAL);"
+    "CREATE INDEX board ON trials (goal, score_us, number)"
+    "  WHERE verdict = 'ok' AND raced = 0 AND score_us > 0;"
+    "CREATE INDEX verdicts ON trials (verdict, raced);"
+    "CREATE INDEX in_flight ON trials (asked) WHERE told IS NULL;"
+    "CREATE TABLE cases ("
+    "  trial INTEGER NOT NULL, number INTEGER NOT NULL,"
+    "  relative_l2 REAL, row_relative_l2 REAL, max_absolute REAL,"
+    "  sample_count INTEGER NOT NULL, p10_us REAL, p50_us REAL, p90_us REAL,"
+    "  tflops REAL, ctas INTEGER, samples_us BLOB,"
+    "  PRIMARY KEY (trial, number)) WITHOUT ROWID;"
+    "CREATE TABLE champions ("
+    "  event INTEGER NOT NULL, goal INTEGER NOT NULL, trial INTEGER NOT NULL, previous INTEGER,"
+    "  score_us REAL, crowned REAL NOT NULL);"
+    "CREATE TABLE checkpoints ("
+    "  id INTEGER PRIMARY KEY CHECK (id = 1), events INTEGER NOT NULL, digest TEXT NOT NULL,"
+    "  text TEXT NOT NULL);";
+
+#define TRIAL                                                                                      \
+    "number, goal, genome, parent_a, parent_b, operator, asked, told, issued, finished, worker, "  \
+    "key, verdict, reason, predicted, raced, score_us, case_count, registers, smem_bytes, "        \
+    "local_bytes, spill_bytes, ctas_per_sm, occupancy, compile_s, verify_s, measure_s "
+
+/* Word for word the condition of the index `board`, or SQLite would not use it. */
+#define ON_BOARD "verdict = 'ok' AND raced = 0 AND score_us > 0 "
+
+static const char *const texts[SQL_COUNT] = {
+    [SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [SQL_COMMIT] = "COMMIT",
+    [SQL_META_GET] = "SELECT value FROM meta WHERE name = ?1",
+    [SQL_META_SET] = "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)",
+    [SQL_GOALS] = "SELECT number, name FROM goals ORDER BY number",
+    [SQL_GOAL_ADD] = "INSERT INTO goals (number, name) VALUES (?1, ?2)",
+    [SQL_ASK] = "INSERT INTO trials (number, goal, genome, parent_a, parent_b, operator, asked, "
+                "issued) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [SQL_TELL] = "UPDATE trials SET told = ?2, finished = ?3, worker = ?4, key = ?5, setting = ?6, "
+                 "verdict = ?7, reason = ?8, predicted = ?9, raced = ?10, score_us = ?11, "
+                 "case_count = ?12, registers = ?13, smem_bytes = ?14, local_bytes = ?15, "
+                 "spill_bytes = ?16, ctas_per_sm = ?17, occupancy = ?18, compile_s = ?19, "
+                 "verify_s = ?20, measure_s = ?21 WHERE number = ?1 AND told IS NULL",
+    [SQL_CASE_ADD] =
+        "INSERT INTO cases (trial, number, relative_l2, row_relative_l2, "
+        "max_absolute, sample_count, p10_us, p50_us, p90_us, tflops, ctas, samples_us) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    [SQL_SETTING_ADD] = "INSERT OR IGNORE INTO settings (hash, template, options, cases, device, "
+                        "driver, nvrtc, method) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [SQL_SETTING_ID] = "SELECT id FROM settings WHERE hash = ?1",
+    [SQL_CROWN] = "INSERT INTO champions (event, goal, trial, previous, score_us, crowned) "
+                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [SQL_CHECKPOINT_SET] = "INSERT OR REPLACE INTO checkpoints (id, events, digest, text) "
+                           "VALUES (1, ?1, ?2, ?3)",
+    [SQL_CHECKPOINT_GET] = "SELECT events, digest, text FROM checkpoints",
+    [SQL_EVENT_COUNT] = "SELECT max(coalesce((SELECT max(asked) FROM trials), 0), "
+                        "coalesce((SELECT max(told) FROM trials), 0))",
+    /* Two walks along two indexes, merged: nothing is sorted. */
+    [SQL_EVENTS] = "SELECT asked AS event, 0, " TRIAL "FROM trials WHERE asked > ?1 "
+                   "UNION ALL SELECT told AS event, 1, " TRIAL "FROM trials WHERE told > ?1 "
+                   "ORDER BY event",
+    [SQL_IN_FLIGHT] = "SELECT " TRIAL "FROM trials WHERE told IS NULL ORDER BY asked",
+    [SQL_TRIAL] = "SELECT " TRIAL "FROM trials WHERE number = ?1",
+    [SQL_BOARD] = "SELECT " TRIAL "FROM trials WHERE goal = ?1 AND " ON_BOARD
+                  "ORDER BY score_us, number LIMIT ?2",
+    [SQL_RANKED] = "SELECT number FROM trials WHERE goal = ?1 AND " ON_BOARD
+                   "ORDER BY score_us, number LIMIT 1 OFFSET ?2",
+    [SQL_CASES] =
+        "SELECT number, relative_l2, row_relative_l2, max_absolute, sample_count, p10_us, "
+        "p50_us, p90_us, tflops, ctas, samples_us FROM cases WHERE trial = ?1",
+    [SQL_KEY] = "SELECT key, genome, template, options, cases, device, driver, nvrtc, method "
+                "FROM trials JOIN settings ON settings.id = setting WHERE number = ?1",
+    [SQL_COUNTS] = "SELECT verdict, raced, count(*) FROM trials GROUP BY verdict, raced",
+    [SQL_CHAMPIONS] = "SELECT event, goal, trial, previous, score_us, crowned FROM champions "
+                      "ORDER BY rowid",
+};
+
+const char *sql_text(enum statement statement) {
+    return texts[statement];
+}

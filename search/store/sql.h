@@ -1,0 +1,55 @@
+/*
+ * sql: the schema of run.db and every statement that is put to it. Text only; database.h prepares
+ * them.
+ *
+ * The tables:
+ *     meta         what the run was asked: name, value
+ *     goals        the sets of cases that genomes are judged on
+ *     trials       one row a trial; from `worker` on NULL while it is in flight
+ *     cases        a trial's errors and timing, one row a case; samples are doubles as they lie in
+ * memory settings     what a trial's key holds beside the genome; many trials share one champions
+ * who became champion of which goal at which event checkpoints  one row: where the search stands
+ *
+ * A change to the schema is a new STORE_FORMAT. A number that is not a number (NaN) is NULL in SQL.
+ */
+#ifndef EVOTILE_STORE_SQL_H
+#define EVOTILE_STORE_SQL_H
+
+enum {
+    STORE_APPLICATION = 0x65766f74, /* "evot", in the file's header */
+    STORE_FORMAT = 1
+};
+
+extern const char *const sql_schema;
+
+enum statement {
+    SQL_BEGIN,
+    SQL_COMMIT,
+    SQL_META_GET,       /* name -> value */
+    SQL_META_SET,       /* name, value */
+    SQL_GOALS,          /* -> number, name */
+    SQL_GOAL_ADD,       /* number, name */
+    SQL_ASK,            /* see write.c for those with many values */
+    SQL_TELL,           /* number, told ... */
+    SQL_CASE_ADD,       /* trial, case ... */
+    SQL_SETTING_ADD,    /* hash, and the parts of a key but the genome */
+    SQL_SETTING_ID,     /* hash -> id */
+    SQL_CROWN,          /* event, goal, trial, previous, score_us, crowned */
+    SQL_CHECKPOINT_SET, /* events, digest, text */
+    SQL_CHECKPOINT_GET, /* -> events, digest, text */
+    SQL_EVENT_COUNT,    /* -> the last event */
+    SQL_EVENTS,         /* after -> event, told, trial's columns */
+    SQL_IN_FLIGHT,      /* -> trial's columns */
+    SQL_TRIAL,          /* number -> trial's columns */
+    SQL_BOARD,          /* goal, limit -> trial's columns */
+    SQL_RANKED,         /* goal, offset -> number */
+    SQL_CASES,          /* trial -> case ... */
+    SQL_KEY,            /* trial -> key's hash, its parts from the genome on */
+    SQL_COUNTS,         /* -> verdict, raced, how many */
+    SQL_CHAMPIONS,      /* -> event, goal, trial, previous, score_us, crowned */
+    SQL_COUNT
+};
+
+const char *sql_text(enum statement statement);
+
+#endif

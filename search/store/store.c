@@ -1,0 +1,178 @@
+#include "store/store.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/database.h"
+
+static struct store *store_new(const char *run_dir, enum store_mode mode, struct error *error) {
+    struct store *store = calloc(1, sizeof *store);
+    if (!store)
+        BUG("out of memory");
+    store->mode = mode;
+    store->lock.file = -1;
+    if (path_join(store->run_dir, "", run_dir, error) < 0 ||
+        path_join(store->path, run_dir, "run.db", error) < 0) {
+        free(store);
+        return NULL;
+    }
+    return store;
+}
+
+void store_close(struct store *store) {
+    if (!store)
+        return;
+    store_rollback(store);
+    database_close(store);
+    lock_release(&store->lock);
+    path_list_free(store->goals, store->goal_count);
+    free(store);
+}
+
+static int load_goals(struct store *store, struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_GOALS, error);
+    if (!statement)
+        return -1;
+    int got;
+    while ((got = database_step(store, statement, error)) == 1) {
+        const char *name = (const char *)sqlite3_column_text(statement, 1);
+        if (sqlite3_column_int(statement, 0) != store->goal_count || !name) {
+            got = database_damaged(store, error, "its goals are not numbered from 0");
+            break;
+        }
+        store->goals =
+            realloc(store->goals, (size_t)(store->goal_count + 1) * sizeof *store->goals);
+        if (!store->goals || !(store->goals[store->goal_count] = strdup(name)))
+            BUG("out of memory");
+        store->goal_count++;
+    }
+    database_done(statement);
+    return got;
+}
+
+static int describe(struct store *store, const struct store_description *description,
+                    struct error *error) {
+    char created[32], header[96];
+    snprintf(created, sizeof created, "%.3f", now_unix());
+    snprintf(header, sizeof header, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             STORE_APPLICATION, STORE_FORMAT);
+    if (database_run(store, sql_schema, error) < 0 || database_run(store, header, error) < 0 ||
+        store_meta_set(store, "created", created, error) < 0)
+        return -1;
+    for (int i = 0; i < description->meta_count; i++)
+        if (store_meta_set(store, description->meta[i].name, description->meta[i].value, error) < 0)
+            return -1;
+    for (int i = 0; i < description->goal_count; i++) {
+        sqlite3_stmt *statement = database_use(store, SQL_GOAL_ADD, error);
+        if (!statement)
+            return -1;
+        sqlite3_bind_int(statement, 1, i);
+        bind_text(statement, 2, description->goals[i]);
+        if (database_finish(store, statement, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The database and what SQLite puts beside it: only after a creation that failed. */
+static void remove_database(const char *path) {
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        char name[PATH_SIZE + 16];
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        unlink(name);
+    }
+}
+
+struct store *store_create(const char *run_dir, const struct store_description *description,
+                           struct error *error) {
+    struct store *store = store_new(run_dir, STORE_WRITE, error);
+    if (!store)
+        return NULL;
+    bool made_folder = !path_exists(run_dir), made_database = false;
+    if (path_make_folder(run_dir, error) < 0 || lock_take(&store->lock, run_dir, error) < 0)
+        goto failed;
+    made_database = !path_exists(store->path);
+    if (database_open(store, path_network(run_dir), error) < 0)
+        goto failed;
+    int found = database_check(store, error);
+    if (found < 0)
+        goto failed;
+    if (found > 0) {
+        error_input(error,
+                    "%s holds a run already: resume it, choose another folder, or remove this one",
+                    run_dir);
+        goto failed;
+    }
+    if (store_begin(store, error) < 0)
+        goto failed;
+    if (describe(store, description, error) < 0 || store_commit(store, error) < 0 ||
+        load_goals(store, error) < 0)
+        goto failed;
+    return store;
+failed:
+    store_rollback(store);
+    database_close(store);
+    if (made_database)
+        remove_database(store->path);
+    store_close(store);
+    if (made_folder)
+        rmdir(run_dir);
+    return NULL;
+}
+
+struct store *store_open(const char *run_dir, enum store_mode mode, struct error *error) {
+    struct store *store = store_new(run_dir, mode, error);
+    if (!store)
+        return NULL;
+    if (access(store->path, F_OK) < 0) {
+        error_input(error, "%s holds no run (%s: %s): give a folder that a run wrote", run_dir,
+                    store->path, strerror(errno));
+        goto failed;
+    }
+    if (mode == STORE_WRITE && lock_take(&store->lock, run_dir, error) < 0)
+        goto failed;
+    if (database_open(store, path_network(run_dir), error) < 0)
+        goto failed;
+    int found = database_check(store, error);
+    if (found < 0)
+        goto failed;
+    if (found == 0) {
+        error_input(error, "%s holds no run: it was stopped as it began; start it again", run_dir);
+        goto failed;
+    }
+    if (load_goals(store, error) < 0 || (store->events = store_event_count(store, error)) < 0)
+        goto failed;
+    return store;
+failed:
+    store_close(store);
+    return NULL;
+}
+
+const char *store_run_dir(const struct store *store) {
+    return store->run_dir;
+}
+
+int store_goal_count(const struct store *store) {
+    return store->goal_count;
+}
+
+const char *store_goal_name(const struct store *store, int goal) {
+    if (goal < 0 || goal >= store->goal_count)
+        BUG("goal %d of %d", goal, store->goal_count);
+    return store->goals[goal];
+}
+
+int store_meta_get(struct store *store, const char *name, char **value, struct error *error) {
+    *value = NULL;
+    sqlite3_stmt *statement = database_use(store, SQL_META_GET, error);
+    if (!statement)
+        return -1;
+    bind_text(statement, 1, name);
+    int got = database_step(store, statement, error);
+    if (got == 1 && !(*value = strdup((const char *)sqlite3_column_text(statement, 0))))
+        BUG("out of memory");
+    database_done(statement);
+    return got;
+}

@@ -1,0 +1,220 @@
+/* Writing to a store, in batches: whatever fails within one takes the whole batch back. */
+#include <string.h>
+
+#include "store/database.h"
+
+int store_begin(struct store *store, struct error *error) {
+    if (store->mode != STORE_WRITE || store->in_batch)
+        BUG("a batch in a store that is %s", store->in_batch ? "in one" : "only read");
+    sqlite3_stmt *statement = database_use(store, SQL_BEGIN, error);
+    if (!statement || database_finish(store, statement, error) < 0)
+        return -1;
+    store->in_batch = true;
+    store->events_begin = store->events;
+    return 0;
+}
+
+void store_rollback(struct store *store) {
+    if (!store->in_batch)
+        return;
+    /* A full disk may have made SQLite roll back by itself. */
+    if (!sqlite3_get_autocommit(store->database))
+        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+    store->in_batch = false;
+    store->events = store->events_begin;
+    store->setting = 0;
+}
+
+/* For `return abandon(store)` after a failure. */
+static int abandon(struct store *store) {
+    store_rollback(store);
+    return -1;
+}
+
+int store_commit(struct store *store, struct error *error) {
+    if (!store->in_batch)
+        BUG("a commit outside of a batch");
+    sqlite3_stmt *statement = database_use(store, SQL_COMMIT, error);
+    if (!statement || database_finish(store, statement, error) < 0)
+        return abandon(store);
+    store->in_batch = false;
+    return 0;
+}
+
+static sqlite3_stmt *use(struct store *store, enum statement statement, struct error *error) {
+    if (!store->in_batch)
+        BUG("writing outside of a batch: %s", sql_text(statement));
+    return database_use(store, statement, error);
+}
+
+int store_meta_set(struct store *store, const char *name, const char *value, struct error *error) {
+    sqlite3_stmt *statement = use(store, SQL_META_SET, error);
+    if (!statement)
+        return abandon(store);
+    bind_text(statement, 1, name);
+    bind_text(statement, 2, value);
+    return database_finish(store, statement, error) < 0 ? abandon(store) : 0;
+}
+
+static void bind_trial(sqlite3_stmt *statement, int index, int64_t trial) {
+    if (trial == STORE_NO_TRIAL)
+        sqlite3_bind_null(statement, index);
+    else
+        sqlite3_bind_int64(statement, index, trial);
+}
+
+static void check_goal(const struct store *store, int goal) {
+    if (goal < 0 || goal >= store->goal_count)
+        BUG("goal %d of %d", goal, store->goal_count);
+}
+
+int64_t store_ask(struct store *store, const struct store_ask *ask, struct error *error) {
+    check_goal(store, ask->goal);
+    sqlite3_stmt *statement = use(store, SQL_ASK, error);
+    if (!statement)
+        return abandon(store);
+    sqlite3_bind_int64(statement, 1, ask->number);
+    sqlite3_bind_int(statement, 2, ask->goal);
+    bind_text(statement, 3, ask->genome);
+    bind_trial(statement, 4, ask->parent_a);
+    bind_trial(statement, 5, ask->parent_b);
+    bind_text(statement, 6, ask->operator_name);
+    sqlite3_bind_int64(statement, 7, store->events + 1);
+    sqlite3_bind_double(statement, 8, now_unix());
+    if (database_finish(store, statement, error) < 0)
+        return abandon(store);
+    return ++store->events;
+}
+
+/* The row of settings with what `key` says beside the genome; made if it is new. */
+static int64_t setting_id(struct store *store, const struct key *key, struct error *error) {
+    struct hasher *hasher = hasher_new();
+    for (int part = KEY_GENOME + 1; part < KEY_PART_COUNT; part++)
+        hasher_add_text(hasher, key->parts[part]);
+    struct hash hash = hasher_finish(hasher);
+    if (store->setting && hash_equal(hash, store->setting_hash))
+        return store->setting;
+
+    char text[HASH_TEXT_SIZE];
+    hash_print(hash, text);
+    sqlite3_stmt *statement = use(store, SQL_SETTING_ADD, error);
+    if (!statement)
+        return -1;
+    bind_text(statement, 1, text);
+    for (int part = KEY_GENOME + 1; part < KEY_PART_COUNT; part++)
+        bind_text(statement, 1 + part, key->parts[part]);
+    if (database_finish(store, statement, error) < 0 ||
+        !(statement = use(store, SQL_SETTING_ID, error)))
+        return -1;
+    bind_text(statement, 1, text);
+    int got = database_step(store, statement, error);
+    int64_t setting = got == 1 ? sqlite3_column_int64(statement, 0) : -1;
+    database_done(statement);
+    if (got == 0)
+        BUG("a setting that was just written is not there");
+    if (got == 1) {
+        store->setting = setting;
+        store->setting_hash = hash;
+    }
+    return setting;
+}
+
+static int add_case(struct store *store, int64_t trial, int number,
+                    const struct case_outcome *outcome, struct error *error) {
+    const struct latency *warm = &outcome->warm;
+    if (warm->sample_count < 0 || warm->sample_count > SAMPLES_MAX)
+        BUG("%d samples", warm->sample_count);
+    sqlite3_stmt *statement = use(store, SQL_CASE_ADD, error);
+    if (!statement)
+        return -1;
+    sqlite3_bind_int64(statement, 1, trial);
+    sqlite3_bind_int(statement, 2, number);
+    sqlite3_bind_double(statement, 3, outcome->errors.relative_l2);
+    sqlite3_bind_double(statement, 4, outcome->errors.row_relative_l2);
+    sqlite3_bind_double(statement, 5, outcome->errors.max_absolute);
+    sqlite3_bind_int(statement, 6, warm->sample_count);
+    sqlite3_bind_double(statement, 7, warm->p10_us);
+    sqlite3_bind_double(statement, 8, warm->p50_us);
+    sqlite3_bind_double(statement, 9, warm->p90_us);
+    sqlite3_bind_double(statement, 10, outcome->tflops);
+    sqlite3_bind_int(statement, 11, outcome->ctas);
+    if (warm->sample_count > 0)
+        sqlite3_bind_blob(statement, 12, warm->samples_us,
+                          warm->sample_count * (int)sizeof warm->samples_us[0], SQLITE_STATIC);
+    return database_finish(store, statement, error);
+}
+
+int64_t store_tell(struct store *store, int64_t number, const struct outcome *outcome,
+                   const struct key *key, const char *worker, struct error *error) {
+    if (outcome->case_count < 0 || outcome->case_count > CASES_MAX)
+        BUG("%d cases", outcome->case_count);
+    char hash[HASH_TEXT_SIZE];
+    int64_t setting = 0;
+    if (key) {
+        hash_print(key_hash(key), hash);
+        if ((setting = setting_id(store, key, error)) < 0)
+            return abandon(store);
+    }
+    sqlite3_stmt *statement = use(store, SQL_TELL, error);
+    if (!statement)
+        return abandon(store);
+    const struct resources *resources = &outcome->resources;
+    sqlite3_bind_int64(statement, 1, number);
+    sqlite3_bind_int64(statement, 2, store->events + 1);
+    sqlite3_bind_double(statement, 3, now_unix());
+    bind_text(statement, 4, worker);
+    if (key) {
+        bind_text(statement, 5, hash);
+        sqlite3_bind_int64(statement, 6, setting);
+    }
+    bind_text(statement, 7, verdict_name(outcome->verdict));
+    bind_text(statement, 8, outcome->reason);
+    sqlite3_bind_int(statement, 9, outcome->predicted);
+    sqlite3_bind_int(statement, 10, outcome->raced);
+    sqlite3_bind_double(statement, 11, outcome->score_us);
+    sqlite3_bind_int(statement, 12, outcome->case_count);
+    sqlite3_bind_int(statement, 13, resources->registers);
+    sqlite3_bind_int(statement, 14, resources->smem_bytes);
+    sqlite3_bind_int(statement, 15, resources->local_bytes);
+    sqlite3_bind_int(statement, 16, resources->spill_bytes);
+    sqlite3_bind_int(statement, 17, resources->ctas_per_sm);
+    sqlite3_bind_double(statement, 18, resources->occupancy);
+    sqlite3_bind_double(statement, 19, outcome->compile_s);
+    sqlite3_bind_double(statement, 20, outcome->verify_s);
+    sqlite3_bind_double(statement, 21, outcome->measure_s);
+    if (database_finish(store, statement, error) < 0)
+        return abandon(store);
+    if (sqlite3_changes(store->database) != 1)
+        BUG("trial %lld was told twice, or never asked", (long long)number);
+    for (int i = 0; i < outcome->case_count; i++)
+        if (add_case(store, number, i, &outcome->cases[i], error) < 0)
+            return abandon(store);
+    return ++store->events;
+}
+
+int store_crown(struct store *store, int goal, int64_t trial, int64_t previous, double score_us,
+                struct error *error) {
+    check_goal(store, goal);
+    sqlite3_stmt *statement = use(store, SQL_CROWN, error);
+    if (!statement)
+        return abandon(store);
+    sqlite3_bind_int64(statement, 1, store->events);
+    sqlite3_bind_int(statement, 2, goal);
+    sqlite3_bind_int64(statement, 3, trial);
+    bind_trial(statement, 4, previous);
+    sqlite3_bind_double(statement, 5, score_us);
+    sqlite3_bind_double(statement, 6, now_unix());
+    return database_finish(store, statement, error) < 0 ? abandon(store) : 0;
+}
+
+int store_checkpoint(struct store *store, struct hash digest, const char *text,
+                     struct error *error) {
+    sqlite3_stmt *statement = use(store, SQL_CHECKPOINT_SET, error);
+    if (!statement)
+        return abandon(store);
+    char digits[HASH_TEXT_SIZE];
+    sqlite3_bind_int64(statement, 1, store->events);
+    bind_text(statement, 2, hash_print(digest, digits));
+    bind_text(statement, 3, text);
+    return database_finish(store, statement, error) < 0 ? abandon(store) : 0;
+}
