@@ -1,0 +1,388 @@
+#include "config/config.h"
+
+#include "base/nearest.h"
+#include "base/path.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const struct config defaults = {
+    .smem_limit_bytes = 48 << 10,
+    .device = "auto",
+    .seed = 1,
+    .strategy = "evolve",
+    .population = 24,
+    .initial = 32,
+    .exploration = 0.10,
+    .timing = {.input_sets = 4,
+               .launches = 20,
+               .samples = 50,
+               .race_samples = 5,
+               .race_margin = 0.25,
+               .warmup_ms = 5,
+               .inputs = 2},
+};
+
+/* ---- plain keys: where they go and what they may be ---- */
+
+enum field_kind { FIELD_INT, FIELD_INT64, FIELD_DOUBLE };
+
+struct field {
+    const char *key;
+    enum field_kind kind;
+    size_t offset;
+    double minimum, maximum;
+};
+
+#define FIELD(key, kind, member, minimum, maximum)                                                 \
+    { key, kind, offsetof(struct config, member), minimum, maximum }
+
+static const struct field search_fields[] = {
+    FIELD("population", FIELD_INT, population, 2, 4096),
+    FIELD("initial", FIELD_INT, initial, 1, 100000),
+    FIELD("exploration", FIELD_DOUBLE, exploration, 0, 1),
+    {0},
+};
+static const struct field timing_fields[] = {
+    FIELD("input_sets", FIELD_INT, timing.input_sets, 1, 16),
+    FIELD("launches", FIELD_INT, timing.launches, 1, 1000),
+    FIELD("samples", FIELD_INT, timing.samples, 3, SAMPLES_MAX),
+    FIELD("race_samples", FIELD_INT, timing.race_samples, 3, SAMPLES_MAX),
+    FIELD("race_margin", FIELD_DOUBLE, timing.race_margin, 0, 100),
+    FIELD("warmup_ms", FIELD_DOUBLE, timing.warmup_ms, 0, 10000),
+    FIELD("inputs", FIELD_INT, timing.inputs, 1, 16),
+    {0},
+};
+static const struct field limit_fields[] = {
+    FIELD("smem_bytes", FIELD_INT, smem_limit_bytes, 1024, 1 << 20),
+    {0},
+};
+
+static int read_fields(struct config *config, const struct json *object, const struct field *fields,
+                       const char *other_key, struct error *error) {
+    const char *keys[16] = {NULL};
+    int key_count = 0;
+    for (const struct field *field = fields; field->key != NULL; field++)
+        keys[key_count++] = field->key;
+    keys[key_count] = other_key;
+    if (json_only(object, keys, error) < 0)
+        return -1;
+    for (const struct field *field = fields; field->key != NULL; field++) {
+        struct json value;
+        double number;
+        int64_t whole;
+        if (!json_find(object, field->key, &value))
+            continue;
+        if (field->kind == FIELD_DOUBLE) {
+            if (json_number(&value, &number, error) < 0)
+                return -1;
+        } else {
+            if (json_integer(&value, &whole, error) < 0)
+                return -1;
+            number = (double)whole;
+        }
+        if (!(number >= field->minimum && number <= field->maximum))
+            return json_error(&value, error, "must lie between %g and %g", field->minimum,
+                              field->maximum);
+        void *at = (char *)config + field->offset;
+        if (field->kind == FIELD_DOUBLE)
+            *(double *)at = number;
+        else if (field->kind == FIELD_INT)
+            *(int *)at = (int)whole;
+        else
+            *(int64_t *)at = whole;
+    }
+    return 0;
+}
+
+int config_parse_duration(const char *text, double *seconds, struct error *error) {
+    double total = 0;
+    double colon_parts[3];
+    int parts = 0;
+    const char *at = text;
+    bool with_units = strchr(text, ':') == NULL;
+    while (*at != '\0') {
+        char *end;
+        if (!isdigit((unsigned char)*at))
+            goto malformed;
+        double number = strtod(at, &end);
+        at = end;
+        if (with_units) {
+            static const char units[] = "smhd";
+            static const double scales[] = {1, 60, 3600, 86400};
+            const char *unit = *at != '\0' ? strchr(units, *at) : NULL;
+            if (unit == NULL)
+                goto malformed;
+            total += number * scales[unit - units];
+            at++;
+        } else {
+            if (parts == 3 || (*at != ':' && *at != '\0') || (*at == ':' && at[1] == '\0'))
+                goto malformed;
+            colon_parts[parts++] = number;
+            at += *at == ':';
+        }
+    }
+    for (int i = 0; i < parts; i++)
+        total = total * 60 + colon_parts[i];
+    if (total <= 0 || (!with_units && parts != 3))
+        goto malformed;
+    *seconds = total;
+    return 0;
+malformed:
+    return error_input(error, "\"%s\" is no duration: write 90s, 15m, 8h, 1h30m or hh:mm:ss", text);
+}
+
+/* ---- sections ---- */
+
+static int read_cases(struct config *config, const struct json *root, struct error *error) {
+    struct json list;
+    if (json_need(root, "cases", &list, error) < 0 || json_is_array(&list, error) < 0)
+        return -1;
+    config->case_count = json_count(&list);
+    if (config->case_count < 1 || config->case_count > CASES_MAX)
+        return json_error(&list, error, "must have 1 to %d cases", CASES_MAX);
+    for (int c = 0; c < config->case_count; c++) {
+        struct json value = json_at(&list, c);
+        if (template_read_shape(config->shapes, &value, NULL, &config->cases[c], error) < 0)
+            return -1;
+        for (int other = 0; other < c; other++)
+            if (memcmp(&config->cases[other], &config->cases[c], sizeof(struct shape)) == 0)
+                return json_error(&value, error, "is the same as cases[%d]", other);
+    }
+    return 0;
+}
+
+static int read_genes(struct config *config, const struct json *root, struct error *error) {
+    struct json genes;
+    if (!json_find(root, "genes", &genes))
+        return 0;
+    if (json_is_object(&genes, error) < 0)
+        return -1;
+    if (json_count(&genes) > GENES_MAX)
+        return json_error(&genes, error, "more than %d genes", GENES_MAX);
+    for (int i = 0; i < json_count(&genes); i++) {
+        struct json list = json_at(&genes, i);
+        struct narrowing *narrowing = &config->narrowings[config->narrowing_count++];
+        if (strlen(json_key(&list)) >= NAME_SIZE || json_is_array(&list, error) < 0 ||
+            json_count(&list) < 1 || json_count(&list) > DOMAIN_MAX)
+            return json_error(&list, error, "must list the values of a gene that are left to try");
+        strcpy(narrowing->gene, json_key(&list));
+        for (int k = 0; k < json_count(&list); k++) {
+            struct json value = json_at(&list, k);
+            const char *text;
+            int64_t number;
+            char *to = narrowing->values[narrowing->count++];
+            if (cJSON_IsString(value.value)) {
+                if (json_string(&value, &text, error) < 0)
+                    return -1;
+                snprintf(to, NAME_SIZE, "%s", text);
+            } else {
+                if (json_integer(&value, &number, error) < 0)
+                    return -1;
+                snprintf(to, NAME_SIZE, "%lld", (long long)number);
+            }
+        }
+    }
+    return 0;
+}
+
+static int read_budget(struct config *config, const struct json *root, struct error *error) {
+    static const char *const keys[] = {"trials", "time", NULL};
+    struct json budget;
+    struct json value;
+    const char *text;
+    if (!json_find(root, "budget", &budget))
+        return 0;
+    if (json_only(&budget, keys, error) < 0)
+        return -1;
+    if (json_find(&budget, "trials", &value)) {
+        if (json_integer(&value, &config->trials, error) < 0)
+            return -1;
+        if (config->trials < 1)
+            return json_error(&value, error, "must be at least 1");
+    }
+    if (json_find(&budget, "time", &value)) {
+        if (json_string(&value, &text, error) < 0)
+            return -1;
+        if (config_parse_duration(text, &config->seconds, error) < 0)
+            return json_error(&value, error, "must be a duration: 90s, 15m, 8h or hh:mm:ss");
+    }
+    return 0;
+}
+
+static int read_word(const struct json *root, const char *key, char *to, size_t size,
+                     struct error *error) {
+    struct json value;
+    const char *text;
+    if (!json_find(root, key, &value))
+        return 0;
+    if (json_string(&value, &text, error) < 0)
+        return -1;
+    if (strlen(text) >= size)
+        return json_error(&value, error, "must be shorter than %zu letters", size);
+    strcpy(to, text);
+    return 0;
+}
+
+static int read_objective(struct config *config, const struct json *root, struct error *error) {
+    static const char *const words[] = {
+        [OBJECTIVE_JOINT] = "joint", [OBJECTIVE_PER_CASE] = "per_case"};
+    char text[16] = "joint";
+    struct json value;
+    if (read_word(root, "objective", text, sizeof text, error) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++)
+        if (strcmp(words[i], text) == 0) {
+            config->objective = (enum objective)i;
+            return 0;
+        }
+    json_find(root, "objective", &value);
+    return json_error(&value, error, "must be \"joint\" or \"per_case\"");
+}
+
+static const char *const root_keys[] = {"about",  "template", "objective", "cases",
+                                        "genes",  "limits",   "budget",    "search",
+                                        "timing", "seed",     "device",    NULL};
+
+static int read_all(struct config *config, const struct json *root, struct error *error) {
+    struct json value;
+    int64_t seed;
+    if (read_objective(config, root, error) < 0 || read_cases(config, root, error) < 0 ||
+        read_genes(config, root, error) < 0 || read_budget(config, root, error) < 0 ||
+        read_word(root, "device", config->device, sizeof config->device, error) < 0)
+        return -1;
+    if (json_find(root, "seed", &value)) {
+        if (json_integer(&value, &seed, error) < 0)
+            return -1;
+        config->seed = (uint64_t)seed;
+    }
+    if (json_find(root, "limits", &value) &&
+        read_fields(config, &value, limit_fields, NULL, error) < 0)
+        return -1;
+    if (json_find(root, "timing", &value) &&
+        read_fields(config, &value, timing_fields, NULL, error) < 0)
+        return -1;
+    if (json_find(root, "search", &value) &&
+        (read_fields(config, &value, search_fields, "strategy", error) < 0 ||
+         read_word(&value, "strategy", config->strategy, sizeof config->strategy, error) < 0))
+        return -1;
+    return 0;
+}
+
+static struct config *read_document(struct json_document *document, const char *templates,
+                                    const char *folder, struct error *error) {
+    struct json root = json_root(document);
+    struct json value;
+    const char *name;
+    char found[PATH_SIZE];
+    struct config *config = malloc(sizeof *config);
+    if (config == NULL)
+        BUG("out of memory");
+    *config = defaults;
+    config->path = strdup(document->file);
+    if (json_only(&root, root_keys, error) < 0 || json_need(&root, "template", &value, error) < 0 ||
+        json_string(&value, &name, error) < 0)
+        goto failed;
+    if (folder == NULL) {
+        if (template_find(found, name, templates, error) < 0) {
+            error_prefix(error, "%s", document->file);
+            goto failed;
+        }
+        folder = found;
+    }
+    config->template_folder = strdup(folder);
+    config->shapes = template_load(folder, NULL, error);
+    if (config->shapes == NULL || read_all(config, &root, error) < 0)
+        goto failed;
+    return config;
+failed:
+    config_free(config);
+    return NULL;
+}
+
+struct config *config_from_text(const char *name, const char *text, const char *folder,
+                                struct error *error) {
+    struct json_document document;
+    if (json_read_text(&document, name, text, error) < 0)
+        return NULL;
+    struct config *config = read_document(&document, NULL, folder, error);
+    json_release(&document);
+    if (config != NULL)
+        config->text = strdup(text);
+    return config;
+}
+
+struct config *config_load(const char *path, const char *templates, struct error *error) {
+    struct json_document document;
+    if (json_read(&document, path, error) < 0)
+        return NULL;
+    struct config *config = read_document(&document, templates, NULL, error);
+    json_release(&document);
+    if (config == NULL)
+        return NULL;
+    config->text = path_read_file(path, 64 << 20, NULL, error);
+    if (config->text == NULL) {
+        config_free(config);
+        return NULL;
+    }
+    return config;
+}
+
+void config_free(struct config *config) {
+    if (config == NULL)
+        return;
+    template_free(config->shapes);
+    free(config->template_folder);
+    free(config->path);
+    free(config->text);
+    free(config);
+}
+
+/* ---- goals ---- */
+
+int config_goal_count(const struct config *config) {
+    return config->objective == OBJECTIVE_JOINT ? 1 : config->case_count;
+}
+
+void config_goal_cases(const struct config *config, int goal, int *first, int *count) {
+    *first = config->objective == OBJECTIVE_JOINT ? 0 : goal;
+    *count = config->objective == OBJECTIVE_JOINT ? config->case_count : 1;
+}
+
+void config_goal_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]) {
+    int first;
+    int count;
+    config_goal_cases(config, goal, &first, &count);
+    if (count == 1)
+        template_print_shape(config->shapes, &config->cases[first], name);
+    else
+        snprintf(name, CASE_NAME_SIZE, "all %d cases", count);
+}
+
+static struct template_setting setting_of(const struct config *config, int goal,
+                                          const struct device_info *device) {
+    int first;
+    int count;
+    config_goal_cases(config, goal, &first, &count);
+    return (struct template_setting){
+        .device = device,
+        .smem_limit = config->smem_limit_bytes,
+        .cases = &config->cases[first],
+        .case_count = count,
+        .narrowings = config->narrowings,
+        .narrowing_count = config->narrowing_count,
+    };
+}
+
+struct template *config_load_template(const struct config *config, int goal,
+                                      const struct device_info *device, struct error *error) {
+    struct template_setting setting = setting_of(config, goal, device);
+    return template_load(config->template_folder, &setting, error);
+}
+
+struct template *config_load_probes(const struct config *config, int goal,
+                                    const struct device_info *device,
+                                    const struct template *template, struct error *error) {
+    struct template_setting setting = setting_of(config, goal, device);
+    return template_load_probes(template, &setting, error);
+}

@@ -1,0 +1,75 @@
+/*
+ * config: what a user asks a run to do, read from JSON: which template, for which cases, under
+ * which limits, with which search, timing and budget. configs/README.md shows every key.
+ *
+ *     struct config *config = config_load("configs/demo.json", NULL, &error);
+ *     for (int g = 0; g < config_goal_count(config); g++)
+ *         template = config_load_template(config, g, &device_info, &error);
+ *     config_free(config);
+ *
+ * A *goal* is the set of cases that one genome is judged on: all of them when the objective is
+ * joint, one each when it is per_case. Unknown keys are errors that name the nearest known one.
+ */
+#ifndef EVOTILE_CONFIG_CONFIG_H
+#define EVOTILE_CONFIG_CONFIG_H
+
+#include "device/device.h"
+#include "template/template.h"
+
+enum objective { OBJECTIVE_JOINT, OBJECTIVE_PER_CASE };
+
+struct timing {
+    int input_sets;     /* that calls take in rotation: 4 */
+    int launches;       /* a graph: 20 */
+    int samples;        /* graph replays of a full timing: 50 */
+    int race_samples;   /* of the race before it: 5 */
+    double race_margin; /* the race is lost when slower than the champion by more than this: 0.25 */
+    double warmup_ms;   /* 5 */
+    int inputs;         /* fresh random inputs a case: 2 */
+};
+
+struct config {
+    char *path, *text; /* as read */
+    char *template_folder;
+    struct template *shapes; /* the template without a device: knows the dimensions only */
+    enum objective objective;
+    int case_count;
+    struct shape cases[CASES_MAX];
+    int smem_limit_bytes; /* a block: 49152 */
+    int narrowing_count;
+    struct narrowing narrowings[GENES_MAX];
+    char device[64]; /* auto */
+    uint64_t seed;
+    int64_t trials; /* 0: no limit */
+    double seconds; /* 0: no limit */
+    char strategy[32];
+    int population, initial;
+    double exploration;
+    struct timing timing;
+};
+
+/* `templates` is where template folders are looked for first, or NULL (template_find). */
+struct config *config_load(const char *path, const char *templates, struct error *error);
+/* The same from a text that a run has kept; `folder` is the template's own. */
+struct config *config_from_text(const char *name, const char *text, const char *folder,
+                                struct error *error);
+void config_free(struct config *config);
+
+int config_goal_count(const struct config *config);
+/* The cases of a goal: `*count` of them, from index `*first` on. */
+void config_goal_cases(const struct config *config, int goal, int *first, int *count);
+/* "B=2,H=8,S=512" or "all 12 cases". */
+void config_goal_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
+
+/* The template for one goal on one device. Probe cases: template_load_probes with the same setting.
+ */
+struct template *config_load_template(const struct config *config, int goal,
+                                      const struct device_info *device, struct error *error);
+struct template *config_load_probes(const struct config *config, int goal,
+                                    const struct device_info *device,
+                                    const struct template *template, struct error *error);
+
+/* "90s", "15m", "8h", "1h30m" or hh:mm:ss, in seconds. */
+int config_parse_duration(const char *text, double *seconds, struct error *error);
+
+#endif
