@@ -1,0 +1,188 @@
+/*
+ * example: a run whose every trial follows from its number, so that a test can tell what must be
+ * stored; and a folder to keep it in. For the tests of store/.
+ */
+#ifndef EVOTILE_TESTS_STORE_EXAMPLE_H
+#define EVOTILE_TESTS_STORE_EXAMPLE_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "store/store.h"
+
+static inline int make_folder(void **state) {
+    char *folder = strdup("/tmp/evotile-store-XXXXXX");
+    *state = folder;
+    return folder && mkdtemp(folder) ? 0 : -1;
+}
+
+static inline int remove_folder(void **state) {
+    struct error error = {0};
+    int result = path_remove_tree(*state, &error);
+    free(*state);
+    return result;
+}
+
+static inline struct store *example_create(const char *run_dir, struct error *error) {
+    static const struct store_meta meta[] = {{"config", "{ \"template\": \"t\" }\n"},
+                                             {"seed", "18446744073709551615"}};
+    static const char *const goals[] = {"B=1,S=64", "B=2,S=512"};
+    return store_create(run_dir, &(struct store_description){meta, 2, goals, 2}, error);
+}
+
+static inline int example_goal(int64_t number) {
+    return (int)(number % 2);
+}
+
+static inline char *example_genome(int64_t number, char genome[64]) {
+    snprintf(genome, 64, "BLOCK_M=%lld,WARPS=4", (long long)number);
+    return genome;
+}
+
+/* Of every verdict, with awkward numbers among them. */
+static inline void example_outcome(int64_t number, struct outcome *outcome) {
+    memset(outcome, 0, sizeof *outcome);
+    outcome->verdict = number % 3 ? VERDICT_OK : (enum verdict)(number / 3 % VERDICT_COUNT);
+    outcome->raced = number % 7 == 1;
+    outcome->predicted = number % 5 == 2;
+    if (outcome->verdict != VERDICT_OK)
+        snprintf(outcome->reason, sizeof outcome->reason, "reason '%lld' \"\xc3\xa9\"",
+                 (long long)number);
+    else
+        outcome->score_us = 1 + (double)(number * 7919 % 1009) / 3;
+    outcome->resources = (struct resources){.registers = (int)number % 255,
+                                            .smem_bytes = 49152,
+                                            .local_bytes = 8,
+                                            .spill_bytes = 12,
+                                            .ctas_per_sm = 3,
+                                            .occupancy = 1.0 / 3};
+    outcome->compile_s = 0.1 * (double)number;
+    outcome->verify_s = 1e-9;
+    outcome->measure_s = 0.3;
+    outcome->case_count = (int)(number % 4);
+    for (int i = 0; i < outcome->case_count; i++) {
+        struct case_outcome *it = &outcome->cases[i];
+        it->errors = (struct errors){number % 11 == 0 ? NAN : 3e-4, INFINITY, 5e-324};
+        it->warm.sample_count = (int)(number * 13 % (SAMPLES_MAX + 1));
+        for (int j = 0; j < it->warm.sample_count; j++)
+            it->warm.samples_us[j] = sqrt((double)(number + i + j));
+        it->warm.p10_us = 0.1 + i;
+        it->warm.p50_us = 0.2 + i;
+        it->warm.p90_us = 0.3 + i;
+        it->ctas = 100 + i;
+        it->tflops = 1e2 / 3;
+    }
+}
+
+static inline void example_key(int64_t number, struct key *key) {
+    char genome[64];
+    for (int part = 0; part < KEY_PART_COUNT; part++)
+        key_set(key, part, key_part_name(part));
+    key_set(key, KEY_GENOME, example_genome(number, genome));
+    key_set(key, KEY_OPTIONS, number % 2 ? "-use_fast_math" : "");
+}
+
+static inline int64_t example_ask(struct store *store, int64_t number, struct error *error) {
+    char genome[64];
+    return store_ask(store,
+                     &(struct store_ask){.number = number,
+                                         .goal = example_goal(number),
+                                         .genome = example_genome(number, genome),
+                                         .parent_a = number - 2 < 1 ? STORE_NO_TRIAL : number - 2,
+                                         .parent_b = STORE_NO_TRIAL,
+                                         .operator_name = "mutate"},
+                     error);
+}
+
+static inline int64_t example_tell(struct store *store, int64_t number, struct error *error) {
+    struct outcome outcome;
+    struct key key = {0};
+    example_outcome(number, &outcome);
+    example_key(number, &key);
+    int64_t event =
+        store_tell(store, number, &outcome, number % 6 == 0 ? NULL : &key, "cuda:0", error);
+    key_release(&key);
+    return event;
+}
+
+static inline bool same(double a, double b) {
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* Whether what was read is what example_ask and example_tell wrote. */
+static inline bool example_matches(const struct store_trial *trial) {
+    char genome[64];
+    int64_t number = trial->number;
+    if (trial->goal != example_goal(number) ||
+        strcmp(trial->genome, example_genome(number, genome)) != 0 ||
+        trial->parent_a != (number - 2 < 1 ? STORE_NO_TRIAL : number - 2) ||
+        trial->parent_b != STORE_NO_TRIAL || strcmp(trial->operator_name, "mutate") != 0 ||
+        trial->asked < 1 || trial->issued < 1e9)
+        return false;
+    if (trial->told == 0)
+        return trial->finished == 0 && !trial->outcome && !trial->worker && !trial->has_key;
+    if (trial->finished < 1e9 || strcmp(trial->worker, "cuda:0") != 0 ||
+        trial->has_key != (number % 6 != 0))
+        return false;
+    if (!trial->outcome)
+        return true;
+
+    static struct outcome expected;
+    example_outcome(number, &expected);
+    const struct outcome *found = trial->outcome;
+    if (found->verdict != expected.verdict || strcmp(found->reason, expected.reason) != 0 ||
+        found->predicted != expected.predicted || found->raced != expected.raced ||
+        found->case_count != expected.case_count || found->score_us != expected.score_us ||
+        memcmp(&found->resources, &expected.resources, sizeof found->resources) != 0 ||
+        found->compile_s != expected.compile_s || found->verify_s != expected.verify_s ||
+        found->measure_s != expected.measure_s)
+        return false;
+    for (int i = 0; i < expected.case_count; i++) {
+        const struct case_outcome *a = &found->cases[i], *b = &expected.cases[i];
+        if (!same(a->errors.relative_l2, b->errors.relative_l2) ||
+            !same(a->errors.row_relative_l2, b->errors.row_relative_l2) ||
+            !same(a->errors.max_absolute, b->errors.max_absolute) || a->ctas != b->ctas ||
+            a->tflops != b->tflops || memcmp(&a->warm, &b->warm, sizeof a->warm) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* What store_events must give: numbers without gaps, each trial asked once and told at most once
+ * after. */
+struct example_walk {
+    int64_t events, asked, told;
+    bool broken;
+};
+
+static inline int example_walk_row(void *context, const struct store_event *event,
+                                   struct error *error) {
+    (void)error;
+    struct example_walk *walk = context;
+    if (event->number != ++walk->events || !example_matches(&event->trial) ||
+        (event->told ? event->trial.told : event->trial.asked) != event->number ||
+        (event->told && (event->trial.asked >= event->number || !event->trial.outcome)))
+        walk->broken = true;
+    if (event->told)
+        walk->told++;
+    else if (event->trial.number != ++walk->asked) /* the tests ask 1, 2, 3 ... */
+        walk->broken = true;
+    return 0;
+}
+
+/* False where the run is not one that the example wrote, or not whole. */
+static inline bool example_is_whole(struct store *store, struct example_walk *walk,
+                                    struct error *error) {
+    *walk = (struct example_walk){0};
+    struct store_counts counts;
+    return store_events(store, 0, example_walk_row, walk, error) == 0 && !walk->broken &&
+           walk->events == store_event_count(store, error) &&
+           store_count(store, &counts, error) == 0 && counts.asked == walk->asked &&
+           counts.told == walk->told && walk->asked + walk->told == walk->events;
+}
+
+#endif

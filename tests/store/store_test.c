@@ -1,0 +1,375 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+
+#include "example.h"
+
+static struct store *create(const char *run_dir) {
+    struct error error = {0};
+    struct store *store = example_create(run_dir, &error);
+    if (!store)
+        fail_msg("%s", error.text);
+    return store;
+}
+
+static struct store *open_run(const char *run_dir, enum store_mode mode) {
+    struct error error = {0};
+    struct store *store = store_open(run_dir, mode, &error);
+    if (!store)
+        fail_msg("%s", error.text);
+    return store;
+}
+
+/* Trials 1 to `count`, told in another order than asked; the last two stay in flight. */
+static void fill(struct store *store, int64_t count) {
+    struct error error = {0};
+    assert_int_equal(store_begin(store, &error), 0);
+    int64_t event = store_event_count(store, &error);
+    for (int64_t number = 1; number <= count; number++) {
+        assert_int_equal(example_ask(store, number, &error), ++event);
+        if (number % 2 == 0 && number > 2) {
+            assert_int_equal(example_tell(store, number - 2, &error), ++event);
+            assert_int_equal(example_tell(store, number - 3, &error), ++event);
+        }
+    }
+    assert_int_equal(store_commit(store, &error), 0);
+}
+
+static void what_is_written_is_read(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    fill(store, 200);
+    for (int reopened = 0; reopened < 3; reopened++) {
+        struct example_walk walk;
+        assert_true(example_is_whole(store, &walk, &error));
+        assert_int_equal(walk.asked, 200);
+        assert_int_equal(walk.told, 198);
+        for (int64_t number = 1; number <= 200; number++) {
+            struct store_trial *trial = store_trial_read(store, number, &error);
+            assert_non_null(trial);
+            assert_int_equal(trial->number, number);
+            assert_true(example_matches(trial));
+            assert_int_equal(trial->told != 0, number <= 198);
+            store_trial_free(trial);
+        }
+        assert_int_equal(error.kind, ERROR_NONE);
+        store_close(store);
+        store = open_run(*state, reopened == 0 ? STORE_READ : STORE_WRITE);
+    }
+    assert_null(store_trial_read(store, 201, &error));
+    assert_non_null(strstr(error.text, "no trial 201"));
+    store_close(store);
+}
+
+static void meta_and_goals(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    assert_int_equal(store_begin(store, &error), 0);
+    assert_int_equal(store_meta_set(store, "device", "emulated:sm_89", &error), 0);
+    assert_int_equal(store_meta_set(store, "device", "cuda:0", &error), 0);
+    assert_int_equal(store_commit(store, &error), 0);
+    store_close(store);
+
+    store = open_run(*state, STORE_READ);
+    static const char *const rows[][2] = {{"config", "{ \"template\": \"t\" }\n"},
+                                          {"seed", "18446744073709551615"},
+                                          {"device", "cuda:0"}};
+    char *value;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(store_meta_get(store, rows[i][0], &value, &error), 1);
+        assert_string_equal(value, rows[i][1]);
+        free(value);
+    }
+    assert_int_equal(store_meta_get(store, "created", &value, &error), 1);
+    free(value);
+    assert_int_equal(store_meta_get(store, "weather", &value, &error), 0);
+    assert_null(value);
+    assert_int_equal(store_goal_count(store), 2);
+    assert_string_equal(store_goal_name(store, 1), "B=2,S=512");
+    assert_string_equal(store_run_dir(store), *state);
+    store_close(store);
+}
+
+static void keys_keep_their_parts(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    fill(store, 20);
+    for (int64_t number = 1; number <= 20; number++) {
+        struct key found = {0}, expected = {0};
+        struct key_difference differences[KEY_PART_COUNT];
+        example_key(number, &expected);
+        bool has = number <= 18 && number % 6 != 0;
+        assert_int_equal(store_key_read(store, number, &found, &error), has ? 0 : -1);
+        if (has) {
+            assert_int_equal(key_compare(&found, &expected, differences), 0);
+            struct store_trial *trial = store_trial_read(store, number, &error);
+            assert_true(hash_equal(trial->key, key_hash(&expected)));
+            store_trial_free(trial);
+        }
+        key_release(&found);
+        key_release(&expected);
+    }
+    store_close(store);
+}
+
+/* A batch taken back leaves no event number, no setting and no trial behind. */
+static void rollback_takes_all_back(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(store_begin(store, &error), 0);
+        assert_int_equal(example_ask(store, 1, &error), 1);
+        assert_int_equal(example_tell(store, 1, &error), 2);
+        assert_int_equal(store_event_count(store, &error), 2);
+        if (round == 1)
+            store_rollback(store);
+        else if (round == 0)
+            store_close(store), store = open_run(*state, STORE_WRITE);
+        else
+            assert_int_equal(store_commit(store, &error), 0);
+        assert_int_equal(store_event_count(store, &error), round == 2 ? 2 : 0);
+    }
+    struct key key = {0};
+    assert_int_equal(store_key_read(store, 1, &key, &error), 0);
+    key_release(&key);
+    store_close(store);
+}
+
+struct seen {
+    int count, limit;
+    int64_t numbers[500];
+    double score_us;
+};
+
+static int see(void *context, const struct store_trial *trial, struct error *error) {
+    (void)error;
+    struct seen *seen = context;
+    seen->numbers[seen->count++] = trial->number;
+    if (trial->outcome) {
+        assert_int_equal(trial->outcome->verdict, VERDICT_OK);
+        assert_false(trial->outcome->raced);
+        assert_true(trial->outcome->score_us >= seen->score_us);
+        seen->score_us = trial->outcome->score_us;
+        assert_true(example_matches(trial));
+    }
+    return seen->count == seen->limit;
+}
+
+static void board_is_in_order(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    fill(store, 400);
+    struct store_counts counts;
+    assert_int_equal(store_count(store, &counts, &error), 0);
+    int rows = 0;
+    for (int goal = 0; goal < 2; goal++) {
+        struct seen all = {0}, some = {0}, stopped = {.limit = 3};
+        assert_int_equal(store_board(store, goal, 0, see, &all, &error), 0);
+        assert_int_equal(store_board(store, goal, 10, see, &some, &error), 0);
+        assert_int_equal(store_board(store, goal, 0, see, &stopped, &error), 0);
+        assert_int_equal(some.count, 10);
+        assert_int_equal(stopped.count, 3);
+        assert_memory_equal(all.numbers, some.numbers, 10 * sizeof all.numbers[0]);
+        for (int rank = 1; rank <= all.count; rank++) {
+            assert_int_equal(all.numbers[rank - 1] % 2, goal);
+            assert_int_equal(store_ranked(store, goal, rank, &error), all.numbers[rank - 1]);
+        }
+        assert_int_equal(store_ranked(store, goal, all.count + 1, &error), STORE_NO_TRIAL);
+        rows += all.count;
+    }
+    assert_int_equal(rows, counts.verdicts[VERDICT_OK] - counts.raced);
+    assert_true(rows > 100);
+
+    struct seen flying = {0};
+    assert_int_equal(store_in_flight(store, see, &flying, &error), 0);
+    assert_int_equal(flying.count, 2);
+    assert_int_equal(flying.numbers[0], 399);
+    assert_int_equal(flying.numbers[1], 400);
+    store_close(store);
+}
+
+static void counts_are_right(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    fill(store, 300);
+    struct store_counts counts, expected = {.asked = 300, .told = 298};
+    static struct outcome outcome;
+    for (int64_t number = 1; number <= 298; number++) {
+        example_outcome(number, &outcome);
+        expected.verdicts[outcome.verdict]++;
+        expected.raced += outcome.verdict == VERDICT_OK && outcome.raced;
+    }
+    assert_int_equal(store_count(store, &counts, &error), 0);
+    assert_memory_equal(&counts, &expected, sizeof counts);
+    store_close(store);
+}
+
+static int fail_at_third(void *context, const struct store_event *event, struct error *error) {
+    *(int64_t *)context = event->number;
+    return event->number == 13 ? error_set(error, "no more") : 0;
+}
+
+static void events_go_on_from_a_point(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    fill(store, 50);
+    int64_t last = 0;
+    assert_int_equal(store_events(store, 10, fail_at_third, &last, &error), -1);
+    assert_int_equal(last, 13);
+    assert_string_equal(error.text, "no more");
+    assert_int_equal(store_events(store, 40, fail_at_third, &last, &error), 0);
+    assert_int_equal(last, store_event_count(store, &error));
+    store_close(store);
+}
+
+static int see_champion(void *context, const struct store_champion *champion, struct error *error) {
+    (void)error;
+    int *count = context;
+    assert_int_equal(champion->trial, *count == 0 ? 1 : 3);
+    assert_int_equal(champion->previous, *count == 0 ? STORE_NO_TRIAL : 1);
+    assert_int_equal(champion->goal, 1);
+    assert_int_equal(champion->event, *count == 0 ? 1 : 2);
+    assert_true(champion->score_us == (*count == 0 ? 8.0 / 3 : 2.5));
+    ++*count;
+    return 0;
+}
+
+static void champions_and_checkpoint(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    struct store_checkpoint checkpoint;
+    assert_int_equal(store_checkpoint_read(store, &checkpoint, &error), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(store_begin(store, &error), 0);
+        example_ask(store, i + 1, &error);
+        assert_int_equal(
+            store_crown(store, 1, i ? 3 : 1, i ? 1 : STORE_NO_TRIAL, i ? 2.5 : 8.0 / 3, &error), 0);
+        assert_int_equal(store_checkpoint(store, hash_text("state"), i ? "two" : "one", &error), 0);
+        assert_int_equal(store_commit(store, &error), 0);
+    }
+    store_close(store);
+    store = open_run(*state, STORE_READ);
+    int count = 0;
+    assert_int_equal(store_champions(store, see_champion, &count, &error), 0);
+    assert_int_equal(count, 2);
+    assert_int_equal(store_checkpoint_read(store, &checkpoint, &error), 1);
+    assert_int_equal(checkpoint.events, 2);
+    assert_true(hash_equal(checkpoint.digest, hash_text("state")));
+    assert_string_equal(checkpoint.text, "two");
+    free(checkpoint.text);
+    store_close(store);
+}
+
+/* Rewrites a run with plain SQL, as another program or version would have. */
+static void tamper(const char *run_dir, const char *sql) {
+    char path[PATH_SIZE];
+    struct error error = {0};
+    sqlite3 *database;
+    assert_int_equal(path_join(path, run_dir, "run.db", &error), 0);
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(database);
+}
+
+static void assert_refused(const char *run_dir, enum error_kind kind, const char *word) {
+    for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+        struct error error = {0};
+        assert_null(store_open(run_dir, mode, &error));
+        assert_int_equal(error.kind, kind);
+        assert_non_null(strstr(error.text, word));
+        assert_null(strchr(error.text, '\n'));
+    }
+    struct error error = {0};
+    assert_null(example_create(run_dir, &error));
+}
+
+static void what_is_no_run_is_refused(void **state) {
+    struct error error = {0};
+    char path[PATH_SIZE];
+    assert_null(store_open(*state, STORE_READ, &error));
+    assert_non_null(strstr(error.text, "holds no run"));
+    assert_int_equal(error.kind, ERROR_INPUT);
+
+    struct store *store = create(*state);
+    fill(store, 10);
+    store_close(store);
+    assert_null(example_create(*state, &error));
+    assert_non_null(strstr(error.text, "holds a run already"));
+
+    tamper(*state, "PRAGMA user_version = 7");
+    assert_refused(*state, ERROR_INPUT, "format 7");
+    tamper(*state, "PRAGMA user_version = 1; PRAGMA application_id = 5");
+    assert_refused(*state, ERROR_INPUT, "another program");
+    tamper(*state, "PRAGMA application_id = 0x65766f74");
+    store = open_run(*state, STORE_WRITE);
+    struct example_walk walk;
+    assert_true(example_is_whole(store, &walk, &error));
+    store_close(store);
+
+    /* Not a database at all; and it stays what it was. */
+    assert_int_equal(path_join(path, *state, "run.db", &error), 0);
+    char text[5000];
+    memset(text, 'x', sizeof text);
+    assert_int_equal(path_write_file(path, text, sizeof text, &error), 0);
+    assert_refused(*state, ERROR_INPUT, "no results file");
+    size_t size;
+    char *found = path_read_file(path, sizeof text, &size, &error);
+    assert_non_null(found);
+    assert_int_equal(size, sizeof text);
+    assert_memory_equal(found, text, size);
+    free(found);
+}
+
+static void damage_is_an_error(void **state) {
+    static const char *const damages[] = {"UPDATE trials SET verdict = 'fine' WHERE number = 4",
+                                          "UPDATE trials SET goal = 9 WHERE number = 4",
+                                          "UPDATE trials SET key = 'x' WHERE number = 4",
+                                          "UPDATE trials SET case_count = 1000 WHERE number = 4",
+                                          "UPDATE cases SET sample_count = 1000000 WHERE trial = 5",
+                                          "UPDATE cases SET number = 63 WHERE trial = 5",
+                                          "UPDATE cases SET samples_us = x'00' WHERE trial = 5"};
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        char run_dir[PATH_SIZE];
+        struct error error = {0};
+        snprintf(run_dir, sizeof run_dir, "%s/%zu", (char *)*state, i);
+        struct store *store = create(run_dir);
+        fill(store, 10);
+        store_close(store);
+        tamper(run_dir, damages[i]);
+        store = open_run(run_dir, STORE_READ);
+        struct example_walk walk;
+        assert_int_equal(store_events(store, 0, example_walk_row, &walk, &error), -1);
+        assert_non_null(strstr(error.text, "damaged"));
+        store_close(store);
+    }
+}
+
+static void a_closed_run_is_one_file(void **state) {
+    struct error error = {0};
+    char **names;
+    int count;
+    struct store *store = create(*state);
+    fill(store, 10);
+    store_close(store);
+    assert_int_equal(path_list(*state, &names, &count, &error), 0);
+    assert_int_equal(count, 1);
+    assert_string_equal(names[0], "run.db");
+    path_list_free(names, count);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_written_is_read),   TEST(meta_and_goals),
+        TEST(keys_keep_their_parts),     TEST(rollback_takes_all_back),
+        TEST(board_is_in_order),         TEST(counts_are_right),
+        TEST(events_go_on_from_a_point), TEST(champions_and_checkpoint),
+        TEST(what_is_no_run_is_refused), TEST(damage_is_an_error),
+        TEST(a_closed_run_is_one_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
