@@ -26,8 +26,11 @@ struct expression;
 
 enum {
     EXPRESSION_TEXT_MAX = 4096,
-    EXPRESSION_DEPTH_MAX = 128, /* of the tree, and of brackets */
+    EXPRESSION_DEPTH_MAX = 128, /* of operators within operators */
 };
+
+/* The functions, ended by NULL: no slot or label may have such a name. */
+extern const char *const expression_functions[];
 
 /* Parses `text`, which is copied. On failure returns NULL, and the error has three lines: "column
    N: what is wrong", the expression (a window of it if it is long), and a caret under the column.

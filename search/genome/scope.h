@@ -44,6 +44,11 @@ static inline void slots_add(struct slots *slots, int slot) {
     slots->words[slot / 64] |= UINT64_C(1) << (slot % 64);
 }
 
+static inline void slots_put(struct slots *slots, int slot, bool in) {
+    uint64_t bit = UINT64_C(1) << (slot % 64), *word = &slots->words[slot / 64];
+    *word = in ? *word | bit : *word & ~bit;
+}
+
 static inline bool slots_has(const struct slots *slots, int slot) {
     return slots->words[slot / 64] >> (slot % 64) & 1;
 }
@@ -51,6 +56,14 @@ static inline bool slots_has(const struct slots *slots, int slot) {
 static inline void slots_join(struct slots *slots, const struct slots *more) {
     for (int i = 0; i < SLOTS_MAX / 64; i++)
         slots->words[i] |= more->words[i];
+}
+
+/* Whether they have a slot in common. */
+static inline bool slots_meet(const struct slots *a, const struct slots *b) {
+    uint64_t common = 0;
+    for (int i = 0; i < SLOTS_MAX / 64; i++)
+        common |= a->words[i] & b->words[i];
+    return common != 0;
 }
 
 /* Adds a slot; returns its number. Refused: what is not an identifier ([A-Za-z_][A-Za-z0-9_]*), a

@@ -1,0 +1,41 @@
+#include "base/random.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+uint64_t random_below(struct random *random, uint64_t bound) {
+    if (bound == 0)
+        BUG("a number below 0 was asked for");
+    /* Of the 2^64 outputs the first 2^64 mod bound are refused, so that the rest divides evenly. */
+    uint64_t refused = (0 - bound) % bound;
+    uint64_t bits;
+    do
+        bits = random_next(random);
+    while (bits < refused);
+    return bits % bound;
+}
+
+double random_uniform(struct random *random) {
+    return (double)(random_next(random) >> 11) * 0x1p-53;
+}
+
+void random_save(const struct random *random, char text[RANDOM_TEXT_SIZE]) {
+    snprintf(text, RANDOM_TEXT_SIZE, "%016" PRIx64 ":%016" PRIx64 ":%016" PRIx64 ":%016" PRIx64,
+             random->state_high, random->state_low, random->increment_high, random->increment_low);
+}
+
+int random_restore(struct random *random, const char *text, struct error *error) {
+    struct random read;
+    char again[RANDOM_TEXT_SIZE];
+    int fields = sscanf(text, "%" SCNx64 ":%" SCNx64 ":%" SCNx64 ":%" SCNx64, &read.state_high,
+                        &read.state_low, &read.increment_high, &read.increment_low);
+    if (fields == 4)
+        random_save(&read, again);
+    /* sscanf is lenient; what does not print as it was read is not ours. */
+    if (fields != 4 || strcmp(text, again) != 0 || read.increment_low % 2 == 0)
+        return error_set(error, "'%.100s' is not the state of a random generator", text);
+    *random = read;
+    return 0;
+}

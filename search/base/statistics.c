@@ -1,0 +1,46 @@
+#include "base/statistics.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+static int compare(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+double statistics_percentile(const double *samples, int count, double percent) {
+    if (count < 1 || !(percent >= 0 && percent <= 100))
+        BUG("percentile %g of %d samples", percent, count);
+    double *sorted = malloc((size_t)count * sizeof *sorted);
+    if (!sorted)
+        BUG("out of memory");
+    memcpy(sorted, samples, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare);
+    double position = percent / 100 * (count - 1);
+    int below = (int)position;
+    double value = sorted[below];
+    if (below + 1 < count)
+        value += (position - below) * (sorted[below + 1] - sorted[below]);
+    free(sorted);
+    if (!isfinite(value))
+        BUG("a sample is not finite");
+    return value;
+}
+
+double statistics_median(const double *samples, int count) {
+    return statistics_percentile(samples, count, 50);
+}
+
+double statistics_geometric_mean(const double *values, int count) {
+    if (count < 1)
+        BUG("the mean of %d values", count);
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        if (!(values[i] > 0 && isfinite(values[i])))
+            BUG("value %d of a geometric mean is %g", i, values[i]);
+        sum += log(values[i]);
+    }
+    return exp(sum / count);
+}

@@ -1,0 +1,130 @@
+#include "genome/breed.h"
+
+#include "base/error.h"
+#include "base/random.h"
+
+enum { ATTEMPTS = 16, REPAIR_STEPS = 24, MUTATIONS_MAX = 3 };
+
+static int below(struct random *random, int bound) {
+    return (int)random_below(random, (uint64_t)bound);
+}
+
+/* Any value of the gene but this one. */
+static int other_value(const struct gene *gene, int value, struct random *random) {
+    int other = below(random, gene->count - 1);
+    return other + (other >= value);
+}
+
+static int step(const struct gene *gene, int value, struct random *random) {
+    if (!gene->ordered)
+        return other_value(gene, value, random);
+    bool up = value == 0 || (value + 1 < gene->count && below(random, 2));
+    return up ? value + 1 : value - 1;
+}
+
+/* Canonical, valid, and neither parent. */
+static bool finish(const struct space *space, struct random *random, const struct genome *mother,
+                   const struct genome *father, struct genome *child) {
+    return breed_repair(space, random, child) && !genome_equal(child, mother) &&
+           !genome_equal(child, father);
+}
+
+static bool mutate(const struct space *space, struct random *random, const struct genome *parent,
+                   struct genome *child,
+                   int (*change)(const struct gene *gene, int value, struct random *random)) {
+    int genes[GENES_MAX], count = 0;
+    for (int i = 0; i < space->gene_count; i++)
+        if (space->genes[i].count > 1 && space_active(space, parent, i))
+            genes[count++] = i;
+    for (int attempt = 0; count > 0 && attempt < ATTEMPTS; attempt++) {
+        *child = *parent;
+        /* The same gene may come up twice: two steps are a mutation too. */
+        for (int changes = 1 + below(random, MUTATIONS_MAX); changes > 0; changes--) {
+            int gene = genes[below(random, count)];
+            child->value[gene] = (uint8_t)change(&space->genes[gene], child->value[gene], random);
+        }
+        if (finish(space, random, parent, parent, child))
+            return true;
+    }
+    return false;
+}
+
+bool breed_mutate_step(const struct space *space, struct random *random,
+                       const struct genome *parent, struct genome *child) {
+    return mutate(space, random, parent, child, step);
+}
+
+bool breed_mutate_reset(const struct space *space, struct random *random,
+                        const struct genome *parent, struct genome *child) {
+    return mutate(space, random, parent, child, other_value);
+}
+
+bool breed_cross_uniform(const struct space *space, struct random *random,
+                         const struct genome *mother, const struct genome *father,
+                         struct genome *child) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        *child = *mother;
+        for (int i = 0; i < space->gene_count; i++)
+            if (below(random, 2))
+                child->value[i] = father->value[i];
+        if (finish(space, random, mother, father, child))
+            return true;
+    }
+    return false;
+}
+
+bool breed_cross_block(const struct space *space, struct random *random,
+                       const struct genome *mother, const struct genome *father,
+                       struct genome *child) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        int first = below(random, space->gene_count);
+        int end = first + 1 + below(random, space->gene_count - first);
+        *child = *mother;
+        for (int i = first; i < end; i++)
+            child->value[i] = father->value[i];
+        if (finish(space, random, mother, father, child))
+            return true;
+    }
+    return false;
+}
+
+/* Moves to the best neighbour that changes one of `genes`, equals drawn among; returns its
+ * failures. */
+static int repair_step(const struct space *space, struct random *random, struct genome *genome,
+                       uint32_t genes) {
+    struct genome best = *genome;
+    int best_failures = -1, equals = 0;
+    for (int i = 0; i < space->gene_count; i++) {
+        for (int value = 0; (genes >> i & 1) && value < space->genes[i].count; value++) {
+            struct genome candidate = *genome;
+            candidate.value[i] = (uint8_t)value;
+            genome_canonicalise(&candidate, space);
+            if (genome_equal(&candidate, genome))
+                continue;
+            int failures = space_failures(space, &candidate, NULL);
+            if (best_failures < 0 || failures < best_failures)
+                equals = 0;
+            else if (failures > best_failures)
+                continue;
+            best_failures = failures;
+            if (below(random, ++equals) == 0)
+                best = candidate;
+        }
+    }
+    *genome = best;
+    return best_failures;
+}
+
+bool breed_repair(const struct space *space, struct random *random, struct genome *genome) {
+    genome_canonicalise(genome, space);
+    uint32_t culprits;
+    int failures = space_failures(space, genome, &culprits);
+    for (int i = 0; i < REPAIR_STEPS && failures > 0; i++) {
+        /* Where no culprit can change, a condition holds it down: any gene may be the way out. */
+        if (repair_step(space, random, genome, culprits) < 0 &&
+            repair_step(space, random, genome, UINT32_MAX) < 0)
+            return false;
+        failures = space_failures(space, genome, &culprits);
+    }
+    return failures == 0;
+}

@@ -1,0 +1,414 @@
+#include "base/error.h"
+#include "genome/expression_tree.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Where one text begins another, the longer comes first. */
+const struct spelling spellings[OP_COUNT] = {
+    [OP_NEGATE] = {"-", 0, false},      [OP_NOT] = {"!", 0, false},
+    [OP_OR] = {"||", 1, false},         [OP_AND] = {"&&", 2, false},
+    [OP_EQUAL] = {"==", 3, false},      [OP_NOT_EQUAL] = {"!=", 3, false},
+    [OP_LESS_EQUAL] = {"<=", 4, false}, [OP_GREATER_EQUAL] = {">=", 4, false},
+    [OP_LESS] = {"<", 4, false},        [OP_GREATER] = {">", 4, false},
+    [OP_ADD] = {"+", 5, false},         [OP_SUBTRACT] = {"-", 5, false},
+    [OP_MULTIPLY] = {"*", 6, false},    [OP_DIVIDE] = {"/", 6, false},
+    [OP_REMAINDER] = {"%", 6, false},   [OP_MIN] = {"min", 0, true},
+    [OP_MAX] = {"max", 0, true},        [OP_CEIL_DIV] = {"ceil_div", 0, true},
+    [OP_LOG2] = {"log2", 0, true},
+};
+
+const char *const expression_functions[] = {"min", "max", "ceil_div", "log2", NULL};
+
+/* ---- Parsing: recursive descent, and precedence climbing for binary operators. ---- */
+
+/* A tree as deep as allowed prints with at most this many brackets and signs within each other. */
+enum { NESTING_MAX = 4 * EXPRESSION_DEPTH_MAX, WINDOW = 96 };
+
+struct parser {
+    const char *text, *at;
+    const struct scope *scope;
+    struct expression *expression;
+    int count, nesting;
+    struct error *error;
+};
+
+static int parse_choice(struct parser *parser);
+
+/* Fills the error, with a caret under `at`; returns -1, the node that there is not. */
+__attribute__((format(printf, 3, 4))) static int fail(struct parser *parser, const char *at,
+                                                      const char *format, ...) {
+    char what[256], window[WINDOW + 8];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+
+    size_t length = strlen(parser->text), column = (size_t)(at - parser->text);
+    size_t start = column > WINDOW * 3 / 4 ? column - WINDOW * 3 / 4 : 0;
+    const char *before = start > 0 ? "..." : "";
+    snprintf(window, sizeof window, "%s%.*s%s", before, WINDOW, parser->text + start,
+             length - start > WINDOW ? "..." : "");
+    for (char *c = window; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = ' ';
+    return error_input(parser->error, "column %zu: %s\n    %s\n    %*s^", column + 1, what, window,
+                       (int)(strlen(before) + column - start), "");
+}
+
+static void skip_spaces(struct parser *parser) {
+    while (isspace((unsigned char)*parser->at))
+        parser->at++;
+}
+
+/* Consumes `text` if it comes next. */
+static bool accept(struct parser *parser, const char *text) {
+    skip_spaces(parser);
+    size_t length = strlen(text);
+    if (strncmp(parser->at, text, length) != 0)
+        return false;
+    parser->at += length;
+    return true;
+}
+
+static int add_node(struct parser *parser, enum op op, const char *at, int a, int b, int c) {
+    struct node *nodes = parser->expression->nodes;
+    struct node node = {.op = (uint8_t)op,
+                        .column = (uint16_t)(at - parser->text + 1),
+                        .operands = {(int16_t)a, (int16_t)b, (int16_t)c}};
+    for (int i = 0; i < 3; i++)
+        if (node.operands[i] >= 0 && nodes[node.operands[i]].depth > node.depth)
+            node.depth = nodes[node.operands[i]].depth;
+    if (node.depth++ == EXPRESSION_DEPTH_MAX)
+        return fail(parser, at, "more than %d operators within each other", EXPRESSION_DEPTH_MAX);
+    nodes[parser->count] = node;
+    return parser->count++;
+}
+
+static int add_leaf(struct parser *parser, enum op op, const char *at, int64_t number) {
+    int node = add_node(parser, op, at, -1, -1, -1);
+    parser->expression->nodes[node].number = number;
+    return node;
+}
+
+static int parse_number(struct parser *parser) {
+    const char *start = parser->at;
+    int64_t number = 0;
+    for (; isdigit((unsigned char)*parser->at); parser->at++)
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, *parser->at - '0', &number))
+            return fail(parser, start, "the number does not fit in 64 bits");
+    if (isalpha((unsigned char)*parser->at) || *parser->at == '_' || *parser->at == '.')
+        return fail(parser, parser->at, "a number is made of decimal digits");
+    return add_leaf(parser, OP_NUMBER, start, number);
+}
+
+static int parse_call(struct parser *parser, enum op op, const char *name) {
+    int wanted = op == OP_LOG2 ? 1 : 2, count = 0, result = -1;
+    do {
+        int argument = parse_choice(parser);
+        if (argument < 0)
+            return -1;
+        count++;
+        bool joins = count >= 2; /* to what the arguments before have come to */
+        if (op == OP_LOG2 && count == 1)
+            result = add_node(parser, op, name, argument, -1, -1);
+        else
+            result =
+                joins && result >= 0 ? add_node(parser, op, name, result, argument, -1) : argument;
+        if (result < 0)
+            return -1;
+    } while (accept(parser, ","));
+    bool variadic = op == OP_MIN || op == OP_MAX;
+    if (count < wanted || (count > wanted && !variadic))
+        return fail(parser, name, "%s takes %d argument%s%s, not %d", spellings[op].text, wanted,
+                    wanted == 1 ? "" : "s", variadic ? " or more" : "", count);
+    if (!accept(parser, ")"))
+        return fail(parser, parser->at, "a , or ) is missing here");
+    return result;
+}
+
+static int parse_name(struct parser *parser) {
+    const char *start = parser->at;
+    char name[NAME_SIZE] = "";
+    size_t length = 0;
+    for (; isalnum((unsigned char)*parser->at) || *parser->at == '_'; parser->at++)
+        if (length + 1 < sizeof name)
+            name[length++] = *parser->at;
+
+    bool call = accept(parser, "(");
+    for (int op = 0; op < OP_COUNT; op++)
+        if (spellings[op].function && strcmp(spellings[op].text, name) == 0)
+            return call ? parse_call(parser, (enum op)op, start)
+                        : fail(parser, start, "'%s' is a function: arguments in ( ) follow", name);
+    if (call)
+        return fail(parser, start, "there is no function '%s'; there are min, max, ceil_div, log2",
+                    name);
+
+    int slot = scope_find(parser->scope, name);
+    if (slot >= 0) {
+        slots_add(&parser->expression->reads, slot);
+        return add_leaf(parser, OP_SLOT, start, slot);
+    }
+    int label = scope_find_label(parser->scope, name);
+    if (label >= 0)
+        return add_leaf(parser, OP_NUMBER, start, label);
+    return fail(parser, start, "unknown name '%s'; the nearest known is '%s'", name,
+                scope_nearest(parser->scope, name));
+}
+
+static int parse_operand(struct parser *parser) {
+    skip_spaces(parser);
+    const char *start = parser->at;
+    if (isdigit((unsigned char)*start))
+        return parse_number(parser);
+    if (isalpha((unsigned char)*start) || *start == '_')
+        return parse_name(parser);
+    if (accept(parser, "(")) {
+        int inner = parse_choice(parser);
+        if (inner >= 0 && !accept(parser, ")"))
+            return fail(parser, parser->at, "a ) is missing here");
+        return inner;
+    }
+    for (int op = OP_NEGATE; op <= OP_NOT; op++)
+        if (accept(parser, spellings[op].text)) {
+            if (parser->nesting == NESTING_MAX)
+                return fail(parser, start, "too many signs and brackets within each other");
+            parser->nesting++;
+            int operand = parse_operand(parser);
+            parser->nesting--;
+            return operand < 0 ? -1 : add_node(parser, (enum op)op, start, operand, -1, -1);
+        }
+    return fail(parser, start, "a number, a name or ( is missing here");
+}
+
+/* The binary operator that comes next, not consumed; or -1. */
+static int peek_binary(struct parser *parser) {
+    skip_spaces(parser);
+    for (int op = 0; op < OP_COUNT; op++)
+        if (spellings[op].level > 0 &&
+            strncmp(parser->at, spellings[op].text, strlen(spellings[op].text)) == 0)
+            return op;
+    return -1;
+}
+
+static int parse_binary(struct parser *parser, int level) {
+    int left = parse_operand(parser);
+    while (left >= 0) {
+        int op = peek_binary(parser);
+        if (op < 0 || spellings[op].level < level)
+            break;
+        const char *at = parser->at;
+        int own_level = spellings[op].level;
+        parser->at += strlen(spellings[op].text);
+        int right = parse_binary(parser, own_level + 1);
+        if (right < 0)
+            return -1;
+        left = add_node(parser, (enum op)op, at, left, right, -1);
+        int next = left < 0 ? -1 : peek_binary(parser);
+        bool compares = op >= OP_EQUAL && op <= OP_GREATER;
+        if (compares && next >= 0 && spellings[next].level == own_level)
+            return fail(parser, parser->at, "comparisons do not chain: write a < b && b < c");
+    }
+    return left;
+}
+
+static int parse_choice(struct parser *parser) {
+    if (parser->nesting == NESTING_MAX)
+        return fail(parser, parser->at, "too many signs and brackets within each other");
+    parser->nesting++;
+    int node = parse_binary(parser, 1);
+    const char *at = parser->at;
+    if (node >= 0 && accept(parser, "?")) {
+        int chosen = parse_choice(parser), other = -1;
+        if (chosen >= 0 && !accept(parser, ":"))
+            chosen = fail(parser, parser->at, "the : of this ?: is missing here");
+        if (chosen >= 0)
+            other = parse_choice(parser);
+        node = other < 0 ? -1 : add_node(parser, OP_CHOOSE, at, node, chosen, other);
+    }
+    parser->nesting--;
+    return node;
+}
+
+static int parse_all(struct parser *parser) {
+    int root = parse_choice(parser);
+    if (root < 0)
+        return -1;
+    skip_spaces(parser);
+    switch (*parser->at) {
+    case '\0':
+        return root;
+    case '=':
+        return fail(parser, parser->at, "write == to compare");
+    case '&':
+    case '|':
+        return fail(parser, parser->at, "write && or ||");
+    default:
+        return fail(parser, parser->at, "an operator is missing here");
+    }
+}
+
+struct expression *expression_parse(const char *text, const struct scope *scope,
+                                    struct error *error) {
+    size_t length = strlen(text);
+    if (length > EXPRESSION_TEXT_MAX) {
+        error_input(error, "an expression has %zu characters; at most %d", length,
+                    EXPRESSION_TEXT_MAX);
+        return NULL;
+    }
+    /* Every node takes at least one character of the text. */
+    struct expression *expression =
+        calloc(1, sizeof *expression + (length + 1) * sizeof(struct node));
+    if (!expression || !(expression->text = strdup(text)))
+        BUG("out of memory");
+    struct parser parser = {.text = expression->text,
+                            .at = expression->text,
+                            .scope = scope,
+                            .expression = expression,
+                            .error = error};
+    expression->root = parse_all(&parser);
+    if (expression->root < 0) {
+        expression_free(expression);
+        return NULL;
+    }
+    return expression;
+}
+
+void expression_free(struct expression *expression) {
+    if (!expression)
+        return;
+    free(expression->text);
+    free(expression);
+}
+
+const char *expression_text(const struct expression *expression) {
+    return expression->text;
+}
+
+const struct slots *expression_reads(const struct expression *expression) {
+    return &expression->reads;
+}
+
+/* ---- Evaluation ---- */
+
+/* Applies a binary operator that wants both its operands; returns why it cannot, or NULL. */
+static const char *apply(enum op op, int64_t a, int64_t b, int64_t *result) {
+    bool overflow = false;
+    switch (op) {
+    case OP_EQUAL:
+        *result = a == b;
+        break;
+    case OP_NOT_EQUAL:
+        *result = a != b;
+        break;
+    case OP_LESS_EQUAL:
+        *result = a <= b;
+        break;
+    case OP_GREATER_EQUAL:
+        *result = a >= b;
+        break;
+    case OP_LESS:
+        *result = a < b;
+        break;
+    case OP_GREATER:
+        *result = a > b;
+        break;
+    case OP_ADD:
+        overflow = __builtin_add_overflow(a, b, result);
+        break;
+    case OP_SUBTRACT:
+        overflow = __builtin_sub_overflow(a, b, result);
+        break;
+    case OP_MULTIPLY:
+        overflow = __builtin_mul_overflow(a, b, result);
+        break;
+    case OP_MIN:
+        *result = a < b ? a : b;
+        break;
+    case OP_MAX:
+        *result = a > b ? a : b;
+        break;
+    case OP_DIVIDE:
+    case OP_REMAINDER:
+    case OP_CEIL_DIV:
+        if (b == 0)
+            return "division by zero";
+        if (a == INT64_MIN && b == -1)
+            return "overflow";
+        if (op == OP_REMAINDER)
+            *result = a % b;
+        else
+            *result = a / b + (op == OP_CEIL_DIV && a % b != 0 && (a < 0) == (b < 0));
+        break;
+    default:
+        BUG("operator %d is not binary", op);
+    }
+    return overflow ? "overflow" : NULL;
+}
+
+bool expression_value(const struct expression *expression, int index, const struct slots *known,
+                      const int64_t *values, int64_t *result, struct fault *fault) {
+    const struct node *node = &expression->nodes[index];
+    enum op op = (enum op)node->op;
+    int64_t a, b;
+    if (op == OP_NUMBER) {
+        *result = node->number;
+        return true;
+    }
+    if (op == OP_SLOT) {
+        if (known && !slots_has(known, (int)node->number)) {
+            *fault = (struct fault){"an unknown value", node->column};
+            return false;
+        }
+        *result = values[node->number];
+        return true;
+    }
+    if (!expression_value(expression, node->operands[0], known, values, &a, fault))
+        return false;
+    switch (op) {
+    case OP_CHOOSE:
+        return expression_value(expression, node->operands[a ? 1 : 2], known, values, result,
+                                fault);
+    case OP_OR:
+    case OP_AND:
+        if ((a != 0) == (op == OP_AND)) {
+            if (!expression_value(expression, node->operands[1], known, values, &a, fault))
+                return false;
+        }
+        *result = a != 0;
+        return true;
+    case OP_NOT:
+        *result = !a;
+        return true;
+    case OP_NEGATE:
+        *fault = (struct fault){"overflow", node->column};
+        return !__builtin_sub_overflow(INT64_C(0), a, result);
+    case OP_LOG2:
+        *fault = (struct fault){"log2 of what is not positive", node->column};
+        if (a <= 0)
+            return false;
+        *result = 63 - __builtin_clzll((unsigned long long)a);
+        return true;
+    default:
+        if (!expression_value(expression, node->operands[1], known, values, &b, fault))
+            return false;
+        fault->what = apply(op, a, b, result);
+        fault->column = node->column;
+        return fault->what == NULL;
+    }
+}
+
+int expression_evaluate(const struct expression *expression, const int64_t *values, int64_t *result,
+                        struct error *error) {
+    struct fault fault;
+    int64_t value;
+    if (expression_value(expression, expression->root, NULL, values, &value, &fault)) {
+        *result = value;
+        return 0;
+    }
+    if (error)
+        error_input(error, "%s at column %d of '%.400s'", fault.what, fault.column,
+                    expression->text);
+    return -1;
+}

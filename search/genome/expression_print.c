@@ -1,0 +1,117 @@
+#include "base/error.h"
+#include "genome/expression_tree.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct printer {
+    const struct expression *expression;
+    const struct scope *scope;
+    const struct slots *known;
+    const int64_t *values;
+    const char *prefix; /* NULL: not C */
+    char *text;
+    size_t size, length;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct printer *printer, const char *format,
+                                                      ...) {
+    size_t left = printer->length < printer->size ? printer->size - printer->length : 0;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(left ? printer->text + printer->length : NULL, left, format, arguments);
+    va_end(arguments);
+    printer->length += (size_t)length;
+}
+
+static void put_number(struct printer *printer, int64_t number) {
+    /* In C a constant without a suffix is an int, and arithmetic on two of them may overflow. */
+    const char *suffix = printer->prefix ? "LL" : "";
+    if (number == INT64_MIN) /* its magnitude is not an int64 */
+        put(printer, "(-%" PRId64 "%s - 1%s)", INT64_MAX, suffix, suffix);
+    else if (number < 0)
+        put(printer, "(%" PRId64 "%s)", number, suffix);
+    else
+        put(printer, "%" PRId64 "%s", number, suffix);
+}
+
+static bool folds(const struct printer *printer, int index, int64_t *value) {
+    static const struct slots none;
+    struct fault fault;
+    return expression_value(printer->expression, index, printer->known ? printer->known : &none,
+                            printer->values, value, &fault);
+}
+
+/* Everything within another operator is bracketed: nobody must know the precedences to read it. */
+static void put_node(struct printer *printer, int index, bool outermost) {
+    const struct node *node = &printer->expression->nodes[index];
+    const struct spelling *spelling = &spellings[node->op];
+    const int16_t *operands = node->operands;
+    int64_t value;
+    if (folds(printer, index, &value)) {
+        put_number(printer, value);
+        return;
+    }
+    if (node->op == OP_SLOT) {
+        put(printer, "%s", printer->scope->slots[node->number]);
+        return;
+    }
+    if (node->op == OP_CHOOSE && folds(printer, operands[0], &value)) {
+        put_node(printer, operands[value ? 1 : 2], outermost);
+        return;
+    }
+    if (node->op == OP_NEGATE || node->op == OP_NOT) {
+        /* "- -a" needs its space, lest it be a decrement. */
+        put(printer, "%s ", spelling->text);
+        put_node(printer, operands[0], false);
+        return;
+    }
+    if (spelling->function)
+        put(printer, "%s%s", printer->prefix ? printer->prefix : "", spelling->text);
+    if (spelling->function || !outermost)
+        put(printer, "(");
+    put_node(printer, operands[0], spelling->function);
+    if (node->op == OP_CHOOSE) {
+        put(printer, " ? ");
+        put_node(printer, operands[1], false);
+        put(printer, " : ");
+        put_node(printer, operands[2], false);
+    } else if (operands[1] >= 0) {
+        if (spelling->function)
+            put(printer, ", ");
+        else
+            put(printer, " %s ", spelling->text);
+        put_node(printer, operands[1], spelling->function);
+    }
+    if (spelling->function || !outermost)
+        put(printer, ")");
+}
+
+size_t expression_print(const struct expression *expression, const struct scope *scope,
+                        const struct expression_style *style, char *text, size_t size) {
+    struct printer printer = {.expression = expression, .scope = scope, .text = text, .size = size};
+    if (style) {
+        printer.known = style->known;
+        printer.values = style->values;
+        printer.prefix = style->function_prefix;
+    }
+    put_node(&printer, expression->root, true);
+    return printer.length;
+}
+
+size_t expression_print_functions(const char *function_prefix, char *text, size_t size) {
+    static const struct {
+        const char *name, *parameters, *body;
+    } functions[] = {
+        {"min", "int64_t a, int64_t b", "return a < b ? a : b;"},
+        {"max", "int64_t a, int64_t b", "return a > b ? a : b;"},
+        {"ceil_div", "int64_t a, int64_t b", "return a / b + (a % b != 0 && (a < 0) == (b < 0));"},
+        {"log2", "int64_t a",
+         "int64_t log = 0;\n    while (a >>= 1)\n        log++;\n    return log;"},
+    };
+    struct printer printer = {.text = text, .size = size};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        put(&printer, "%sstatic inline int64_t %s%s(%s) {\n    %s\n}\n", i ? "\n" : "",
+            function_prefix, functions[i].name, functions[i].parameters, functions[i].body);
+    return printer.length;
+}

@@ -1,0 +1,89 @@
+#include "genome/scope.h"
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "genome/expression.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool is_identifier(const char *name) {
+    if (!isalpha((unsigned char)*name) && *name != '_')
+        return false;
+    for (; *name; name++)
+        if (!isalnum((unsigned char)*name) && *name != '_')
+            return false;
+    return true;
+}
+
+static int find(const char (*names)[NAME_SIZE], int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static bool is_function(const char *name) {
+    for (int i = 0; expression_functions[i]; i++)
+        if (strcmp(expression_functions[i], name) == 0)
+            return true;
+    return false;
+}
+
+int scope_find(const struct scope *scope, const char *name) {
+    return find(scope->slots, scope->slot_count, name);
+}
+
+int scope_find_label(const struct scope *scope, const char *name) {
+    return find(scope->labels, scope->label_count, name);
+}
+
+static int check_new(const char *name, int count, int most, struct error *error) {
+    if (strlen(name) >= NAME_SIZE)
+        return error_input(error, "the name '%.60s...' has more than %d characters", name,
+                           NAME_SIZE - 1);
+    if (is_function(name))
+        return error_input(error, "'%s' is the name of a function", name);
+    if (count == most)
+        return error_input(error, "'%s' is one name too many: at most %d", name, most);
+    return 0;
+}
+
+int scope_add(struct scope *scope, const char *name, struct error *error) {
+    if (!is_identifier(name))
+        return error_input(error, "'%.60s' is not a name: letters, digits and _ make one", name);
+    if (check_new(name, scope->slot_count, SLOTS_MAX, error) < 0)
+        return -1;
+    if (scope_find(scope, name) >= 0)
+        return error_input(error, "'%s' is declared twice", name);
+    if (scope_find_label(scope, name) >= 0)
+        return error_input(error, "'%s' is a value of a gene, and cannot be a name as well", name);
+    strcpy(scope->slots[scope->slot_count], name);
+    return scope->slot_count++;
+}
+
+int scope_add_label(struct scope *scope, const char *name, struct error *error) {
+    int known = scope_find_label(scope, name);
+    if (known >= 0)
+        return known;
+    if (*name == '\0')
+        return error_input(error, "a value of a gene is empty");
+    if (check_new(name, scope->label_count, LABELS_MAX, error) < 0)
+        return -1;
+    if (scope_find(scope, name) >= 0)
+        return error_input(error, "'%s' is declared already, and cannot be a value as well", name);
+    strcpy(scope->labels[scope->label_count], name);
+    return scope->label_count++;
+}
+
+const char *scope_nearest(const struct scope *scope, const char *name) {
+    const char *names[SLOTS_MAX + LABELS_MAX + 8];
+    int count = 0;
+    for (int i = 0; i < scope->slot_count; i++)
+        names[count++] = scope->slots[i];
+    for (int i = 0; i < scope->label_count; i++)
+        names[count++] = scope->labels[i];
+    for (int i = 0; expression_functions[i]; i++)
+        names[count++] = expression_functions[i];
+    return nearest(name, names, count);
+}

@@ -1,0 +1,286 @@
+#include "genome/space.h"
+
+#include "base/error.h"
+#include "genome/plan.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- Building ---- */
+
+struct space *space_new(void) {
+    struct space *space = calloc(1, sizeof *space);
+    if (!space)
+        BUG("out of memory");
+    return space;
+}
+
+void space_free(struct space *space) {
+    if (!space)
+        return;
+    for (int i = 0; i < space->gene_count; i++)
+        expression_free(space->genes[i].when);
+    for (int i = 0; i < space->derived_count; i++)
+        expression_free(space->derived[i].expression);
+    for (int i = 0; i < space->constraint_count; i++)
+        expression_free(space->constraints[i].expression);
+    plan_free(space->plan);
+    free(space);
+}
+
+/* Copies `text`, which may be NULL, into `to`. */
+static int copy_text(char *to, size_t size, const char *text, const char *what,
+                     struct error *error) {
+    if (!text)
+        text = "";
+    if (strlen(text) >= size)
+        return error_input(error, "%s '%.40s...' has more than %zu characters", what, text,
+                           size - 1);
+    strcpy(to, text);
+    return 0;
+}
+
+static int check_room(const struct space *space, int count, int most, const char *what,
+                      struct error *error) {
+    if (space->sealed)
+        BUG("a sealed space was changed");
+    if (count == most)
+        return error_input(error, "too many %s: at most %d", what, most);
+    return 0;
+}
+
+int space_add_dimension(struct space *space, const char *name, struct error *error) {
+    /* Environments hold a value for each dimension there is. */
+    if (space->environment_count > 0)
+        BUG("dimension %s was added after an environment", name);
+    if (check_room(space, space->dimension_count, SLOTS_MAX, "dimensions", error) < 0)
+        return -1;
+    int slot = scope_add(&space->scope, name, error);
+    if (slot >= 0)
+        space->dimensions[space->dimension_count++] = slot;
+    return slot;
+}
+
+/* What genes of both kinds share; the values follow. The gene is not counted yet. */
+static struct gene *begin_gene(struct space *space, const char *name, const char *about, int count,
+                               int default_index, const char *when, struct error *error) {
+    if (check_room(space, space->gene_count, GENES_MAX, "genes", error) < 0)
+        return NULL;
+    struct gene *gene = &space->genes[space->gene_count];
+    *gene = (struct gene){.count = count, .default_index = default_index};
+    if (count < 1 || count > DOMAIN_MAX) {
+        error_input(error, "gene %s has %d values; from 1 to %d will do", name, count, DOMAIN_MAX);
+        return NULL;
+    }
+    if (default_index < 0 || default_index >= count) {
+        error_input(error, "the default of gene %s is not in its domain", name);
+        return NULL;
+    }
+    if (copy_text(gene->about, sizeof gene->about, about, "the description", error) < 0)
+        return NULL;
+    if (when && !(gene->when = expression_parse(when, &space->scope, error)))
+        return NULL;
+    gene->slot = scope_add(&space->scope, name, error);
+    if (gene->slot < 0) {
+        expression_free(gene->when);
+        return NULL;
+    }
+    strcpy(gene->name, name); /* as long as a slot's */
+    space->gene_count++;
+    return gene;
+}
+
+int space_add_integers(struct space *space, const char *name, const char *about,
+                       const int64_t *values, int count, int default_index, const char *when,
+                       struct error *error) {
+    struct gene *gene = begin_gene(space, name, about, count, default_index, when, error);
+    if (!gene)
+        return -1;
+    gene->ordered = true;
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && values[i] <= values[i - 1])
+            return error_input(error, "the values of gene %s are not in ascending order", name);
+        gene->values[i] = values[i];
+    }
+    return space->gene_count - 1;
+}
+
+int space_add_labels(struct space *space, const char *name, const char *about,
+                     const char *const *labels, int count, int default_index, const char *when,
+                     struct error *error) {
+    struct gene *gene = begin_gene(space, name, about, count, default_index, when, error);
+    if (!gene)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        if (strpbrk(labels[i], ",= \t\r\n"))
+            return error_input(error, "the value '%.60s' of gene %s has a comma, = or space in it",
+                               labels[i], name);
+        gene->values[i] = scope_add_label(&space->scope, labels[i], error);
+        if (gene->values[i] < 0)
+            return -1;
+        for (int j = 0; j < i; j++)
+            if (gene->values[j] == gene->values[i])
+                return error_input(error, "gene %s has the value '%s' twice", name, labels[i]);
+    }
+    return space->gene_count - 1;
+}
+
+int space_add_derived(struct space *space, const char *name, const char *expression,
+                      struct error *error) {
+    if (check_room(space, space->derived_count, DERIVED_MAX, "derived quantities", error) < 0)
+        return -1;
+    struct derived derived;
+    if (!(derived.expression = expression_parse(expression, &space->scope, error)))
+        return -1;
+    derived.slot = scope_add(&space->scope, name, error);
+    if (derived.slot < 0) {
+        expression_free(derived.expression);
+        return -1;
+    }
+    space->derived[space->derived_count++] = derived;
+    return derived.slot;
+}
+
+int space_add_constraint(struct space *space, const char *expression, const char *because,
+                         struct error *error) {
+    if (check_room(space, space->constraint_count, CONSTRAINTS_MAX, "constraints", error) < 0)
+        return -1;
+    struct constraint constraint;
+    if (copy_text(constraint.because, sizeof constraint.because, because, "the reason", error) < 0)
+        return -1;
+    if (!(constraint.expression = expression_parse(expression, &space->scope, error)))
+        return -1;
+    space->constraints[space->constraint_count] = constraint;
+    return space->constraint_count++;
+}
+
+int space_add_environment(struct space *space, const char *name, const int64_t *values,
+                          struct error *error) {
+    if (check_room(space, space->environment_count, ENVIRONMENTS_MAX, "cases", error) < 0)
+        return -1;
+    struct environment *environment = &space->environments[space->environment_count];
+    *environment = (struct environment){0};
+    if (copy_text(environment->name, sizeof environment->name, name, "the name", error) < 0)
+        return -1;
+    for (int i = 0; i < space->dimension_count; i++)
+        environment->values[space->dimensions[i]] = values[i];
+    return space->environment_count++;
+}
+
+void space_clear_environments(struct space *space) {
+    space->environment_count = 0;
+    space->sealed = false;
+    plan_free(space->plan);
+    space->plan = NULL;
+}
+
+int space_seal(struct space *space, struct error *error) {
+    if (space->sealed)
+        BUG("a space was sealed twice");
+    if (space->gene_count == 0)
+        return error_input(error, "there is no gene");
+    if (space->environment_count == 0 && space->dimension_count == 0)
+        space_add_environment(space, "", NULL, error);
+    if (space->environment_count == 0)
+        return error_input(error, "there is no case");
+    space->plan = plan_new(space, error);
+    if (!space->plan)
+        return -1;
+    space->sealed = true;
+    return 0;
+}
+
+/* ---- One genome ---- */
+
+static void explain(const struct space *space, const struct check *check, const int64_t *values,
+                    struct problem *problem) {
+    const char *name = space->environments[problem->environment].name;
+    const char *because =
+        check->constraint >= 0 ? space->constraints[check->constraint].because : "";
+    struct error error = {0};
+    int64_t value;
+    char what[PROBLEM_SIZE];
+    if (expression_evaluate(check->expression, values, &value, &error) < 0)
+        snprintf(what, sizeof what, "%s%s%.300s",
+                 check->slot >= 0 ? space->scope.slots[check->slot] : "",
+                 check->slot >= 0 ? ": " : "", error.text);
+    else
+        snprintf(what, sizeof what, "'%.300s' does not hold", expression_text(check->expression));
+    snprintf(problem->text, sizeof problem->text, "%s%s%.360s%s%s", name, *name ? ": " : "", what,
+             *because ? ": " : "", because);
+}
+
+bool space_check(const struct space *space, const struct genome *genome, struct problem *problem) {
+    struct bench bench;
+    bench_fill(&bench, space, genome);
+    for (int i = 0; i < space->plan->check_count; i++) {
+        const struct check *check = &space->plan->checks[i];
+        int first;
+        if (bench_check(&bench, space, check, &first) == 0)
+            continue;
+        if (problem) {
+            problem->constraint = check->constraint;
+            problem->environment = space->plan->environments[first];
+            explain(space, check, bench.values[first], problem);
+        }
+        return false;
+    }
+    return true;
+}
+
+int space_failures(const struct space *space, const struct genome *genome, uint32_t *culprits) {
+    struct bench bench;
+    int failures = 0;
+    bench_fill(&bench, space, genome);
+    if (culprits)
+        *culprits = 0;
+    for (int i = 0; i < space->plan->check_count; i++) {
+        int more = bench_check(&bench, space, &space->plan->checks[i], NULL);
+        if (more && culprits)
+            *culprits |= space->plan->checks[i].genes;
+        failures += more;
+    }
+    return failures;
+}
+
+int space_values(const struct space *space, const struct genome *genome, int environment,
+                 int64_t values[SLOTS_MAX], struct error *error) {
+    if (environment < 0 || environment >= space->environment_count)
+        BUG("there is no environment %d", environment);
+    memcpy(values, space->environments[environment].values, SLOTS_MAX * sizeof *values);
+    for (int i = 0; i < space->gene_count; i++)
+        values[space->genes[i].slot] = space->genes[i].values[genome->value[i]];
+    for (int i = 0; i < space->derived_count; i++) {
+        const struct derived *derived = &space->derived[i];
+        if (expression_evaluate(derived->expression, values, &values[derived->slot], error) < 0)
+            return error_prefix(error, "%s", space->scope.slots[derived->slot]);
+    }
+    return 0;
+}
+
+bool space_active(const struct space *space, const struct genome *genome, int gene) {
+    if (!space->genes[gene].when)
+        return true;
+    struct bench bench;
+    bench_fill(&bench, space, genome);
+    bench_derive(&bench, space);
+    return bench_active(&bench, space, gene);
+}
+
+int space_find_gene(const struct space *space, const char *name) {
+    for (int i = 0; i < space->gene_count; i++)
+        if (strcmp(space->genes[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+const char *space_value_text(const struct space *space, int gene, int index, char text[NAME_SIZE]) {
+    const struct gene *of = &space->genes[gene];
+    if (index < 0 || index >= of->count)
+        BUG("gene %s has no value %d", of->name, index);
+    if (of->ordered)
+        snprintf(text, NAME_SIZE, "%" PRId64, of->values[index]);
+    else
+        strcpy(text, space->scope.labels[of->values[index]]);
+    return text;
+}
