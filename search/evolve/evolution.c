@@ -1,0 +1,263 @@
+#include "evolve/evolution.h"
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "evolve/strategy.h"
+#include "genome/breed.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    PROPOSE_TRIES = 32, /* of the strategy, until one is new */
+    EXPLORE_TRIES = 64, /* then of uniform draws, until the space is taken for nearly exhausted */
+    MEMBERS_MAX = 10000,
+    STRATEGIES_MAX = 16,
+};
+
+struct evolution_settings evolution_defaults(void) {
+    return (struct evolution_settings){
+        .strategy = "evolve", .population = 24, .initial = 32, .exploration = 0.10};
+}
+
+static int check_settings(const struct evolution_settings *settings, struct error *error) {
+    const char *names[STRATEGIES_MAX];
+    int count = 0;
+    for (const struct strategy *row = strategies; row->name; row++)
+        names[count++] = row->name;
+    if (!strategy_find(settings->strategy))
+        return error_input(error, "there is no strategy '%s'; the nearest is '%s'",
+                           settings->strategy, nearest(settings->strategy, names, count));
+    if (settings->population < 2 || settings->population > MEMBERS_MAX)
+        return error_input(error, "a population of %d: from 2 to %d will do", settings->population,
+                           MEMBERS_MAX);
+    if (settings->initial < 1 || settings->initial > MEMBERS_MAX)
+        return error_input(error, "an initial start of %d: from 1 to %d will do", settings->initial,
+                           MEMBERS_MAX);
+    if (!(settings->exploration >= 0 && settings->exploration <= 1))
+        return error_input(error, "an exploration of %g: from 0 to 1 will do",
+                           settings->exploration);
+    return 0;
+}
+
+/* ---- The start ---- */
+
+static bool add_start(struct evolution *evolution, const struct genome *genome,
+                      enum operator_kind kind) {
+    for (int i = 0; i < evolution->start_count; i++)
+        if (genome_equal(&evolution->starts[i].genome, genome))
+            return false;
+    evolution->starts[evolution->start_count++] =
+        (struct proposal){*genome, kind, {TRIAL_NONE, TRIAL_NONE}};
+    return true;
+}
+
+/* A Latin hypercube: over `count` genomes every gene takes its values equally often, in an order of
+   its own. Repair and canonical form then bend it as little as they can. */
+static void add_stratified(struct evolution *evolution, int count) {
+    const struct space *space = evolution->space;
+    struct random *random = &evolution->random;
+    struct genome *genomes = calloc((size_t)count, sizeof *genomes);
+    int *order = calloc((size_t)count, sizeof *order);
+    if (!genomes || !order)
+        BUG("out of memory");
+    for (int gene = 0; gene < space->gene_count; gene++) {
+        /* Where the domain does not divide the count, chance decides which values come once more.
+         */
+        int domain = space->genes[gene].count;
+        int offset = (int)random_below(random, (uint64_t)domain);
+        for (int i = 0; i < count; i++) {
+            int j = (int)random_below(random, (uint64_t)i + 1);
+            order[i] = order[j];
+            order[j] = i;
+        }
+        for (int i = 0; i < count; i++)
+            genomes[i].value[gene] = (uint8_t)((order[i] + offset) % domain);
+    }
+    for (int i = 0; i < count; i++) {
+        bool added = breed_repair(space, random, &genomes[i]) &&
+                     add_start(evolution, &genomes[i], OPERATOR_START);
+        for (int try = 0; !added && try < EXPLORE_TRIES; try++)
+            added = space_sample(space, random, &genomes[i]) &&
+                    add_start(evolution, &genomes[i], OPERATOR_START);
+    }
+    free(genomes);
+    free(order);
+}
+
+static void make_starts(struct evolution *evolution, const struct evolution_settings *settings) {
+    const struct space *space = evolution->space;
+    struct genome genome = genome_default(space);
+    size_t most = (size_t)settings->initial + (size_t)settings->seed_count + 1;
+    evolution->starts = calloc(most, sizeof *evolution->starts);
+    if (!evolution->starts)
+        BUG("out of memory");
+    if (space_check(space, &genome, NULL))
+        add_start(evolution, &genome, OPERATOR_DEFAULT);
+    for (int i = 0; i < settings->seed_count; i++) {
+        genome = settings->seeds[i];
+        genome_canonicalise(&genome, space);
+        if (space_check(space, &genome, NULL))
+            add_start(evolution, &genome, OPERATOR_SEED);
+    }
+    if (evolution->strategy->stratified && evolution->start_count < settings->initial)
+        add_stratified(evolution, settings->initial - evolution->start_count);
+}
+
+struct evolution *evolution_new(const struct space *space,
+                                const struct evolution_settings *settings, uint64_t seed,
+                                uint64_t stream, struct error *error) {
+    struct problem why;
+    if (check_settings(settings, error) < 0)
+        return NULL;
+    if (space_is_empty(space, &why)) {
+        error_input(error, "no genome is valid; loosen a constraint: %s", why.text);
+        return NULL;
+    }
+    struct evolution *evolution = calloc(1, sizeof *evolution);
+    if (!evolution)
+        BUG("out of memory");
+    evolution->space = space;
+    evolution->strategy = strategy_find(settings->strategy);
+    evolution->exploration = settings->exploration;
+    random_seed(&evolution->random, seed, stream);
+    population_init(&evolution->population, settings->population);
+    make_starts(evolution, settings);
+    return evolution;
+}
+
+void evolution_free(struct evolution *evolution) {
+    if (!evolution)
+        return;
+    population_release(&evolution->population);
+    seen_release(&evolution->seen);
+    space_cursor_free(evolution->rest);
+    free(evolution->starts);
+    free(evolution);
+}
+
+/* ---- Ask ---- */
+
+static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
+    return !seen_find(&evolution->seen, &proposal->genome);
+}
+
+static bool next_start(struct evolution *evolution, struct proposal *proposal) {
+    while (evolution->start_at < evolution->start_count) {
+        *proposal = evolution->starts[evolution->start_at++];
+        if (is_new(evolution, proposal))
+            return true;
+    }
+    return false;
+}
+
+static bool try_propose(struct evolution *evolution, struct proposal *proposal, int tries,
+                        bool (*propose)(struct evolution *, struct proposal *)) {
+    while (tries-- > 0)
+        if (propose(evolution, proposal) && is_new(evolution, proposal))
+            return true;
+    return false;
+}
+
+/* What was seen stays seen, so the walk never has to go back. */
+static bool next_rest(struct evolution *evolution, struct proposal *proposal) {
+    *proposal = (struct proposal){.made_by = OPERATOR_REST, .parents = {TRIAL_NONE, TRIAL_NONE}};
+    if (!evolution->rest)
+        evolution->rest = space_cursor_new(evolution->space);
+    while (space_cursor_next(evolution->rest, &proposal->genome))
+        if (is_new(evolution, proposal))
+            return true;
+    return false;
+}
+
+int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
+    struct proposal found;
+    if (!next_start(evolution, &found) &&
+        !try_propose(evolution, &found, PROPOSE_TRIES, evolution->strategy->propose) &&
+        !try_propose(evolution, &found, EXPLORE_TRIES, strategy_explore) &&
+        !next_rest(evolution, &found))
+        return 0;
+    seen_add(&evolution->seen, &found.genome, found.made_by);
+    evolution->counters[found.made_by].tries++;
+    *proposal = found;
+    return 1;
+}
+
+/* ---- Tell ---- */
+
+void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                    enum verdict verdict, double score_us) {
+    struct seen_entry *entry = seen_find(&evolution->seen, genome);
+    if (!entry) {
+        entry = seen_add(&evolution->seen, genome, OPERATOR_SEED);
+        evolution->counters[OPERATOR_SEED].tries++;
+    }
+    if (entry->told)
+        BUG("the genome of trial %lld was told twice", (long long)trial);
+    entry->told = true;
+    evolution->told_count++;
+    if (verdict != VERDICT_OK)
+        return;
+    if (!(score_us > 0 && isfinite(score_us)))
+        BUG("trial %lld is ok with a score of %g us", (long long)trial, score_us);
+    int rank = population_offer(&evolution->population, &(struct member){trial, *genome, score_us});
+    struct operator_counters *counters = &evolution->counters[entry->made_by];
+    counters->successes++;
+    counters->entered += rank >= 0;
+    counters->gains += rank == 0;
+}
+
+/* ---- Reading ---- */
+
+const struct population *evolution_population(const struct evolution *evolution) {
+    return &evolution->population;
+}
+
+const struct member *evolution_champion(const struct evolution *evolution) {
+    return evolution->population.count > 0 ? &evolution->population.members[0] : NULL;
+}
+
+uint64_t evolution_seen_count(const struct evolution *evolution) {
+    return evolution->seen.count;
+}
+
+uint64_t evolution_told_count(const struct evolution *evolution) {
+    return evolution->told_count;
+}
+
+bool evolution_has_seen(const struct evolution *evolution, const struct genome *genome) {
+    return seen_find(&evolution->seen, genome) != NULL;
+}
+
+const struct operator_counters *evolution_counters(const struct evolution *evolution) {
+    return evolution->counters;
+}
+
+const struct random *evolution_random(const struct evolution *evolution) {
+    return &evolution->random;
+}
+
+struct hash evolution_digest(const struct evolution *evolution) {
+    struct hasher *hasher = hasher_new();
+    hasher_add_text(hasher, evolution->strategy->name);
+    hasher_add(hasher, &evolution->random, sizeof evolution->random);
+    hasher_add(hasher, &evolution->exploration, sizeof evolution->exploration);
+    hasher_add(hasher, &evolution->population.capacity, sizeof evolution->population.capacity);
+    for (int i = 0; i < evolution->population.count; i++) {
+        const struct member *member = &evolution->population.members[i];
+        hasher_add(hasher, &member->trial, sizeof member->trial);
+        hasher_add(hasher, &member->genome, sizeof member->genome);
+        hasher_add(hasher, &member->score_us, sizeof member->score_us);
+    }
+    for (size_t i = 0; i < evolution->seen.count; i++) {
+        const struct seen_entry *entry = &evolution->seen.entries[i];
+        hasher_add(hasher, &entry->genome, sizeof entry->genome);
+        hasher_add(hasher, &entry->made_by, sizeof entry->made_by);
+        hasher_add(hasher, &entry->told, sizeof entry->told);
+    }
+    hasher_add(hasher, evolution->counters, sizeof evolution->counters);
+    for (int i = evolution->start_at; i < evolution->start_count; i++)
+        hasher_add(hasher, &evolution->starts[i].genome, sizeof evolution->starts[i].genome);
+    /* Where the walk over the rest stands follows from what was seen. */
+    return hasher_finish(hasher);
+}

@@ -1,0 +1,64 @@
+#include "evolve/operators.h"
+
+#include "base/error.h"
+#include "genome/breed.h"
+
+#include <string.h>
+
+/* The table has one shape for all; a mutation looks at its only parent. */
+static bool mutate_step(const struct space *space, struct random *random,
+                        const struct genome *parents[2], struct genome *child) {
+    return breed_mutate_step(space, random, parents[0], child);
+}
+
+static bool mutate_reset(const struct space *space, struct random *random,
+                         const struct genome *parents[2], struct genome *child) {
+    return breed_mutate_reset(space, random, parents[0], child);
+}
+
+static bool cross_uniform(const struct space *space, struct random *random,
+                          const struct genome *parents[2], struct genome *child) {
+    return breed_cross_uniform(space, random, parents[0], parents[1], child);
+}
+
+static bool cross_block(const struct space *space, struct random *random,
+                        const struct genome *parents[2], struct genome *child) {
+    return breed_cross_block(space, random, parents[0], parents[1], child);
+}
+
+const struct operator_row operators[OPERATOR_COUNT] = {
+    [OPERATOR_DEFAULT] = {"default", "the default genome", 0, 0, NULL},
+    [OPERATOR_SEED] = {"seed", "given from outside", 0, 0, NULL},
+    [OPERATOR_START] = {"start", "stratified random start", 0, 0, NULL},
+    [OPERATOR_EXPLORE] = {"explore", "uniform over the space", 0, 0, NULL},
+    [OPERATOR_MUTATE_STEP] = {"mutate_step", "one to three genes moved by a step", 1, 3,
+                              mutate_step},
+    [OPERATOR_MUTATE_RESET] = {"mutate_reset", "one to three genes set anew", 1, 2, mutate_reset},
+    [OPERATOR_CROSS_UNIFORM] = {"cross_uniform", "each gene from either parent", 2, 2,
+                                cross_uniform},
+    [OPERATOR_CROSS_BLOCK] = {"cross_block", "neighbouring genes from one parent", 2, 2,
+                              cross_block},
+    [OPERATOR_REST] = {"rest", "what is left of a nearly exhausted space", 0, 0, NULL},
+};
+
+int operator_parse(const char *name) {
+    for (int i = 0; i < OPERATOR_COUNT; i++)
+        if (strcmp(operators[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static int weight(int kind, int parents) {
+    return operators[kind].parents <= parents ? operators[kind].weight : 0;
+}
+
+enum operator_kind operators_pick(int parents, struct random *random) {
+    int total = 0, kind = 0;
+    for (int i = 0; i < OPERATOR_COUNT; i++)
+        total += weight(i, parents);
+    if (total == 0)
+        BUG("no operator does with %d parents", parents);
+    for (int at = (int)random_below(random, (uint64_t)total); at >= weight(kind, parents); kind++)
+        at -= weight(kind, parents);
+    return (enum operator_kind)kind;
+}

@@ -1,0 +1,73 @@
+#include "evolve/population.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+void population_init(struct population *population, int capacity) {
+    *population = (struct population){.capacity = capacity};
+    population->members = calloc((size_t)capacity, sizeof *population->members);
+    if (capacity < 1 || !population->members)
+        BUG("a population of %d", capacity);
+}
+
+void population_release(struct population *population) {
+    free(population->members);
+    *population = (struct population){0};
+}
+
+int population_offer(struct population *population, const struct member *member) {
+    struct member *members = population->members;
+    if (!isfinite(member->score_us))
+        BUG("trial %lld has a score that is not finite", (long long)member->trial);
+    int rank = population->count;
+    for (int i = 0; i < population->count; i++)
+        if (genome_equal(&members[i].genome, &member->genome))
+            return -1;
+    while (rank > 0 && member->score_us < members[rank - 1].score_us)
+        rank--;
+    if (rank == population->capacity)
+        return -1;
+    if (population->count < population->capacity)
+        population->count++;
+    memmove(&members[rank + 1], &members[rank],
+            (size_t)(population->count - 1 - rank) * sizeof *members);
+    members[rank] = *member;
+    return rank;
+}
+
+/* The index of a draw among all but `without` (-1: among all). */
+static int pick(const struct population *population, int without, struct random *random) {
+    double total = 0;
+    int last = -1;
+    for (int i = 0; i < population->count; i++)
+        if (i != without)
+            total += 1.0 / (i + 1 + population->capacity);
+    double at = random_uniform(random) * total;
+    for (int i = 0; i < population->count; i++) {
+        if (i == without)
+            continue;
+        last = i; /* rounding may leave a crumb of `at` after the last */
+        at -= 1.0 / (i + 1 + population->capacity);
+        if (at < 0)
+            break;
+    }
+    return last;
+}
+
+const struct member *population_pick(const struct population *population, struct random *random) {
+    int index = population->count > 0 ? pick(population, -1, random) : -1;
+    return index < 0 ? NULL : &population->members[index];
+}
+
+bool population_pick_two(const struct population *population, struct random *random,
+                         const struct member *picked[2]) {
+    if (population->count < 2)
+        return false;
+    int first = pick(population, -1, random);
+    int second = pick(population, first, random);
+    picked[0] = &population->members[first];
+    picked[1] = &population->members[second];
+    return true;
+}

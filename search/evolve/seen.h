@@ -1,0 +1,37 @@
+/*
+ * seen: the genomes that a search has proposed or heard of, in that order, findable by genome.
+ *
+ *     struct seen seen = {0};
+ *     seen_add(&seen, &genome, OPERATOR_EXPLORE);
+ *     struct seen_entry *entry = seen_find(&seen, &genome);
+ *     seen_release(&seen);
+ */
+#ifndef EVOTILE_EVOLVE_SEEN_H
+#define EVOTILE_EVOLVE_SEEN_H
+
+#include "evolve/operators.h"
+
+struct seen_entry {
+    struct genome genome;
+    uint8_t made_by; /* enum operator_kind */
+    bool told;
+};
+
+/* All zeros is the empty set. */
+struct seen {
+    struct seen_entry *entries;
+    size_t count, room;
+    uint32_t *table;   /* open addressing by hash: an entry's index + 1, or 0 */
+    size_t table_size; /* a power of two */
+};
+
+void seen_release(struct seen *seen);
+
+/* The entry of this genome, or NULL. Valid until the next seen_add. */
+struct seen_entry *seen_find(const struct seen *seen, const struct genome *genome);
+
+/* Adds a genome that is not there yet. */
+struct seen_entry *seen_add(struct seen *seen, const struct genome *genome,
+                            enum operator_kind made_by);
+
+#endif
