@@ -117,6 +117,20 @@ static int choose_journal(struct store *store, const char *network, struct error
                : 0;
 }
 
+/*
+ * A writer that died within a change to its rollback journal (or between it and the log) leaves one
+ * that has to be undone before anybody can read, which a connection that only reads may not do.
+ * SQLite's own locks see to it that this never happens to a writer that lives.
+ */
+static void recover(struct store *store) {
+    sqlite3 *database;
+    if (sqlite3_open_v2(store->path, &database, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK) {
+        sqlite3_busy_timeout(database, BUSY_MS);
+        sqlite3_exec(database, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    }
+    sqlite3_close(database);
+}
+
 int database_open(struct store *store, const char *network, struct error *error) {
     int flags = store->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                            : SQLITE_OPEN_READONLY;
@@ -127,8 +141,13 @@ int database_open(struct store *store, const char *network, struct error *error)
     }
     sqlite3_extended_result_codes(store->database, 1);
     sqlite3_busy_timeout(store->database, BUSY_MS);
-    if (store->mode == STORE_READ)
+    if (store->mode == STORE_READ) {
+        struct error unheard = {0};
+        if (database_check(store, &unheard) < 0 &&
+            (sqlite3_errcode(store->database) & 0xff) == SQLITE_READONLY)
+            recover(store);
         return 0;
+    }
     /* Exclusive until its journal is chosen: a file that was brought here with a write-ahead log is
        then read without shared memory. */
     char value[32];

@@ -137,7 +137,12 @@ static inline bool example_matches(const struct store_trial *trial) {
     if (found->verdict != expected.verdict || strcmp(found->reason, expected.reason) != 0 ||
         found->predicted != expected.predicted || found->raced != expected.raced ||
         found->case_count != expected.case_count || found->score_us != expected.score_us ||
-        memcmp(&found->resources, &expected.resources, sizeof found->resources) != 0 ||
+        found->resources.registers != expected.resources.registers ||
+        found->resources.smem_bytes != expected.resources.smem_bytes ||
+        found->resources.local_bytes != expected.resources.local_bytes ||
+        found->resources.spill_bytes != expected.resources.spill_bytes ||
+        found->resources.ctas_per_sm != expected.resources.ctas_per_sm ||
+        found->resources.occupancy != expected.resources.occupancy ||
         found->compile_s != expected.compile_s || found->verify_s != expected.verify_s ||
         found->measure_s != expected.measure_s)
         return false;
