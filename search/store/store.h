@@ -21,7 +21,8 @@
  * moment, SIGKILL included. A loss of power may take the last commits (never part of one, and never
  * what is older). A commit costs some 0.1 ms on a local disk; a caller that tells thousands a
  * second gathers for up to 50 ms. On a network file system, where SQLite's write-ahead log is
- * unsafe, the store takes a rollback journal instead, and warns.
+ * unsafe, the store takes a rollback journal instead, and warns: there,
+ * a commit waits for the disk, and for readers that are in the middle of a reading.
  *
  * Errors. Functions return 0 (or what they say) and -1 with `error` filled. Any failure within a
  * batch rolls the whole batch back: what was there before stays, and the caller stops. Nested
