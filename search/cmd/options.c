@@ -1,0 +1,181 @@
+#include "cmd/cmd.h"
+
+#include "base/nearest.h"
+#include "config/config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum { HELP_WIDTH = 80, OPTIONS_SHOWN_MAX = 64 };
+
+int error_report(const struct error *error) {
+    fprintf(stderr, "evotile: %s\n", error->text);
+    return error->kind == ERROR_INPUT ? STATUS_USAGE : STATUS_FAILED;
+}
+
+/* ---- help ---- */
+
+/* Prints `text` from column `indent` on, in lines of at most HELP_WIDTH, the first of which has
+   begun at that column already. */
+static void print_wrapped(const char *text, int indent) {
+    int column = indent;
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + length > HELP_WIDTH) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        }
+        column += printf("%s%.*s", column > indent ? " " : "", length, text);
+        text += length + strspn(text + length, " ");
+    }
+    putchar('\n');
+}
+
+static int option_width(const struct option_row *row) {
+    return (int)strlen(row->name) + (row->argument != NULL ? 1 + (int)strlen(row->argument) : 0);
+}
+
+static void print_help(const struct verb *verb, const struct option_row *rows) {
+    static const struct option_row help = {.name = "help", .about = "print this and stop"};
+    int width = option_width(&help);
+    for (const struct option_row *row = rows; row->name != NULL; row++)
+        width = option_width(row) > width ? option_width(row) : width;
+    printf("usage: evotile %s %s\n\n%s\n\n%s\n\nOptions:\n", verb->name, verb->arguments,
+           verb->summary, verb->help);
+    for (const struct option_row *row = rows;; row++) {
+        const struct option_row *shown = row->name != NULL ? row : &help;
+        printf("  --%s%s%s%*s", shown->name, shown->argument != NULL ? " " : "",
+               shown->argument != NULL ? shown->argument : "", width - option_width(shown) + 2, "");
+        print_wrapped(shown->about, width + 6);
+        if (row->name == NULL)
+            return;
+    }
+}
+
+/* ---- parsing ---- */
+
+static const struct option_row *find_row(const struct option_row *rows, const char *name,
+                                         size_t length) {
+    for (; rows->name != NULL; rows++)
+        if (strlen(rows->name) == length && memcmp(rows->name, name, length) == 0)
+            return rows;
+    return NULL;
+}
+
+static int unknown_option(const struct option_row *rows, const char *given, size_t length,
+                          struct error *error) {
+    const char *names[OPTIONS_SHOWN_MAX] = {"help"};
+    char word[64];
+    int count = 1;
+    for (; rows->name != NULL && count < OPTIONS_SHOWN_MAX; rows++)
+        names[count++] = rows->name;
+    snprintf(word, sizeof word, "%.*s", (int)length, given + strspn(given, "-"));
+    return error_input(error, "unknown option %.*s; did you mean --%s?",
+                       (int)(strspn(given, "-") + length), given, nearest(word, names, count));
+}
+
+static int read_integer(const struct option_row *row, const char *text, struct error *error) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || *text == ' ')
+        return error_input(error, "--%s wants a whole number, not \"%s\"", row->name, text);
+    if (errno != 0 || number < 0)
+        return error_input(error, "--%s wants a number from 0 to 9223372036854775807, not %s",
+                           row->name, text);
+    *(int64_t *)row->value = number;
+    return 0;
+}
+
+static int read_number(const struct option_row *row, const char *text, struct error *error) {
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || *end != '\0' || *text == ' ' || !isfinite(number))
+        return error_input(error, "--%s wants a number such as 0.05, not \"%s\"", row->name, text);
+    *(double *)row->value = number;
+    return 0;
+}
+
+static int read_value(const struct option_row *row, const char *text, struct error *error) {
+    switch (row->kind) {
+    case OPTION_TEXT:
+        *(const char **)row->value = text;
+        return 0;
+    case OPTION_INTEGER:
+        return read_integer(row, text, error);
+    case OPTION_NUMBER:
+        return read_number(row, text, error);
+    case OPTION_DURATION:
+        if (config_parse_duration(text, row->value, error) < 0)
+            return error_prefix(error, "--%s", row->name);
+        return 0;
+    case OPTION_FLAG:
+        break;
+    }
+    BUG("option --%s has no kind that takes a value", row->name);
+}
+
+/* Reads the option at argv[*at], and its value, which may be the next argument. */
+static int read_option(const struct option_row *rows, int argc, char **argv, int *at,
+                       struct error *error) {
+    const char *given = argv[*at];
+    const char *name = given + 2;
+    bool doubled = given[1] == '-';
+    size_t length = strcspn(doubled ? name : given + 1, "=");
+    const struct option_row *row = doubled ? find_row(rows, name, length) : NULL;
+    if (row == NULL)
+        return unknown_option(rows, given, length, error);
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    if (row->kind == OPTION_FLAG) {
+        if (value != NULL)
+            return error_input(error, "--%s takes no value: leave out \"=%s\"", row->name, value);
+        *(bool *)row->value = true;
+        return 0;
+    }
+    if (value == NULL) {
+        /* An option where a value is due is far more often forgotten than meant. */
+        if (*at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0)
+            return error_input(error, "--%s wants a value: --%s %s", row->name, row->name,
+                               row->argument);
+        value = argv[++*at];
+    }
+    return read_value(row, value, error);
+}
+
+/* The number of positional arguments, now at the front of argv; or -1. */
+static int sort_arguments(const struct verb *verb, const struct option_row *rows, int argc,
+                          char **argv, struct error *error) {
+    int count = 0;
+    bool options = true;
+    for (int i = 1; i < argc; i++) {
+        if (!options || argv[i][0] != '-' || argv[i][1] == '\0') {
+            argv[count++] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            options = false;
+        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_help(verb, rows);
+            exit(fflush(stdout) == 0 ? STATUS_DONE : STATUS_FAILED);
+        } else if (read_option(rows, argc, argv, &i, error) < 0) {
+            return -1;
+        }
+    }
+    return count;
+}
+
+int options_parse(const struct verb *verb, const struct option_row *rows, int argc, char **argv,
+                  int least, int most) {
+    struct error error = {0};
+    int count = sort_arguments(verb, rows, argc, argv, &error);
+    if (count >= 0 && count < least)
+        count = error_input(&error, "something is missing; usage: evotile %s %s", verb->name,
+                            verb->arguments);
+    if (count > most)
+        count = error_input(&error, "\"%s\" is one argument too many; usage: evotile %s %s",
+                            argv[most], verb->name, verb->arguments);
+    if (count < 0) {
+        error_prefix(&error, "%s", verb->name);
+        error_report(&error);
+    }
+    return count;
+}
