@@ -1,5 +1,6 @@
 #include "device/cuda.h"
 
+#include "base/clock.h"
 #include "device/driver.h"
 
 #include <math.h>
@@ -315,12 +316,6 @@ static int cuda_global_u64(struct device *device, struct device_module *module, 
 
 /* ---- running ---- */
 
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static enum verdict failed(struct cuda_device *self, enum verdict verdict, CUresult status,
                            const char *what, char *reason) {
     snprintf(reason, REASON_SIZE, "%s: %s", what, driver_error_name(&self->driver, status));
@@ -362,14 +357,14 @@ static enum verdict issue(struct cuda_device *self, const struct device_sequence
 /* Waits for the event: spinning at first, for most launches take microseconds, then asleep. */
 static enum verdict wait_for(struct cuda_device *self, CUevent event, double deadline_s,
                              char *reason) {
-    double start = seconds_now();
+    double start = clock_seconds();
     for (;;) {
         CUresult status = self->driver.cuEventQuery(event);
         if (status == CUDA_SUCCESS)
             return VERDICT_OK;
         if (status != CUDA_ERROR_NOT_READY)
             return failed(self, VERDICT_CRASHED, status, "while the kernel ran", reason);
-        double waited = seconds_now() - start;
+        double waited = clock_seconds() - start;
         if (waited > deadline_s) {
             snprintf(reason, REASON_SIZE, "still running after %.3g s", deadline_s);
             return VERDICT_TIMEOUT;

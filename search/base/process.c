@@ -1,0 +1,127 @@
+#include "base/process.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int process_start(struct process *child, const char *const *argv, struct error *error) {
+    int in[2];
+    int out[2];
+    *child = (struct process){.to = -1, .from = -1};
+    if (pipe2(in, O_CLOEXEC) < 0)
+        return error_set(error, "no pipe for a child process: %s", strerror(errno));
+    if (pipe2(out, O_CLOEXEC) < 0) {
+        close(in[0]);
+        close(in[1]);
+        return error_set(error, "no pipe for a child process: %s", strerror(errno));
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGPIPE, SIG_DFL);
+        if (dup2(in[0], STDIN_FILENO) >= 0 && dup2(out[1], STDOUT_FILENO) >= 0)
+            execv(argv[0], (char *const *)argv);
+        _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    child->to = in[1];
+    child->from = out[0];
+    if (pid < 0) {
+        close(in[1]);
+        close(out[0]);
+        return error_set(error, "cannot start a child process: %s", strerror(errno));
+    }
+    child->pid = pid;
+    fcntl(child->from, F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+static bool send_bytes(int to, const char *bytes, size_t count) {
+    while (count > 0) {
+        ssize_t sent = write(to, bytes, count);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            return false;
+        bytes += sent;
+        count -= (size_t)sent;
+    }
+    return true;
+}
+
+bool process_send(struct process *child, const char *line) {
+    return send_bytes(child->to, line, strlen(line)) && send_bytes(child->to, "\n", 1);
+}
+
+void process_fill(struct process *child) {
+    if (child->taken > 0) {
+        memmove(child->buffer, child->buffer + child->taken, child->used - child->taken);
+        child->used -= child->taken;
+        child->taken = 0;
+    }
+    for (;;) {
+        if (child->room - child->used < 4096) {
+            child->room = child->room * 2 + 65536;
+            child->buffer = realloc(child->buffer, child->room);
+            if (child->buffer == NULL)
+                BUG("out of memory");
+        }
+        ssize_t got = read(child->from, child->buffer + child->used, child->room - child->used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && errno == EAGAIN)
+            return;
+        if (got <= 0) {
+            child->ended = true;
+            return;
+        }
+        child->used += (size_t)got;
+    }
+}
+
+char *process_line(struct process *child) {
+    char *start = child->buffer + child->taken;
+    char *end = child->used > child->taken ? memchr(start, '\n', child->used - child->taken) : NULL;
+    if (end == NULL)
+        return NULL;
+    *end = '\0';
+    child->taken = (size_t)(end + 1 - child->buffer);
+    return start;
+}
+
+void process_stop(struct process *child, double patience_s, char *how, size_t how_size) {
+    int status = 0;
+    pid_t reaped = 0;
+    double start = clock_seconds();
+    if (child->pid == 0)
+        return;
+    close(child->to);
+    while ((reaped = waitpid(child->pid, &status, WNOHANG)) == 0 &&
+           clock_seconds() - start < patience_s)
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    if (reaped == 0) {
+        kill(child->pid, SIGKILL);
+        waitpid(child->pid, &status, 0);
+    }
+    if (how != NULL && WIFSIGNALED(status))
+        snprintf(how, how_size, "killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else if (how != NULL)
+        snprintf(how, how_size, "ended with status %d", WEXITSTATUS(status));
+    close(child->from);
+    free(child->buffer);
+    *child = (struct process){.to = -1, .from = -1};
+}
+
+void process_die_with_parent(void) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == 1) /* it died before we asked */
+        _exit(1);
+}

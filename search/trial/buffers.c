@@ -1,0 +1,102 @@
+#include "trial/buffers.h"
+
+#include <string.h>
+
+int buffers_make(struct buffers *buffers, struct judge *judge, struct device *device,
+                 const struct template *template, const struct plan *plan, int set_count,
+                 struct error *error) {
+    *buffers = (struct buffers){judge, device, template, plan, set_count, {{0}}};
+    for (int s = 0; s < set_count; s++)
+        for (int t = 0; t < template->tensor_count; t++)
+            if (plan->tensors[t].present &&
+                device->backend->memory_new(device, template->tensors[t].name,
+                                            (size_t)plan->tensors[t].bytes, &buffers->tensors[s][t],
+                                            error) < 0) {
+                buffers_release(buffers);
+                return -1;
+            }
+    return 0;
+}
+
+void buffers_release(struct buffers *buffers) {
+    for (int s = 0; s < buffers->set_count; s++)
+        for (int t = 0; t < buffers->template->tensor_count; t++)
+            if (buffers->tensors[s][t] != 0)
+                buffers->device->backend->memory_free(buffers->device, buffers->tensors[s][t]);
+    buffers->set_count = 0;
+}
+
+int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error) {
+    for (int t = 0; t < buffers->template->tensor_count; t++) {
+        const struct planned_tensor *tensor = &buffers->plan->tensors[t];
+        if (tensor->present && buffers->template->tensors[t].role == ROLE_INPUT &&
+            judge_fill(buffers->judge, buffers->tensors[set][t], tensor->dtype, tensor->elements,
+                       seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), 1.0f, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int buffers_poison(struct buffers *buffers, int set, uint32_t word, struct error *error) {
+    const struct device_backend *backend = buffers->device->backend;
+    for (int t = 0; t < buffers->template->tensor_count; t++) {
+        size_t bytes = (size_t)buffers->plan->tensors[t].bytes;
+        uint64_t address = buffers->tensors[set][t];
+        if (address == 0 || buffers->template->tensors[t].role == ROLE_INPUT)
+            continue;
+        if (backend->fill32(buffers->device, address, word, bytes / 4, error) < 0 ||
+            (bytes % 4 != 0 &&
+             backend->write(buffers->device, address + bytes / 4 * 4, &word, bytes % 4, error) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t *checksum,
+                     struct error *error) {
+    *checksum = 0;
+    for (int t = 0; t < buffers->template->tensor_count; t++) {
+        uint64_t one;
+        if (buffers->tensors[set][t] == 0 || buffers->template->tensors[t].role != role)
+            continue;
+        if (judge_checksum(buffers->judge, buffers->tensors[set][t],
+                           buffers->plan->tensors[t].bytes, &one, error) < 0)
+            return -1;
+        *checksum = *checksum * 31 + one;
+    }
+    return 0;
+}
+
+void buffers_sequence(const struct buffers *buffers, int set, struct device_module *module,
+                      struct device_sequence *sequence) {
+    const uint64_t *tensors = buffers->tensors[set];
+    sequence->count = 0;
+    for (int t = 0; t < buffers->template->tensor_count; t++) {
+        if (tensors[t] == 0 || !buffers->template->tensors[t].clear)
+            continue;
+        if (sequence->count == DEVICE_LAUNCHES_MAX)
+            BUG("more than %d steps in a call", DEVICE_LAUNCHES_MAX);
+        sequence->launches[sequence->count++] = (struct device_launch){
+            .clear_address = tensors[t], .clear_bytes = (size_t)buffers->plan->tensors[t].bytes};
+    }
+    for (int i = 0; i < buffers->plan->launch_count; i++) {
+        const struct planned_launch *planned = &buffers->plan->launches[i];
+        if (sequence->count == DEVICE_LAUNCHES_MAX)
+            BUG("more than %d steps in a call", DEVICE_LAUNCHES_MAX);
+        struct device_launch *launch = &sequence->launches[sequence->count++];
+        *launch = (struct device_launch){.module = module,
+                                         .kernel = planned->kernel,
+                                         .smem_bytes = planned->smem_bytes,
+                                         .argument_count = planned->argument_count};
+        memcpy(launch->grid, planned->grid, sizeof launch->grid);
+        memcpy(launch->block, planned->block, sizeof launch->block);
+        for (int a = 0; a < planned->argument_count; a++) {
+            const struct planned_argument *argument = &planned->arguments[a];
+            const void *value = argument->tensor >= 0 ? (const void *)&tensors[argument->tensor]
+                                                      : (const void *)&argument->value;
+            launch->arguments[a].size =
+                argument->size; /* little-endian: an i32 is an i64's front */
+            memcpy(launch->arguments[a].bytes, value, (size_t)argument->size);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/*
+ * buffers: the tensors of one case on the device, and the launches over them.
+ *
+ *     struct buffers buffers;
+ *     if (buffers_make(&buffers, judge, device, template, &plan, 1, &error) < 0) return -1;
+ *     buffers_fill(&buffers, 0, seed, &error);
+ *     buffers_poison(&buffers, 0, POISON, &error);
+ *     buffers_sequence(&buffers, 0, module, &sequence);
+ *     buffers_release(&buffers);
+ *
+ * A *set* is one copy of every tensor; several sets are for calls that take them in rotation.
+ */
+#ifndef EVOTILE_TRIAL_BUFFERS_H
+#define EVOTILE_TRIAL_BUFFERS_H
+
+#include "trial/judge.h"
+
+enum { SETS_MAX = 16 };
+
+/* NaN in every floating dtype, as any word of it. */
+#define POISON       0xffffffffu
+#define OTHER_POISON 0x7fff7fffu
+
+struct buffers {
+    struct judge *judge;
+    struct device *device;
+    const struct template *template;
+    const struct plan *plan; /* of the candidate; outlives the buffers */
+    int set_count;
+    uint64_t tensors[SETS_MAX][TENSORS_MAX]; /* 0: not there */
+};
+
+/* On failure nothing is left allocated. */
+int buffers_make(struct buffers *buffers, struct judge *judge, struct device *device,
+                 const struct template *template, const struct plan *plan, int set_count,
+                 struct error *error);
+void buffers_release(struct buffers *buffers);
+
+/* Random inputs: a function of the seed and the tensor's place in the template. */
+int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error);
+/* Outputs and workspaces. */
+int buffers_poison(struct buffers *buffers, int set, uint32_t word, struct error *error);
+/* Over all tensors of a role, in one number. */
+int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t *checksum,
+                     struct error *error);
+/* One call: the clearing of workspaces that ask for it, then the plan's launches. */
+void buffers_sequence(const struct buffers *buffers, int set, struct device_module *module,
+                      struct device_sequence *sequence);
+
+#endif

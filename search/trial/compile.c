@@ -1,0 +1,198 @@
+#include "trial/compile.h"
+
+#include "base/clock.h"
+
+#include <string.h>
+
+enum { SOURCE_BYTES_MAX = 4 << 20 };
+
+struct compiler {
+    const struct config *config;
+    struct device_info device;
+    struct image_cache cache;
+    struct nvrtc *nvrtc;
+    struct template *templates[CASES_MAX]; /* by goal, loaded on first use */
+};
+
+struct compiler *compiler_new(const struct config *config, const struct device_info *device,
+                              const struct image_cache *cache, struct error *error) {
+    struct compiler *compiler = calloc(1, sizeof *compiler);
+    if (compiler == NULL)
+        BUG("out of memory");
+    compiler->config = config;
+    compiler->device = *device;
+    if (cache != NULL)
+        compiler->cache = *cache;
+    compiler->nvrtc = nvrtc_open(error);
+    if (compiler->nvrtc == NULL)
+        goto failed;
+    if (!nvrtc_supports(compiler->nvrtc, device->compute_capability)) {
+        error_set(error, "NVRTC %s does not compile for sm_%d: install a CUDA Toolkit that does",
+                  nvrtc_version(compiler->nvrtc), device->compute_capability);
+        goto failed;
+    }
+    return compiler;
+failed:
+    compiler_free(compiler);
+    return NULL;
+}
+
+void compiler_free(struct compiler *compiler) {
+    if (compiler == NULL)
+        return;
+    for (int g = 0; g < CASES_MAX; g++)
+        template_free(compiler->templates[g]);
+    nvrtc_close(compiler->nvrtc);
+    free(compiler);
+}
+
+struct nvrtc *compiler_nvrtc(struct compiler *compiler) {
+    return compiler->nvrtc;
+}
+
+const struct template *compiler_template(struct compiler *compiler, int goal, struct error *error) {
+    if (compiler->templates[goal] == NULL)
+        compiler->templates[goal] =
+            config_load_template(compiler->config, goal, &compiler->device, error);
+    return compiler->templates[goal];
+}
+
+static void join_options(const struct compile_options *options, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < options->count && used < size; i++)
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? " " : "", options->items[i]);
+}
+
+static void fill_key(struct compiler *compiler, const struct template *template,
+                     const struct trial_request *request, const struct compile_options *options,
+                     struct key *key) {
+    char text[CASES_MAX * (CASE_NAME_SIZE + 1)];
+    char name[GENOME_TEXT_SIZE];
+    char hash[HASH_TEXT_SIZE];
+    size_t used = 0;
+    genome_print(&request->genome, template->space, name);
+    key_set(key, KEY_GENOME, name);
+    snprintf(text, sizeof text, "%s %s", template->name, hash_print(template->hash, hash));
+    key_set(key, KEY_TEMPLATE, text);
+    join_options(options, text, sizeof text);
+    key_set(key, KEY_OPTIONS, text);
+    for (int c = 0; c < template->case_count; c++) {
+        template_print_shape(template, &template->cases[c], name);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", c > 0 ? ";" : "", name);
+    }
+    key_set(key, KEY_CASES, text);
+    key_set(key, KEY_DEVICE, compiler->device.name);
+    key_set(key, KEY_DRIVER, compiler->device.driver[0] != '\0' ? compiler->device.driver : "none");
+    key_set(key, KEY_NVRTC, nvrtc_version(compiler->nvrtc));
+    key_set(key, KEY_METHOD, compiler->device.predicts ? "prediction 1" : TRIAL_METHOD);
+}
+
+static struct hash image_hash(const struct compiler *compiler, const char *source,
+                              const struct compile_options *options) {
+    struct hasher *hasher = hasher_new();
+    hasher_add_text(hasher, nvrtc_version(compiler->nvrtc));
+    for (int i = 0; i < options->count; i++)
+        hasher_add_text(hasher, options->items[i]);
+    hasher_add_text(hasher, source);
+    return hasher_finish(hasher);
+}
+
+/* ptxas -v reports each kernel: "8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads".
+ */
+static int spill_bytes(const char *log) {
+    int most = 0;
+    for (const char *at = log; (at = strstr(at, " bytes stack frame, ")) != NULL;) {
+        int stores = 0;
+        int loads = 0;
+        at += strlen(" bytes stack frame, ");
+        if (sscanf(at, "%d bytes spill stores, %d bytes spill loads", &stores, &loads) == 2 &&
+            stores + loads > most)
+            most = stores + loads;
+    }
+    return most;
+}
+
+static int build(struct compiler *compiler, const struct template *template, const char *source,
+                 const struct compile_options *options, struct device_image *image,
+                 struct trial_result *result, struct error *error) {
+    struct hash hash = image_hash(compiler, source, options);
+    char reason[REASON_SIZE] = "";
+    int status = 0;
+    if (compiler->cache.get == NULL || !compiler->cache.get(compiler->cache.context, hash, image)) {
+        status = nvrtc_compile(compiler->nvrtc, template->source, source, options->items,
+                               options->count, image, reason, error);
+        if (status == 0 && compiler->cache.put != NULL)
+            compiler->cache.put(compiler->cache.context, hash, image);
+    }
+    if (status == 1)
+        trial_end(result, VERDICT_COMPILE_FAILED, reason);
+    if (status != 0)
+        return status;
+    int spilled = spill_bytes(image->log);
+    if (spilled > result->outcome.resources.spill_bytes)
+        result->outcome.resources.spill_bytes = spilled;
+    return 0;
+}
+
+/* Is the genome valid, and what is its key? */
+static int prepare(struct compiler *compiler, const struct trial_request *request,
+                   struct compile_options *options, const struct template **template,
+                   struct trial_result *result, struct error *error) {
+    struct problem problem;
+    double start = clock_seconds();
+    *template = compiler_template(compiler, request->goal, error);
+    if (*template == NULL)
+        return -1;
+    bool valid = space_check((*template)->space, &request->genome, &problem);
+    trial_gate(result, "constraints", valid, clock_seconds() - start, "%.150s",
+               valid ? "all hold" : problem.text);
+    if (!valid) {
+        trial_end(result, VERDICT_INVALID, problem.text);
+        return 1;
+    }
+    if (template_options(*template, &request->genome, compiler->device.predicts, options, error) <
+        0)
+        return -1;
+    fill_key(compiler, *template, request, options, &result->key);
+    result->has_key = true;
+    return 0;
+}
+
+int compiler_build(struct compiler *compiler, const struct trial_request *request,
+                   struct device_image images[CASES_MAX], struct trial_result *result,
+                   struct error *error) {
+    const struct template *template;
+    struct compile_options options;
+    int variants = 0;
+    int status = prepare(compiler, request, &options, &template, result, error);
+    if (status != 0)
+        return status;
+    double start = clock_seconds();
+    memset(images, 0, CASES_MAX * sizeof *images);
+    for (int c = 0; c < template->case_count && status == 0; c++) {
+        if (template_variant(template, c) != c)
+            continue;
+        char *source = request->sources[c] != NULL
+                           ? path_read_file(request->sources[c], SOURCE_BYTES_MAX, NULL, error)
+                           : template_source(template, &request->genome, c, error);
+        status = source == NULL
+                     ? -1
+                     : build(compiler, template, source, &options, &images[c], result, error);
+        free(source);
+        variants++;
+    }
+    result->outcome.compile_s = clock_seconds() - start;
+    if (status == 0)
+        trial_gate(result, "compile", true, result->outcome.compile_s,
+                   "%d variant%s, %d bytes spilled", variants, variants == 1 ? "" : "s",
+                   result->outcome.resources.spill_bytes);
+    else if (status == 1)
+        trial_gate(result, "compile", false, result->outcome.compile_s, "%.150s",
+                   result->outcome.reason);
+    if (status != 0)
+        for (int c = 0; c < CASES_MAX; c++)
+            nvrtc_image_release(&images[c]);
+    return status;
+}

@@ -1,0 +1,144 @@
+#include "trial/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+extern const char
+    _binary_search_trial_judge_cu_start[]; /* trial/judge.cu, embedded by the Makefile */
+extern const char _binary_search_trial_judge_cu_end[];
+
+enum { THREADS = 256, RUN_DEADLINE_S = 60 };
+
+/* As judge.cu writes it. */
+struct raw_comparison {
+    double error_squares, reference_squares;
+    double worst_row, worst_element;
+    uint64_t not_finite, not_zero;
+};
+
+struct judge {
+    struct device *device;
+    struct device_module *module;
+    uint64_t result; /* device memory for what a kernel returns */
+};
+
+struct judge *judge_new(struct device *device, struct nvrtc *nvrtc, struct error *error) {
+    char architecture[32];
+    char reason[REASON_SIZE];
+    struct device_image image;
+    struct judge *judge = calloc(1, sizeof *judge);
+    size_t length =
+        (size_t)(_binary_search_trial_judge_cu_end - _binary_search_trial_judge_cu_start);
+    char *source = strndup(_binary_search_trial_judge_cu_start, length);
+    if (judge == NULL || source == NULL)
+        BUG("out of memory");
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
+             device->info.compute_capability);
+    const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
+    judge->device = device;
+    int status = nvrtc_compile(nvrtc, "judge.cu", source, options, 3, &image, reason, error);
+    free(source);
+    if (status == 1)
+        BUG("judge.cu does not compile: %s", reason);
+    if (status == 0) {
+        status = device->backend->module_load(device, &image, &judge->module, error);
+        nvrtc_image_release(&image);
+    }
+    if (status == 0)
+        status = device->backend->memory_new(device, "the judge's result",
+                                             sizeof(struct raw_comparison), &judge->result, error);
+    if (status == 0)
+        return judge;
+    judge_free(judge);
+    return NULL;
+}
+
+void judge_free(struct judge *judge) {
+    if (judge == NULL)
+        return;
+    if (judge->result != 0)
+        judge->device->backend->memory_free(judge->device, judge->result);
+    if (judge->module != NULL)
+        judge->device->backend->module_unload(judge->device, judge->module);
+    free(judge);
+}
+
+static void add_argument(struct device_launch *launch, const void *bytes, int size) {
+    struct device_argument *argument = &launch->arguments[launch->argument_count++];
+    argument->size = size;
+    memcpy(argument->bytes, bytes, (size_t)size);
+}
+
+/* Runs one of our kernels over `items`, of which a thread takes at least one. */
+static int run(struct judge *judge, struct device_launch *launch, int64_t items,
+               struct error *error) {
+    char reason[REASON_SIZE];
+    struct device_sequence sequence = {.count = 1};
+    int64_t blocks = (items + THREADS - 1) / THREADS;
+    int64_t most = 8 * judge->device->info.sm_count;
+    launch->module = judge->module;
+    launch->grid[0] = (unsigned)(blocks < 1 ? 1 : blocks > most ? most : blocks);
+    launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
+    launch->block[0] = THREADS;
+    sequence.launches[0] = *launch;
+    if (judge->device->backend->run(judge->device, &sequence, RUN_DEADLINE_S, reason) == VERDICT_OK)
+        return 0;
+    return error_set(error, "our own kernel %s failed: %s", launch->kernel, reason);
+}
+
+int judge_fill(struct judge *judge, uint64_t address, enum dtype dtype, int64_t elements,
+               uint64_t seed, float scale, struct error *error) {
+    struct device_launch launch = {.kernel = "evotile_fill"};
+    int32_t dtype_code = (int32_t)dtype;
+    add_argument(&launch, &address, 8);
+    add_argument(&launch, &dtype_code, 4);
+    add_argument(&launch, &elements, 8);
+    add_argument(&launch, &seed, 8);
+    add_argument(&launch, &scale, 4);
+    return run(judge, &launch, elements, error);
+}
+
+static int clear_result(struct judge *judge, struct error *error) {
+    return judge->device->backend->fill32(judge->device, judge->result, 0,
+                                          sizeof(struct raw_comparison) / 4, error);
+}
+
+int judge_compare(struct judge *judge, uint64_t output, enum dtype dtype, uint64_t reference,
+                  int64_t rows, int64_t row, struct comparison *comparison, struct error *error) {
+    struct device_launch launch = {.kernel = "evotile_compare"};
+    struct raw_comparison raw;
+    int32_t dtype_code = (int32_t)dtype;
+    add_argument(&launch, &output, 8);
+    add_argument(&launch, &dtype_code, 4);
+    add_argument(&launch, &reference, 8);
+    add_argument(&launch, &rows, 8);
+    add_argument(&launch, &row, 8);
+    add_argument(&launch, &judge->result, 8);
+    if (clear_result(judge, error) < 0 || run(judge, &launch, 32 * rows, error) < 0 ||
+        judge->device->backend->read(judge->device, judge->result, &raw, sizeof raw, error) < 0)
+        return -1;
+    *comparison = (struct comparison){
+        .errors = {.relative_l2 =
+                       sqrt(raw.reference_squares > 0 ? raw.error_squares / raw.reference_squares
+                                                      : raw.error_squares),
+                   .row_relative_l2 = raw.worst_row,
+                   .max_absolute = raw.worst_element},
+        .not_finite = (int64_t)raw.not_finite,
+        .not_zero = (int64_t)raw.not_zero,
+        .reference_l2 = sqrt(raw.reference_squares),
+    };
+    return 0;
+}
+
+int judge_checksum(struct judge *judge, uint64_t address, int64_t bytes, uint64_t *checksum,
+                   struct error *error) {
+    struct device_launch launch = {.kernel = "evotile_checksum"};
+    int64_t words = bytes / 2;
+    add_argument(&launch, &address, 8);
+    add_argument(&launch, &words, 8);
+    add_argument(&launch, &judge->result, 8);
+    if (clear_result(judge, error) < 0 || run(judge, &launch, words, error) < 0)
+        return -1;
+    return judge->device->backend->read(judge->device, judge->result, checksum, sizeof *checksum,
+                                        error);
+}

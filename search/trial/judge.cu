@@ -1,0 +1,140 @@
+// The judge's own kernels: inputs are made, outputs compared and bytes summed up on the device, so that large
+// cases cost milliseconds. They run on every backend: on the emulated device through the same interpreter.
+//
+// All are grid-stride loops over any number of blocks of 256 threads. Sums are over integers or are merged by
+// atomics; `result` is cleared by the caller.
+
+typedef unsigned long long u64;
+typedef unsigned int u32;
+
+enum dtype { F16, BF16, F32, F64, U32, I32 }; // template.h's order
+
+// ---- random numbers ----
+
+// SplitMix64's finaliser (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014): a
+// counter hashed is a random number that needs no state.
+__device__ u64 mixed(u64 word) {
+    word += 0x9e3779b97f4a7c15ull;
+    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
+    word = (word ^ (word >> 27)) * 0x94d049bb133111ebull;
+    return word ^ (word >> 31);
+}
+
+// N(0, 1) by Box and Muller; at most 6.7 away from 0.
+__device__ float normal(u64 seed, u64 index) {
+    u64 bits = mixed(seed + index * 0xd1342543de82ef95ull);
+    float radius = ((u32)bits + 0.5f) * 2.3283064e-10f; // (0, 1)
+    float angle = (u32)(bits >> 32) * 1.4629180e-9f;    // [0, 2 pi)
+    if (radius < 1.2e-10f)
+        radius = 1.2e-10f;
+    return sqrtf(-2.0f * __logf(radius)) * __cosf(angle);
+}
+
+__device__ unsigned short to_f16(float value) {
+    unsigned short bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+}
+
+__device__ unsigned short to_bf16(float value) {
+    u32 bits = __float_as_uint(value);
+    return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// Element i becomes scale * N(0, 1), or, in a tensor of integers, a hash.
+extern "C" __global__ void evotile_fill(void *tensor, int dtype, u64 elements, u64 seed, float scale) {
+    u64 step = (u64)gridDim.x * blockDim.x;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < elements; i += step) {
+        float value = scale * normal(seed, i);
+        switch (dtype) {
+        case F16: ((unsigned short *)tensor)[i] = to_f16(value); break;
+        case BF16: ((unsigned short *)tensor)[i] = to_bf16(value); break;
+        case F32: ((float *)tensor)[i] = value; break;
+        case F64: ((double *)tensor)[i] = value; break;
+        default: ((u32 *)tensor)[i] = (u32)mixed(seed + i); break;
+        }
+    }
+}
+
+// ---- comparison ----
+
+__device__ double element(const void *tensor, int dtype, u64 i) {
+    float value;
+    switch (dtype) {
+    case F16: asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(((const unsigned short *)tensor)[i])); return value;
+    case BF16: return __uint_as_float((u32)((const unsigned short *)tensor)[i] << 16);
+    case F32: return ((const float *)tensor)[i];
+    case F64: return ((const double *)tensor)[i];
+    case U32: return ((const u32 *)tensor)[i];
+    default: return ((const int *)tensor)[i];
+    }
+}
+
+// trial/judge.h mirrors this. Maxima are of doubles that are not negative, whose bits order as integers do.
+struct comparison {
+    double error_squares, reference_squares;
+    u64 worst_row_bits;      // relative L2 of a row; of a row whose reference is zero, its absolute L2
+    u64 worst_element_bits;  // absolute
+    u64 not_finite;          // elements that are NaN or infinite where the reference is not
+    u64 not_zero;            // elements of the output that are not 0
+};
+
+__device__ bool is_finite(double value) {
+    return value - value == 0.0;
+}
+
+__device__ double warp_sum(double value) {
+    for (int distance = 16; distance > 0; distance /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, distance);
+    return value;
+}
+
+// A warp a row of `row` elements.
+extern "C" __global__ void evotile_compare(const void *output, int dtype, const double *reference, u64 rows, u64 row,
+                                           comparison *result) {
+    u64 warps = (u64)gridDim.x * (blockDim.x / 32);
+    int lane = threadIdx.x % 32;
+    for (u64 r = (u64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; r < rows; r += warps) {
+        double error_squares = 0.0, reference_squares = 0.0, worst = 0.0;
+        u64 not_finite = 0, not_zero = 0;
+        for (u64 i = r * row + lane; i < (r + 1) * row; i += 32) {
+            double got = element(output, dtype, i), wanted = reference[i];
+            not_zero += got != 0.0;
+            if (is_finite(wanted) && !is_finite(got)) {
+                not_finite++;
+                continue;
+            }
+            double error = is_finite(wanted) ? got - wanted : 0.0;
+            error_squares += error * error;
+            reference_squares += is_finite(wanted) ? wanted * wanted : 0.0;
+            worst = error > worst ? error : -error > worst ? -error : worst;
+        }
+        if (worst > 0.0)
+            atomicMax(&result->worst_element_bits, (u64)__double_as_longlong(worst));
+        if (not_finite)
+            atomicAdd(&result->not_finite, not_finite);
+        if (not_zero)
+            atomicAdd(&result->not_zero, not_zero);
+        error_squares = warp_sum(error_squares);
+        reference_squares = warp_sum(reference_squares);
+        if (lane == 0) {
+            double relative = sqrt(reference_squares > 0.0 ? error_squares / reference_squares : error_squares);
+            atomicMax(&result->worst_row_bits, (u64)__double_as_longlong(relative));
+            atomicAdd(&result->error_squares, error_squares);
+            atomicAdd(&result->reference_squares, reference_squares);
+        }
+    }
+}
+
+// The sum of a hash of every (position, 16-bit word): it does not depend on the order, and any change of the bytes
+// changes it. All our dtypes have an even number of bytes.
+extern "C" __global__ void evotile_checksum(const unsigned short *words, u64 count, u64 *result) {
+    u64 step = (u64)gridDim.x * blockDim.x;
+    u64 sum = 0;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+        sum += mixed(i * 65536 + words[i]);
+    for (int distance = 16; distance > 0; distance /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(result, sum);
+}

@@ -1,0 +1,62 @@
+/*
+ * trial: one candidate's way from genome to outcome, as it passes between processes.
+ *
+ * The parent (trial/pool.h) sends a `struct trial_request` to a compile worker and then to a device
+ * worker; what comes back is a `struct trial_result`. Messages are JSON, one a line (trial/wire.h).
+ */
+#ifndef EVOTILE_TRIAL_TRIAL_H
+#define EVOTILE_TRIAL_TRIAL_H
+
+#include "base/hash.h"
+#include "genome/genome.h"
+#include "outcome/key.h"
+#include "outcome/outcome.h"
+
+/* Version of how we verify and time, a part of every key: raise it when figures would change. */
+#define TRIAL_METHOD "warm graphs 1"
+
+enum { GATES_MAX = 16, GATE_TEXT_SIZE = 160 };
+
+/* What one gate on the way said: for `try`, and to learn where the time goes. */
+struct gate {
+    char name[32];
+    bool passed;
+    double seconds;
+    char text[GATE_TEXT_SIZE];
+};
+
+struct trial_request {
+    int64_t number; /* the trial's; unique in a run */
+    int goal;
+    struct genome genome;
+    bool full;                /* no race: always the full timing */
+    double champion_us;       /* score of the goal's champion, 0 when there is none: sets race and
+                                 deadlines */
+    uint64_t seed;            /* of the inputs; differs from one trial to the next */
+    char *sources[CASES_MAX]; /* files to compile in place of the template's text, at the index of
+                                 a variant's first case; owned, mostly NULL */
+};
+
+struct trial_result {
+    int64_t number;
+    int goal;
+    struct genome genome;
+    struct outcome outcome;
+    bool has_key;
+    struct key key; /* released with trial_result_release */
+    char worker[64];
+    int gate_count;
+    struct gate gates[GATES_MAX];
+};
+
+void trial_request_release(struct trial_request *request);
+void trial_result_release(struct trial_result *result);
+
+/* Appends a gate; beyond GATES_MAX the last is replaced. */
+void trial_gate(struct trial_result *result, const char *name, bool passed, double seconds,
+                const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Ends the trial: sets the verdict and, if `reason` is not NULL, its reason. */
+void trial_end(struct trial_result *result, enum verdict verdict, const char *reason);
+
+#endif

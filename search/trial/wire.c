@@ -1,0 +1,358 @@
+#include "trial/wire.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- fields of plain structs, listed once for both directions ---- */
+
+enum field_kind { FIELD_INT, FIELD_INT64, FIELD_DOUBLE, FIELD_BOOL, FIELD_TEXT };
+
+struct field {
+    const char *name;
+    enum field_kind kind;
+    size_t offset, size;
+};
+
+#define FIELD(type, kind, member)                                                                  \
+    { #member, kind, offsetof(struct type, member), sizeof(((struct type *)0)->member) }
+
+static const struct field device_fields[] = {
+    FIELD(device_info, FIELD_TEXT, spec),
+    FIELD(device_info, FIELD_TEXT, name),
+    FIELD(device_info, FIELD_TEXT, uuid),
+    FIELD(device_info, FIELD_TEXT, driver),
+    FIELD(device_info, FIELD_INT, compute_capability),
+    FIELD(device_info, FIELD_INT, sm_count),
+    FIELD(device_info, FIELD_INT, smem_per_block),
+    FIELD(device_info, FIELD_INT, smem_per_block_optin),
+    FIELD(device_info, FIELD_INT, smem_per_sm),
+    FIELD(device_info, FIELD_INT, registers_per_sm),
+    FIELD(device_info, FIELD_INT, threads_per_sm),
+    FIELD(device_info, FIELD_INT, blocks_per_sm),
+    FIELD(device_info, FIELD_INT64, memory_bytes),
+    FIELD(device_info, FIELD_INT, l2_bytes),
+    FIELD(device_info, FIELD_DOUBLE, clock_mhz),
+    FIELD(device_info, FIELD_BOOL, predicts),
+    FIELD(device_info, FIELD_DOUBLE, dram_gb_per_s),
+    FIELD(device_info, FIELD_DOUBLE, l2_gb_per_s),
+    FIELD(device_info, FIELD_DOUBLE, tensor_tflops),
+    FIELD(device_info, FIELD_DOUBLE, fp32_tflops),
+    FIELD(device_info, FIELD_DOUBLE, launch_us),
+    {0},
+};
+static const struct field outcome_fields[] = {
+    FIELD(outcome, FIELD_TEXT, reason),
+    FIELD(outcome, FIELD_BOOL, predicted),
+    FIELD(outcome, FIELD_BOOL, raced),
+    FIELD(outcome, FIELD_INT, case_count),
+    FIELD(outcome, FIELD_INT, resources.registers),
+    FIELD(outcome, FIELD_INT, resources.smem_bytes),
+    FIELD(outcome, FIELD_INT, resources.local_bytes),
+    FIELD(outcome, FIELD_INT, resources.spill_bytes),
+    FIELD(outcome, FIELD_INT, resources.ctas_per_sm),
+    FIELD(outcome, FIELD_DOUBLE, resources.occupancy),
+    FIELD(outcome, FIELD_DOUBLE, compile_s),
+    FIELD(outcome, FIELD_DOUBLE, verify_s),
+    FIELD(outcome, FIELD_DOUBLE, measure_s),
+    FIELD(outcome, FIELD_DOUBLE, score_us),
+    {0},
+};
+static const struct field case_fields[] = {
+    FIELD(case_outcome, FIELD_DOUBLE, errors.relative_l2),
+    FIELD(case_outcome, FIELD_DOUBLE, errors.row_relative_l2),
+    FIELD(case_outcome, FIELD_DOUBLE, errors.max_absolute),
+    FIELD(case_outcome, FIELD_DOUBLE, warm.p10_us),
+    FIELD(case_outcome, FIELD_DOUBLE, warm.p50_us),
+    FIELD(case_outcome, FIELD_DOUBLE, warm.p90_us),
+    FIELD(case_outcome, FIELD_INT, ctas),
+    FIELD(case_outcome, FIELD_DOUBLE, tflops),
+    {0},
+};
+static const struct field gate_fields[] = {
+    FIELD(gate, FIELD_TEXT, name),
+    FIELD(gate, FIELD_BOOL, passed),
+    FIELD(gate, FIELD_DOUBLE, seconds),
+    FIELD(gate, FIELD_TEXT, text),
+    {0},
+};
+
+static void add_int64(cJSON *object, const char *name, int64_t value) {
+    char digits[24]; /* a double does not hold all of them */
+    snprintf(digits, sizeof digits, "%" PRId64, value);
+    cJSON_AddStringToObject(object, name, digits);
+}
+
+static cJSON *print_fields(const struct field *fields, const void *from) {
+    cJSON *object = cJSON_CreateObject();
+    for (const struct field *field = fields; field->name != NULL; field++) {
+        const void *at = (const char *)from + field->offset;
+        switch (field->kind) {
+        case FIELD_INT:
+            cJSON_AddNumberToObject(object, field->name, *(const int *)at);
+            break;
+        case FIELD_INT64:
+            add_int64(object, field->name, *(const int64_t *)at);
+            break;
+        case FIELD_DOUBLE:
+            cJSON_AddNumberToObject(object, field->name, *(const double *)at);
+            break;
+        case FIELD_BOOL:
+            cJSON_AddBoolToObject(object, field->name, *(const bool *)at);
+            break;
+        case FIELD_TEXT:
+            cJSON_AddStringToObject(object, field->name, at);
+            break;
+        }
+    }
+    return object;
+}
+
+/* Readers clear `ok` where a message lacks what it must have. */
+static const cJSON *member(const cJSON *object, const char *name, bool *ok) {
+    const cJSON *found = cJSON_GetObjectItemCaseSensitive(object, name);
+    *ok = *ok && found != NULL;
+    return found;
+}
+
+static int64_t read_int64(const cJSON *object, const char *name, bool *ok) {
+    const cJSON *found = member(object, name, ok);
+    if (!cJSON_IsString(found)) {
+        *ok = false;
+        return 0;
+    }
+    return strtoll(found->valuestring, NULL, 10);
+}
+
+static int read_int(const cJSON *object, const char *name, int least, int most, bool *ok) {
+    const cJSON *found = member(object, name, ok);
+    if (!cJSON_IsNumber(found) || found->valuedouble < least || found->valuedouble > most) {
+        *ok = false;
+        return least;
+    }
+    return found->valueint;
+}
+
+static void read_fields(const struct field *fields, const cJSON *object, void *to, bool *ok) {
+    for (const struct field *field = fields; field->name != NULL; field++) {
+        void *at = (char *)to + field->offset;
+        const cJSON *found = member(object, field->name, ok);
+        switch (field->kind) {
+        case FIELD_INT:
+            *(int *)at = read_int(object, field->name, INT32_MIN, INT32_MAX, ok);
+            break;
+        case FIELD_INT64:
+            *(int64_t *)at = read_int64(object, field->name, ok);
+            break;
+        case FIELD_DOUBLE: /* cJSON writes what is not finite as null */
+            *(double *)at = cJSON_IsNumber(found) ? found->valuedouble : 0.0;
+            break;
+        case FIELD_BOOL:
+            *(bool *)at = cJSON_IsTrue(found);
+            break;
+        case FIELD_TEXT:
+            snprintf(at, field->size, "%s", cJSON_IsString(found) ? found->valuestring : "");
+            break;
+        }
+    }
+}
+
+/* ---- genomes: two digits a gene ---- */
+
+static void add_genome(cJSON *object, const struct genome *genome) {
+    char digits[2 * GENES_MAX + 1];
+    for (int i = 0; i < GENES_MAX; i++)
+        snprintf(digits + 2 * i, 3, "%02x", genome->value[i]);
+    cJSON_AddStringToObject(object, "genome", digits);
+}
+
+static void read_genome(const cJSON *object, struct genome *genome, bool *ok) {
+    const cJSON *found = member(object, "genome", ok);
+    *genome = (struct genome){0};
+    if (!cJSON_IsString(found) || strlen(found->valuestring) != 2 * GENES_MAX) {
+        *ok = false;
+        return;
+    }
+    for (int i = 0; i < GENES_MAX; i++) {
+        unsigned byte = 0;
+        *ok = *ok && sscanf(found->valuestring + 2 * i, "%2x", &byte) == 1;
+        genome->value[i] = (uint8_t)byte;
+    }
+}
+
+/* ---- messages ---- */
+
+static const char *const kind_names[] = {
+    [WIRE_REQUEST] = "request",
+    [WIRE_RESULT] = "result",
+    [WIRE_DEVICE] = "device",
+    [WIRE_FAILURE] = "failure",
+};
+
+static char *finish(cJSON *object, enum wire_kind kind) {
+    cJSON_AddStringToObject(object, "kind", kind_names[kind]);
+    char *line = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    if (line == NULL)
+        BUG("out of memory");
+    return line;
+}
+
+char *wire_print_request(const struct trial_request *request) {
+    cJSON *object = cJSON_CreateObject();
+    add_int64(object, "number", request->number);
+    add_int64(object, "seed", (int64_t)request->seed);
+    cJSON_AddNumberToObject(object, "goal", request->goal);
+    add_genome(object, &request->genome);
+    cJSON_AddBoolToObject(object, "full", request->full);
+    cJSON_AddNumberToObject(object, "champion_us", request->champion_us);
+    cJSON *sources = cJSON_AddArrayToObject(object, "sources");
+    for (int c = 0; c < CASES_MAX; c++)
+        cJSON_AddItemToArray(sources, request->sources[c] != NULL
+                                          ? cJSON_CreateString(request->sources[c])
+                                          : cJSON_CreateNull());
+    return finish(object, WIRE_REQUEST);
+}
+
+static void read_request(const cJSON *object, struct trial_request *request, bool *ok) {
+    const cJSON *sources = member(object, "sources", ok);
+    request->number = read_int64(object, "number", ok);
+    request->seed = (uint64_t)read_int64(object, "seed", ok);
+    request->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    read_genome(object, &request->genome, ok);
+    request->full = cJSON_IsTrue(member(object, "full", ok));
+    const cJSON *champion = member(object, "champion_us", ok);
+    request->champion_us = cJSON_IsNumber(champion) ? champion->valuedouble : 0;
+    for (int c = 0; c < CASES_MAX; c++) {
+        const cJSON *source = cJSON_GetArrayItem(sources, c);
+        request->sources[c] = cJSON_IsString(source) ? strdup(source->valuestring) : NULL;
+    }
+}
+
+char *wire_print_result(const struct trial_result *result) {
+    const struct outcome *outcome = &result->outcome;
+    cJSON *object = cJSON_CreateObject();
+    add_int64(object, "number", result->number);
+    cJSON_AddNumberToObject(object, "goal", result->goal);
+    add_genome(object, &result->genome);
+    cJSON_AddStringToObject(object, "worker", result->worker);
+    cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict));
+    cJSON_AddItemToObject(object, "outcome", print_fields(outcome_fields, outcome));
+    cJSON *cases = cJSON_AddArrayToObject(object, "cases");
+    for (int c = 0; c < outcome->case_count; c++) {
+        cJSON *one = print_fields(case_fields, &outcome->cases[c]);
+        cJSON_AddItemToObject(one, "samples",
+                              cJSON_CreateDoubleArray(outcome->cases[c].warm.samples_us,
+                                                      outcome->cases[c].warm.sample_count));
+        cJSON_AddItemToArray(cases, one);
+    }
+    cJSON *gates = cJSON_AddArrayToObject(object, "gates");
+    for (int g = 0; g < result->gate_count; g++)
+        cJSON_AddItemToArray(gates, print_fields(gate_fields, &result->gates[g]));
+    if (result->has_key) {
+        cJSON *key = cJSON_AddObjectToObject(object, "key");
+        for (int part = 0; part < KEY_PART_COUNT; part++)
+            cJSON_AddStringToObject(key, key_part_name(part), result->key.parts[part]);
+    }
+    return finish(object, WIRE_RESULT);
+}
+
+static void read_case(const cJSON *object, struct case_outcome *outcome, bool *ok) {
+    const cJSON *samples = member(object, "samples", ok);
+    const cJSON *sample;
+    read_fields(case_fields, object, outcome, ok);
+    cJSON_ArrayForEach(sample, samples) {
+        if (outcome->warm.sample_count < SAMPLES_MAX)
+            outcome->warm.samples_us[outcome->warm.sample_count++] = sample->valuedouble;
+    }
+}
+
+static void read_result(const cJSON *object, struct trial_result *result, bool *ok) {
+    struct outcome *outcome = &result->outcome;
+    const cJSON *worker = member(object, "worker", ok);
+    const cJSON *verdict = member(object, "verdict", ok);
+    result->number = read_int64(object, "number", ok);
+    result->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    read_genome(object, &result->genome, ok);
+    snprintf(result->worker, sizeof result->worker, "%s",
+             cJSON_IsString(worker) ? worker->valuestring : "");
+    int parsed = cJSON_IsString(verdict) ? verdict_parse(verdict->valuestring) : -1;
+    *ok = *ok && parsed >= 0;
+    outcome->verdict = parsed >= 0 ? (enum verdict)parsed : VERDICT_CRASHED;
+    read_fields(outcome_fields, member(object, "outcome", ok), outcome, ok);
+    const cJSON *cases = member(object, "cases", ok);
+    if (outcome->case_count < 0 || outcome->case_count > CASES_MAX ||
+        cJSON_GetArraySize(cases) != outcome->case_count) {
+        *ok = false;
+        return;
+    }
+    for (int c = 0; c < outcome->case_count; c++)
+        read_case(cJSON_GetArrayItem(cases, c), &outcome->cases[c], ok);
+    const cJSON *gates = member(object, "gates", ok);
+    for (; result->gate_count < cJSON_GetArraySize(gates) && result->gate_count < GATES_MAX;
+         result->gate_count++)
+        read_fields(gate_fields, cJSON_GetArrayItem(gates, result->gate_count),
+                    &result->gates[result->gate_count], ok);
+    const cJSON *key = cJSON_GetObjectItemCaseSensitive(object, "key");
+    for (int part = 0; key != NULL && part < KEY_PART_COUNT; part++) {
+        const cJSON *text = member(key, key_part_name(part), ok);
+        if (cJSON_IsString(text))
+            key_set(&result->key, part, text->valuestring);
+        else
+            *ok = false;
+    }
+    result->has_key = key != NULL && *ok;
+}
+
+char *wire_print_device(const struct device_info *device) {
+    return finish(print_fields(device_fields, device), WIRE_DEVICE);
+}
+
+char *wire_print_failure(const struct error *failure) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "text", failure->text);
+    cJSON_AddBoolToObject(object, "input", failure->kind == ERROR_INPUT);
+    return finish(object, WIRE_FAILURE);
+}
+
+static void read_failure(const cJSON *object, struct error *failure, bool *ok) {
+    const cJSON *text = member(object, "text", ok);
+    failure->kind = cJSON_IsTrue(member(object, "input", ok)) ? ERROR_INPUT : ERROR_FAILED;
+    snprintf(failure->text, sizeof failure->text, "%s",
+             cJSON_IsString(text) ? text->valuestring : "");
+}
+
+int wire_read(const char *line, struct wire_message *message, struct error *error) {
+    bool ok = true;
+    cJSON *object = cJSON_Parse(line);
+    const cJSON *kind = member(object, "kind", &ok);
+    int index = 0;
+    *message = (struct wire_message){0};
+    while (index <= WIRE_FAILURE &&
+           !(cJSON_IsString(kind) && strcmp(kind_names[index], kind->valuestring) == 0))
+        index++;
+    message->kind = (enum wire_kind)index;
+    switch (index) {
+    case WIRE_REQUEST:
+        read_request(object, &message->request, &ok);
+        break;
+    case WIRE_RESULT:
+        read_result(object, &message->result, &ok);
+        break;
+    case WIRE_DEVICE:
+        read_fields(device_fields, object, &message->device, &ok);
+        break;
+    case WIRE_FAILURE:
+        read_failure(object, &message->failure, &ok);
+        break;
+    default:
+        ok = false;
+    }
+    cJSON_Delete(object);
+    if (ok)
+        return 0;
+    trial_request_release(&message->request);
+    trial_result_release(&message->result);
+    return error_set(error, "a worker's message is damaged: \"%.100s\"", line);
+}

@@ -1,0 +1,33 @@
+/*
+ * wire: requests, results and device descriptions as JSON, one message a line. Both ends are the
+ * same evotile, so a message that does not parse is an error of the channel, not of a user.
+ *
+ *     char *line = wire_print_request(&request);     // the caller frees it
+ *     enum wire_kind kind = wire_read(line, &message, &error);
+ */
+#ifndef EVOTILE_TRIAL_WIRE_H
+#define EVOTILE_TRIAL_WIRE_H
+
+#include "device/device.h"
+#include "trial/trial.h"
+
+char *wire_print_request(const struct trial_request *request);
+char *wire_print_result(const struct trial_result *result);
+/* The first message each way: the device that the worker has, or shall compile for. */
+char *wire_print_device(const struct device_info *device);
+/* The worker cannot go on: no GPU, a template that does not load. */
+char *wire_print_failure(const struct error *failure);
+
+enum wire_kind { WIRE_REQUEST, WIRE_RESULT, WIRE_DEVICE, WIRE_FAILURE };
+
+struct wire_message {
+    enum wire_kind kind;
+    struct trial_request request; /* released by trial_request_release */
+    struct trial_result result;   /* released by trial_result_release */
+    struct device_info device;
+    struct error failure;
+};
+
+int wire_read(const char *line, struct wire_message *message, struct error *error);
+
+#endif
