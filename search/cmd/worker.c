@@ -1,0 +1,211 @@
+/* worker: the child end of trial/pool.h. Requests come on standard input, results go to standard
+ * output. */
+#include "base/clock.h"
+#include "base/process.h"
+#include "cmd/cmd.h"
+#include "store/cache.h"
+#include "trial/bench.h"
+#include "trial/wire.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct worker {
+    bool has_device;
+    FILE *out;
+    struct config *config;
+    struct device *device;
+    struct compiler *compiler;
+    struct bench *bench;
+    struct cache *cache;
+    struct image_cache image_cache;
+};
+
+/* ---- the compiled-kernel cache as the compiler wants it ---- */
+
+static bool cached(void *context, struct hash hash, struct device_image *image) {
+    struct cache_entry entry = {0};
+    if (!cache_get(context, hash, &entry))
+        return false;
+    *image = (struct device_image){.name = "cached",
+                                   .cubin = entry.cubin,
+                                   .cubin_bytes = entry.cubin_size,
+                                   .ptx = entry.ptx,
+                                   .log = entry.log};
+    return true;
+}
+
+static void keep(void *context, struct hash hash, const struct device_image *image) {
+    struct cache_entry entry = {.cubin = (void *)image->cubin,
+                                .cubin_size = image->cubin_bytes,
+                                .ptx = (char *)image->ptx,
+                                .log = (char *)image->log};
+    cache_put(context, hash, &entry);
+}
+
+/* ---- talking ---- */
+
+static void say(struct worker *worker, char *line) {
+    fputs(line, worker->out);
+    fputc('\n', worker->out);
+    fflush(worker->out);
+    free(line);
+}
+
+/* Reads the next line; false at the end of the input, which is the parent's end. */
+static bool listen(char **line, size_t *room) {
+    ssize_t length = getline(line, room, stdin);
+    if (length <= 0)
+        return false;
+    (*line)[strcspn(*line, "\n")] = '\0';
+    return true;
+}
+
+/* ---- starting ---- */
+
+static int start(struct worker *worker, const char *config_path, const char *template_folder,
+                 const char *spec, struct device_info *info, struct error *error) {
+    char *text = path_read_file(config_path, 64 << 20, NULL, error);
+    if (text == NULL)
+        return -1;
+    worker->config = config_from_text(config_path, text, template_folder, error);
+    free(text);
+    if (worker->config == NULL)
+        return -1;
+    if (worker->has_device) {
+        worker->device = device_open(spec, error);
+        if (worker->device == NULL)
+            return -1;
+        *info = worker->device->info;
+    }
+    worker->cache = cache_new(NULL, 0);
+    worker->image_cache = (struct image_cache){cached, keep, worker->cache};
+    worker->compiler = compiler_new(worker->config, info, &worker->image_cache, error);
+    if (worker->compiler == NULL)
+        return -1;
+    if (worker->has_device) {
+        worker->bench = bench_new(worker->config, worker->device, worker->compiler, error);
+        if (worker->bench == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+static void stop(struct worker *worker) {
+    bench_free(worker->bench);
+    compiler_free(worker->compiler);
+    cache_free(worker->cache);
+    if (worker->device != NULL)
+        device_close(worker->device);
+    config_free(worker->config);
+}
+
+/* ---- working ---- */
+
+/* Whether the device survived the trial. */
+static bool survived(const struct worker *worker, const struct outcome *outcome) {
+    return !worker->has_device || worker->device->info.predicts ||
+           (outcome->verdict != VERDICT_CRASHED && outcome->verdict != VERDICT_TIMEOUT);
+}
+
+static int work(struct worker *worker, const struct trial_request *request,
+                struct trial_result *result, struct error *error) {
+    struct device_image images[CASES_MAX];
+    *result = (struct trial_result){
+        .number = request->number, .goal = request->goal, .genome = request->genome};
+    snprintf(result->worker, sizeof result->worker, "%s",
+             worker->has_device ? worker->device->info.spec : "compile");
+    int status = compiler_build(worker->compiler, request, images, result, error);
+    if (status != 0)
+        return status < 0 ? -1 : 0;
+    if (worker->has_device)
+        status = bench_try(worker->bench, request, images, result, error);
+    for (int c = 0; c < CASES_MAX; c++)
+        nvrtc_image_release(&images[c]);
+    return status;
+}
+
+static int serve(struct worker *worker, struct error *error) {
+    char *line = NULL;
+    size_t room = 0;
+    int status = 0;
+    while (status == 0 && listen(&line, &room)) {
+        struct wire_message message;
+        struct trial_result result;
+        if (wire_read(line, &message, error) < 0) {
+            status = -1;
+            break;
+        }
+        if (message.kind != WIRE_REQUEST)
+            BUG("a worker was sent something other than a request");
+        status = work(worker, &message.request, &result, error);
+        trial_request_release(&message.request);
+        if (status == 0)
+            say(worker, wire_print_result(&result));
+        bool lost = status == 0 && !survived(worker, &result.outcome);
+        trial_result_release(&result);
+        if (lost)
+            _exit(STATUS_FAILED); /* the context is gone: clean-up through the driver would hang */
+    }
+    free(line);
+    return status;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    const char *role = NULL;
+    const char *config_path = NULL;
+    const char *template_folder = NULL;
+    const char *spec = NULL;
+    const struct option_row rows[] = {
+        {"role", "ROLE", "compile or device", OPTION_TEXT, &role},
+        {"config", "FILE", "the run's config", OPTION_TEXT, &config_path},
+        {"template", "DIR", "the run's template", OPTION_TEXT, &template_folder},
+        {"device", "SPEC", "cuda:N, emulated:sm_XX or auto", OPTION_TEXT, &spec},
+        {0},
+    };
+    if (options_parse(verb, rows, argc, argv, 0, 0) < 0)
+        return STATUS_USAGE;
+    if (role == NULL || config_path == NULL || template_folder == NULL || spec == NULL) {
+        fprintf(stderr, "evotile: worker is started by evotile itself\n");
+        return STATUS_USAGE;
+    }
+    process_die_with_parent();
+    signal(SIGINT, SIG_IGN); /* a ^C in the terminal is the parent's to answer */
+    signal(SIGTERM, SIG_IGN);
+    struct error error = {0};
+    struct worker worker = {.has_device = strcmp(role, "device") == 0};
+    struct device_info info = {0};
+    char *line = NULL;
+    size_t room = 0;
+    /* Only we write to the pipe: what a library prints goes to standard error. */
+    worker.out = fdopen(dup(STDOUT_FILENO), "w");
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (!worker.has_device) {
+        struct wire_message message;
+        if (!listen(&line, &room) || wire_read(line, &message, &error) < 0)
+            return STATUS_FAILED;
+        info = message.device;
+    }
+    free(line);
+    int status = start(&worker, config_path, template_folder, spec, &info, &error);
+    if (status == 0) {
+        say(&worker, wire_print_device(&info));
+        status = serve(&worker, &error);
+    }
+    if (status < 0)
+        say(&worker, wire_print_failure(&error));
+    stop(&worker);
+    return status == 0 ? STATUS_DONE : STATUS_FAILED;
+}
+
+const struct verb verb_worker = {
+    .name = "worker",
+    .arguments = "--role ROLE --config FILE --template DIR --device SPEC",
+    .summary = "compile or judge candidates for a run (started by evotile itself)",
+    .help = "A child process of run, resume, try and replay. It reads requests from standard input "
+            "and ends\nwith it.\n",
+    .run = run,
+    .hidden = true,
+};
