@@ -1,14 +1,13 @@
 /*
- * Attention in double precision on the CPU, written without a look at the kernels: O = softmax(Q K^T /
- * sqrt(D)) V for each batch and head; under a causal mask query i sees key j only if j <= i + S_KV - S,
- * and a query that sees no key gives zeros.
+ * Attention in double precision on the CPU, written without a look at the kernels: O = softmax(Q
+ * K^T / sqrt(D)) V for each batch and head; under a causal mask query i sees key j only if j <= i +
+ * S_KV - S, and a query that sees no key gives zeros.
  */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-static double from_half(uint16_t bits)
-{
+static double from_half(uint16_t bits) {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
     double magnitude = exponent == 31  ? (fraction ? NAN : INFINITY)
                        : exponent == 0 ? ldexp(fraction, -24)
@@ -17,8 +16,7 @@ static double from_half(uint16_t bits)
 }
 
 /* dimensions: B, H, S, S_KV, D, CAUSAL. tensors: q, k, v as halves, o as doubles. */
-void attention_fwd_reference(const int64_t *dimensions, void *const *tensors)
-{
+void attention_fwd_reference(const int64_t *dimensions, void *const *tensors) {
     int64_t heads = dimensions[0] * dimensions[1], queries = dimensions[2], keys = dimensions[3];
     int64_t columns = dimensions[4], causal = dimensions[5];
     const uint16_t *q = tensors[0], *k = tensors[1], *v = tensors[2];

@@ -1,22 +1,20 @@
-// Attention in double precision, as plainly as it can be written: one block a query, three passes over
-// its keys. See kernel.cu for the formula and the shapes.
+// Attention in double precision, as plainly as it can be written: one block a query, three passes
+// over its keys. See kernel.cu for the formula and the shapes.
 
 #include "lib/half.cuh"
 #include "lib/types.cuh"
 
 constexpr int threads = 128;
 
-__device__ double score(const double *query_smem, const f16 *key_gmem, int D)
-{
+__device__ double score(const double *query_smem, const f16 *key_gmem, int D) {
     double sum = 0;
     for (int d = 0; d < D; ++d)
         sum += query_smem[d] * half_to_float(key_gmem[d]);
     return sum / sqrt(static_cast<double>(D));
 }
 
-extern "C" __global__ void attention_reference(const f16 *q, const f16 *k, const f16 *v, double *o, int S,
-                                               int S_KV, int D, int causal)
-{
+extern "C" __global__ void attention_reference(const f16 *q, const f16 *k, const f16 *v, double *o,
+                                               int S, int S_KV, int D, int causal) {
     __shared__ double query_smem[128];
     __shared__ double weight_smem[threads];
     __shared__ double largest_smem[threads];
@@ -48,7 +46,8 @@ extern "C" __global__ void attention_reference(const f16 *q, const f16 *k, const
         for (int n = 0; n < min(threads, end - first); ++n) {
             sum += weight_smem[n];
             if (threadIdx.x < D)
-                total += weight_smem[n] * half_to_float(v_gmem[static_cast<i64>(first + n) * D + threadIdx.x]);
+                total += weight_smem[n] *
+                         half_to_float(v_gmem[static_cast<i64>(first + n) * D + threadIdx.x]);
         }
     }
     if (threadIdx.x < D)

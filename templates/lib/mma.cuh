@@ -14,8 +14,7 @@
 #include "lib/types.cuh"
 
 // Half inputs, float accumulation. sm_80 and later.
-__device__ __forceinline__ void mma_m16n8k16(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1)
-{
+DEVICE void mma_m16n8k16(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
@@ -24,8 +23,7 @@ __device__ __forceinline__ void mma_m16n8k16(float (&d)[4], const u32 (&a)[4], u
 
 // Half inputs, half accumulation: half the registers, and on consumer-class chips twice the rate;
 // overflows past 65504. sm_80 and later.
-__device__ __forceinline__ void mma_m16n8k16(u32 (&d)[2], const u32 (&a)[4], u32 b0, u32 b1)
-{
+DEVICE void mma_m16n8k16(u32 (&d)[2], const u32 (&a)[4], u32 b0, u32 b1) {
     asm("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
         "{%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
         : "+r"(d[0]), "+r"(d[1])

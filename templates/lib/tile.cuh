@@ -6,8 +6,10 @@
 #include "lib/types.cuh"
 
 enum class arrangement {
-    plain, // rows one after another: with 64 halves a row, eight rows of one column share their banks
-    chunks_swapped, // 16-byte chunk c of row r lies where chunk c ^ (r % 8) would: no conflict, no space
+    plain, // rows one after another: with 64 halves a row, eight rows of one column share their
+           // banks
+    chunks_swapped, // 16-byte chunk c of row r lies where chunk c ^ (r % 8) would: no conflict, no
+                    // space
     padded,         // 16 more bytes a row: no conflict
 };
 
@@ -24,18 +26,17 @@ template <int rows, int columns, arrangement rows_lie, int threads> struct tile 
     static_assert(columns % 64 == 0, "swapped chunks come in groups of eight");
 
     // Where 16-byte chunk `chunk` of row `row` lies.
-    static __device__ __forceinline__ u32 offset(int row, int chunk)
-    {
-        return row * row_bytes + (rows_lie == arrangement::chunks_swapped ? chunk ^ (row & 7) : chunk) * 16;
+    static DEVICE u32 offset(int row, int chunk) {
+        return row * row_bytes +
+               (rows_lie == arrangement::chunks_swapped ? chunk ^ (row & 7) : chunk) * 16;
     }
 
-    // All threads of the block together copy rows [first_row, first_row + rows) of a [row_end, columns]
-    // matrix to the tile at tile_smem; rows at or past row_end become zeros, and are not read. A thread
-    // copies `batch` chunks at a time, so that the registers it needs do not grow with the tile.
+    // All threads of the block together copy rows [first_row, first_row + rows) of a [row_end,
+    // columns] matrix to the tile at tile_smem; rows at or past row_end become zeros, and are not
+    // read. A thread copies `batch` chunks at a time, so that the registers it needs do not grow
+    // with the tile.
     template <copy how>
-    static __device__ __forceinline__ void load(u32 tile_smem, const f16 *matrix_gmem, int first_row,
-                                                int row_end)
-    {
+    static DEVICE void load(u32 tile_smem, const f16 *matrix_gmem, int first_row, int row_end) {
         constexpr int turns = ceil_div(chunks, threads), batch = turns < 8 ? turns : 8;
         constexpr bool all_full = chunks % (threads * batch) == 0;
 #pragma unroll 1
@@ -46,7 +47,8 @@ template <int rows, int columns, arrangement rows_lie, int threads> struct tile 
                 const int number = first + i * threads, row = number / row_chunks;
                 const int chunk = number % row_chunks;
                 const bool inside = first_row + row < row_end;
-                const i64 source = static_cast<i64>(inside ? first_row + row : 0) * columns + chunk * 8;
+                const i64 source =
+                    static_cast<i64>(inside ? first_row + row : 0) * columns + chunk * 8;
                 if (!all_full && number >= chunks)
                     continue;
                 if constexpr (how == copy::in_flight)
@@ -55,14 +57,14 @@ template <int rows, int columns, arrangement rows_lie, int threads> struct tile 
                     chunk_rmem[i] =
                         inside ? *reinterpret_cast<const uint4 *>(matrix_gmem + source) : uint4{};
             }
-            if constexpr (how == copy::in_flight)
-                continue;
+            if constexpr (how == copy::through_registers) {
 #pragma unroll
-            for (int i = 0; i < batch; ++i) {
-                const int number = first + i * threads;
-                if (all_full || number < chunks)
-                    store_smem_16(tile_smem + offset(number / row_chunks, number % row_chunks),
-                                  chunk_rmem[i]);
+                for (int i = 0; i < batch; ++i) {
+                    const int number = first + i * threads;
+                    if (all_full || number < chunks)
+                        store_smem_16(tile_smem + offset(number / row_chunks, number % row_chunks),
+                                      chunk_rmem[i]);
+                }
             }
         }
     }

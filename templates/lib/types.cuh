@@ -2,6 +2,9 @@
 #ifndef EVOTILE_LIB_TYPES
 #define EVOTILE_LIB_TYPES
 
+// A function of the device, always inlined: what it is given by reference stays in registers.
+#define DEVICE __device__ __forceinline__
+
 using u16 = unsigned short;
 using u32 = unsigned int;
 using i64 = long long;
@@ -13,25 +16,19 @@ struct f16 {
 };
 
 // `choose<condition, A, B>` is A if the condition holds, else B.
-template <bool condition, typename A, typename B> struct choose_type {
-    using type = A;
-};
-template <typename A, typename B> struct choose_type<false, A, B> {
-    using type = B;
-};
+template <bool condition, typename A, typename B> struct choose_type { using type = A; };
+template <typename A, typename B> struct choose_type<false, A, B> { using type = B; };
 template <bool condition, typename A, typename B>
 using choose = typename choose_type<condition, A, B>::type;
 
 constexpr float minus_infinity = __builtin_bit_cast(float, 0xff800000u);
 constexpr u32 full_warp = 0xffffffffu;
 
-__host__ __device__ constexpr int ceil_div(int a, int b)
-{
+__host__ __device__ constexpr int ceil_div(int a, int b) {
     return (a + b - 1) / b;
 }
 
-__host__ __device__ constexpr int max_of(int a, int b)
-{
+__host__ __device__ constexpr int max_of(int a, int b) {
     return a > b ? a : b;
 }
 

@@ -9,21 +9,22 @@
 #include "lib/types.cuh"
 #include "lib/warp.cuh"
 
-// ---- Genes ----------------------------------------------------------------------------------------
+// ---- Genes ----
 
-#if !defined(THREADS) || !defined(ROW_THREADS) || !defined(VECTOR) || !defined(KEEP) || !defined(UNROLL)
+#if !defined(THREADS) || !defined(ROW_THREADS) || !defined(VECTOR) || !defined(KEEP) ||            \
+    !defined(UNROLL)
 #error "a gene of softmax_rows is not defined: see genes in template.json"
 #endif
 
 constexpr int threads = THREADS;         // threads a block
 constexpr int row_threads = ROW_THREADS; // threads that share a row
 constexpr int vector = VECTOR;           // elements a load
-constexpr int keep = KEEP;               // vectors a thread keeps in registers; further ones are read anew
-constexpr int unroll = UNROLL;           // of the loops over further vectors
+constexpr int keep = KEEP;     // vectors a thread keeps in registers; further ones are read anew
+constexpr int unroll = UNROLL; // of the loops over further vectors
 
 using element = choose<F32, float, f16>;
 
-// ---- Derived sizes and shared memory --------------------------------------------------------------
+// ---- Derived sizes and shared memory ----
 
 constexpr int block_rows = threads / row_threads;
 constexpr int row_warps = row_threads > 32 ? row_threads / 32 : 1;
@@ -34,7 +35,7 @@ static_assert(vector * sizeof(element) <= 16, "a load is at most 16 bytes wide")
 // One word a warp: what the warps of a row tell each other, where a row has several.
 __shared__ float partial_smem[threads / 32];
 
-// ---- Steps ----------------------------------------------------------------------------------------
+// ---- Steps ----
 
 struct alignas(vector * sizeof(element)) packed {
     element part[vector];
@@ -44,29 +45,25 @@ struct values {
     float part[vector];
 };
 
-__device__ __forceinline__ float widen(f16 value)
-{
+DEVICE float widen(f16 value) {
     return half_to_float(value);
 }
 
-__device__ __forceinline__ float widen(float value)
-{
+DEVICE float widen(float value) {
     return value;
 }
 
-__device__ __forceinline__ void narrow(f16 &to, float value)
-{
+DEVICE void narrow(f16 &to, float value) {
     to = float_to_half(value);
 }
 
-__device__ __forceinline__ void narrow(float &to, float value)
-{
+DEVICE void narrow(float &to, float value) {
     to = value;
 }
 
-// The vector at `column`, in one load where the rows are aligned; past the row's end, minus infinity.
-__device__ __forceinline__ values load_x(const element *row_gmem, int column, int COLS)
-{
+// The vector at `column`, in one load where the rows are aligned; past the row's end, minus
+// infinity.
+DEVICE values load_x(const element *row_gmem, int column, int COLS) {
     values x;
     if (COLS % vector == 0 && column < COLS) {
         const packed read = *reinterpret_cast<const packed *>(row_gmem + column);
@@ -81,8 +78,7 @@ __device__ __forceinline__ values load_x(const element *row_gmem, int column, in
     return x;
 }
 
-__device__ __forceinline__ void store_y(element *row_gmem, int column, int COLS, const values &y)
-{
+DEVICE void store_y(element *row_gmem, int column, int COLS, const values &y) {
     packed write;
 #pragma unroll
     for (int i = 0; i < vector; ++i)
@@ -97,8 +93,7 @@ __device__ __forceinline__ void store_y(element *row_gmem, int column, int COLS,
             row_gmem[column + i] = write.part[i];
 }
 
-__device__ __forceinline__ float largest_of(const values &x)
-{
+DEVICE float largest_of(const values &x) {
     float largest = x.part[0];
 #pragma unroll
     for (int i = 1; i < vector; ++i)
@@ -107,8 +102,7 @@ __device__ __forceinline__ float largest_of(const values &x)
 }
 
 // exp(x - largest), element by element.
-__device__ __forceinline__ values weights(const values &x, float largest)
-{
+DEVICE values weights(const values &x, float largest) {
     values weight;
 #pragma unroll
     for (int i = 0; i < vector; ++i)
@@ -116,8 +110,7 @@ __device__ __forceinline__ values weights(const values &x, float largest)
     return weight;
 }
 
-__device__ __forceinline__ float sum_of(const values &x)
-{
+DEVICE float sum_of(const values &x) {
     float sum = 0;
 #pragma unroll
     for (int i = 0; i < vector; ++i)
@@ -126,8 +119,7 @@ __device__ __forceinline__ float sum_of(const values &x)
 }
 
 // The largest, or the sum, of the values of all threads of a row; every one of them gets it.
-template <bool largest> __device__ __forceinline__ float over_row(float value)
-{
+template <bool largest> DEVICE float over_row(float value) {
     constexpr int lanes = row_threads < 32 ? row_threads : 32;
     value = largest ? lanes_max<lanes>(value) : lanes_sum<lanes>(value);
     if constexpr (row_warps > 1) {
@@ -144,12 +136,12 @@ template <bool largest> __device__ __forceinline__ float over_row(float value)
     return value;
 }
 
-// ---- The schedule ---------------------------------------------------------------------------------
+// ---- The schedule ----
 
 extern "C" __global__ void __launch_bounds__(threads)
-    softmax_rows(const element *__restrict__ x, element *__restrict__ y, int ROWS, int COLS)
-{
-    constexpr int stride = row_threads * vector; // columns that the threads of a row take in one turn
+    softmax_rows(const element *__restrict__ x, element *__restrict__ y, int ROWS, int COLS) {
+    constexpr int stride =
+        row_threads * vector; // columns that the threads of a row take in one turn
     const i64 row = static_cast<i64>(blockIdx.x) * block_rows + threadIdx.x / row_threads;
     const int own = threadIdx.x % row_threads * vector;
     const int end = row < ROWS ? COLS : 0; // a block's surplus threads see an empty row

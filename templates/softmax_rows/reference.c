@@ -2,8 +2,7 @@
 #include <math.h>
 #include <stdint.h>
 
-static double from_half(uint16_t bits)
-{
+static double from_half(uint16_t bits) {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
     double magnitude = exponent == 31  ? (fraction ? NAN : INFINITY)
                        : exponent == 0 ? ldexp(fraction, -24)
@@ -12,8 +11,7 @@ static double from_half(uint16_t bits)
 }
 
 /* dimensions: ROWS, COLS, F32. tensors: x as stored, y as doubles. */
-void softmax_rows_reference(const int64_t *dimensions, void *const *tensors)
-{
+void softmax_rows_reference(const int64_t *dimensions, void *const *tensors) {
     int64_t rows = dimensions[0], columns = dimensions[1], is_float = dimensions[2];
     double *y = tensors[1];
 

@@ -1,10 +1,11 @@
-// Softmax of rows in double precision: one thread a row, three passes. See kernel.cu for the formula.
+// Softmax of rows in double precision: one thread a row, three passes. See kernel.cu for the
+// formula.
 
 #include "lib/half.cuh"
 #include "lib/types.cuh"
 
-extern "C" __global__ void softmax_reference(const void *x, double *y, int ROWS, int COLS, int is_float)
-{
+extern "C" __global__ void softmax_reference(const void *x, double *y, int ROWS, int COLS,
+                                             int is_float) {
     const int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= ROWS)
         return;
