@@ -9,8 +9,7 @@
 #include <string.h>
 
 enum {
-    PROPOSE_TRIES = 32, /* of the strategy, until one is new */
-    EXPLORE_TRIES = 64, /* then of uniform draws, until the space is taken for nearly exhausted */
+    START_TRIES = 64, /* to replace one of the start that is not valid, or there already */
     MEMBERS_MAX = 10000,
     STRATEGIES_MAX = 16,
 };
@@ -77,7 +76,7 @@ static void add_stratified(struct evolution *evolution, int count) {
     for (int i = 0; i < count; i++) {
         bool added = breed_repair(space, random, &genomes[i]) &&
                      add_start(evolution, &genomes[i], OPERATOR_START);
-        for (int try = 0; !added && try < EXPLORE_TRIES; try++)
+        for (int try = 0; !added && try < START_TRIES; try++)
             added = space_sample(space, random, &genomes[i]) &&
                     add_start(evolution, &genomes[i], OPERATOR_START);
     }
@@ -151,14 +150,6 @@ static bool next_start(struct evolution *evolution, struct proposal *proposal) {
     return false;
 }
 
-static bool try_propose(struct evolution *evolution, struct proposal *proposal, int tries,
-                        bool (*propose)(struct evolution *, struct proposal *)) {
-    while (tries-- > 0)
-        if (propose(evolution, proposal) && is_new(evolution, proposal))
-            return true;
-    return false;
-}
-
 /* What was seen stays seen, so the walk never has to go back. */
 static bool next_rest(struct evolution *evolution, struct proposal *proposal) {
     *proposal = (struct proposal){.made_by = OPERATOR_REST, .parents = {TRIAL_NONE, TRIAL_NONE}};
@@ -172,10 +163,8 @@ static bool next_rest(struct evolution *evolution, struct proposal *proposal) {
 
 int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
     struct proposal found;
-    if (!next_start(evolution, &found) &&
-        !try_propose(evolution, &found, PROPOSE_TRIES, evolution->strategy->propose) &&
-        !try_propose(evolution, &found, EXPLORE_TRIES, strategy_explore) &&
-        !next_rest(evolution, &found))
+    if (!next_start(evolution, &found) && !evolution->strategy->propose(evolution, &found) &&
+        !strategy_explore(evolution, &found) && !next_rest(evolution, &found))
         return 0;
     seen_add(&evolution->seen, &found.genome, found.made_by);
     evolution->counters[found.made_by].tries++;

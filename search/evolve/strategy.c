@@ -2,19 +2,28 @@
 
 #include <string.h>
 
-bool strategy_explore(struct evolution *evolution, struct proposal *proposal) {
-    *proposal = (struct proposal){.made_by = OPERATOR_EXPLORE, .parents = {TRIAL_NONE, TRIAL_NONE}};
-    return space_sample(evolution->space, &evolution->random, &proposal->genome);
+enum {
+    BREED_TRIES = 32,   /* until a child is new */
+    EXPLORE_TRIES = 64, /* until a space is taken for nearly exhausted */
+};
+
+static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
+    return !seen_find(&evolution->seen, &proposal->genome);
 }
 
-/* Steady state: a child of ranked parents, or now and then a uniform draw. */
-static bool evolve(struct evolution *evolution, struct proposal *proposal) {
+bool strategy_explore(struct evolution *evolution, struct proposal *proposal) {
+    *proposal = (struct proposal){.made_by = OPERATOR_EXPLORE, .parents = {TRIAL_NONE, TRIAL_NONE}};
+    for (int i = 0; i < EXPLORE_TRIES; i++)
+        if (space_sample(evolution->space, &evolution->random, &proposal->genome) &&
+            is_new(evolution, proposal))
+            return true;
+    return false;
+}
+
+static bool breed(struct evolution *evolution, struct proposal *proposal) {
     struct random *random = &evolution->random;
     const struct population *population = &evolution->population;
     const struct member *picked[2] = {NULL, NULL};
-    if (population->count == 0 || random_uniform(random) < evolution->exploration)
-        return strategy_explore(evolution, proposal);
-
     enum operator_kind kind = operators_pick(population->count, random);
     if (operators[kind].parents < 2)
         picked[0] = population_pick(population, random);
@@ -25,6 +34,19 @@ static bool evolve(struct evolution *evolution, struct proposal *proposal) {
     proposal->parents[0] = picked[0]->trial;
     proposal->parents[1] = picked[1] ? picked[1]->trial : TRIAL_NONE;
     return operators[kind].breed(evolution->space, random, parents, &proposal->genome);
+}
+
+/* Steady state: a child of ranked parents, or now and then a uniform draw. Which of the two is
+   decided once: were it at every try, a converged population, whose children are mostly known,
+   would explore more than it was told to. */
+static bool evolve(struct evolution *evolution, struct proposal *proposal) {
+    if (evolution->population.count == 0 ||
+        random_uniform(&evolution->random) < evolution->exploration)
+        return strategy_explore(evolution, proposal);
+    for (int i = 0; i < BREED_TRIES; i++)
+        if (breed(evolution, proposal) && is_new(evolution, proposal))
+            return true;
+    return false;
 }
 
 const struct strategy strategies[] = {

@@ -1,8 +1,7 @@
 /*
  * strategy: how the next genome is thought of, as one table; and what a strategy sees of a search.
- * A strategy only proposes. That a proposal is new, and what is done when it finds none that is
- * new, is the evolution's business (evolve/evolution.h), which callers use; this header is for
- * strategies.
+ * A strategy only proposes: what is done when it finds nothing new, and what becomes of a proposal,
+ * is the business of evolution.h, which callers use. This header is for strategies.
  */
 #ifndef EVOTILE_EVOLVE_STRATEGY_H
 #define EVOTILE_EVOLVE_STRATEGY_H
@@ -14,7 +13,8 @@ struct strategy {
     const char *name, *about;
     bool stratified; /* whether the start is spread over the space, after the default and the seeds
                       */
-    /* Tries once to think of a genome, seen before or not. False if it could not. */
+    /* Thinks of a valid genome that was not seen before; false if it found none within its
+     * patience. */
     bool (*propose)(struct evolution *evolution, struct proposal *proposal);
 };
 
@@ -38,7 +38,8 @@ struct evolution {
     struct space_cursor *rest; /* NULL until proposals run dry */
 };
 
-/* A uniform draw; what a strategy does when it has no parents. */
+/* A uniform draw of what was not seen; what a strategy does when it has no parents. False if a
+   number of draws gave nothing new. */
 bool strategy_explore(struct evolution *evolution, struct proposal *proposal);
 
 #endif

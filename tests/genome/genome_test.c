@@ -182,7 +182,7 @@ static void a_block_is_a_block(void **state) {
     struct error error = {0};
     struct random random;
     struct genome mother = {0}, father = {0}, child;
-    char name[8];
+    char name[NAME_SIZE];
     random_seed(&random, 24, 0);
     for (int i = 0; i < GENES_MAX; i++) {
         snprintf(name, sizeof name, "G%d", i);

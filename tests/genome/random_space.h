@@ -49,7 +49,7 @@ static inline struct space *random_space(struct random *random) {
     static const char *const labels[] = {"none", "xor", "pad", "f16", "f32"};
     struct space *space = space_new();
     struct error error = {0};
-    char name[16], text[256];
+    char name[NAME_SIZE], text[256];
     int genes = 2 + below(random, 4), failed = 0;
     failed |= space_add_dimension(space, "SM", &error) < 0;
     for (int i = 0; i < genes; i++) {

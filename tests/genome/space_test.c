@@ -223,7 +223,7 @@ static void counts_what_nobody_could_walk(void **state) {
     struct space *space = space_new();
     struct error error = {0};
     int64_t values[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-    char name[8];
+    char name[NAME_SIZE];
     for (int i = 0; i < 12; i++) {
         snprintf(name, sizeof name, "G%d", i);
         space_add_integers(space, name, "", values, 10, 0, i == 11 ? "G0 > 4" : NULL, &error);
@@ -283,7 +283,7 @@ static void samples_rare_genomes(void **state) {
     struct space *space = space_new();
     struct error error = {0};
     int64_t values[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-    char name[8];
+    char name[NAME_SIZE];
     for (int i = 0; i < 6; i++) {
         snprintf(name, sizeof name, "G%d", i);
         space_add_integers(space, name, "", values, 10, 0, NULL, &error);

@@ -1,0 +1,395 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "evolve/evolution.h"
+#include "genome/random_space.h"
+
+enum { OPEN_MAX = 16 };
+
+/* Ten genes, 4.7 million raw genomes, a fifth of them valid. */
+static struct space *landscape(void) {
+    static const char *const labels[] = {"none", "xor", "pad"};
+    struct space *space = space_new();
+    struct error error = {0};
+    char name[NAME_SIZE];
+    int64_t values[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    for (int i = 0; i < 6; i++) {
+        snprintf(name, sizeof name, "G%d", i);
+        space_add_integers(space, name, "", values, i < 3 ? 8 : 4, 0, NULL, &error);
+    }
+    space_add_labels(space, "L0", "", labels, 3, 0, NULL, &error);
+    space_add_labels(space, "L1", "", labels, 3, 0, "G3 > 1", &error);
+    space_add_integers(space, "W0", "", values, 4, 0, NULL, &error);
+    space_add_integers(space, "W1", "", values, 4, 0, NULL, &error);
+    space_add_constraint(space, "G0 * G1 <= 1024", "memory", &error);
+    space_add_constraint(space, "G2 * G4 <= 128", "registers", &error);
+    space_add_constraint(space, "W0 * W1 >= 4", "parallelism", &error);
+    if (space_seal(space, &error) < 0)
+        fail_msg("%s", error.text);
+    return space;
+}
+
+/* Best is one point; genes pull with different strength, and some in pairs. */
+static double score_of(const struct genome *genome) {
+    static const int best[] = {5, 4, 3, 2, 1, 3, 1, 2, 2, 1};
+    double score = 10;
+    for (int i = 0; i < 10; i++) {
+        bool label = i == 6 || i == 7;
+        int away = abs(genome->value[i] - best[i]);
+        score *= 1 + (label ? 0.2 * (away > 0) : 0.05 * (1 + i % 3) * away);
+    }
+    score *= 1 + 0.1 * abs(genome->value[0] - best[0] - genome->value[2] + best[2]);
+    return score;
+}
+
+/* A fifth of the candidates fails, depending only on the genome. */
+static enum verdict verdict_of(const struct genome *genome) {
+    uint64_t bits = genome_hash(genome).high;
+    return bits % 5 ? VERDICT_OK : (enum verdict)(1 + bits / 5 % (VERDICT_COUNT - 1));
+}
+
+static struct evolution *evolution_of(const struct space *space, const char *strategy,
+                                      uint64_t seed) {
+    struct evolution_settings settings = evolution_defaults();
+    struct error error = {0};
+    snprintf(settings.strategy, sizeof settings.strategy, "%s", strategy);
+    struct evolution *evolution = evolution_new(space, &settings, seed, 0, &error);
+    if (!evolution)
+        fail_msg("%s", error.text);
+    return evolution;
+}
+
+/* The calls of one run: an ask has trial < 0, a tell that of its proposal. */
+struct event {
+    int64_t trial;
+};
+
+struct open_trial {
+    struct genome genome;
+    int64_t trial;
+};
+
+/* Up to OPEN_MAX questions open at once, answered in an order that `interleaving` decides; writes
+   the order of calls to `events`. Returns how many calls. */
+static int run(struct evolution *evolution, struct random *interleaving, int trials,
+               struct event *events) {
+    struct open_trial open[OPEN_MAX];
+    int open_count = 0, asked = 0, calls = 0;
+    bool more = true;
+    while (open_count > 0 || (more && asked < trials)) {
+        bool can_ask = more && asked < trials && open_count < OPEN_MAX;
+        if (can_ask && (open_count == 0 || below(interleaving, 2))) {
+            struct proposal proposal;
+            more = evolution_ask(evolution, &proposal);
+            if (!more)
+                continue;
+            open[open_count++] = (struct open_trial){proposal.genome, asked++};
+            events[calls++].trial = -1;
+        } else {
+            int at = below(interleaving, open_count);
+            const struct genome *genome = &open[at].genome;
+            evolution_tell(evolution, open[at].trial, genome, verdict_of(genome), score_of(genome));
+            events[calls++].trial = open[at].trial;
+            open[at] = open[--open_count];
+        }
+    }
+    return calls;
+}
+
+static void same_calls_same_state(void **state) {
+    (void)state;
+    enum { TRIALS = 400 };
+    struct space *space = landscape();
+    struct random interleaving;
+    static struct event events[2 * TRIALS];
+    static struct genome genomes[TRIALS];
+    random_seed(&interleaving, 41, 0);
+    for (int i = 0; i < 10; i++) {
+        struct evolution *evolution = evolution_of(space, i % 2 ? "random" : "evolve", (uint64_t)i);
+        int calls = run(evolution, &interleaving, TRIALS, events);
+        assert_int_equal(calls, 2 * TRIALS);
+
+        /* Another process repeats the calls, as a resumed run does. */
+        struct evolution *again = evolution_of(space, i % 2 ? "random" : "evolve", (uint64_t)i);
+        int asked = 0;
+        for (int j = 0; j < calls; j++) {
+            struct proposal proposal;
+            int64_t trial = events[j].trial;
+            if (j == calls - 1) /* one call behind is another state */
+                assert_false(hash_equal(evolution_digest(evolution), evolution_digest(again)));
+            if (trial < 0) {
+                assert_true(evolution_ask(again, &proposal));
+                genomes[asked++] = proposal.genome;
+            } else {
+                evolution_tell(again, trial, &genomes[trial], verdict_of(&genomes[trial]),
+                               score_of(&genomes[trial]));
+            }
+        }
+        assert_true(hash_equal(evolution_digest(evolution), evolution_digest(again)));
+        assert_memory_equal(evolution_random(evolution), evolution_random(again),
+                            sizeof(struct random));
+        assert_int_equal(evolution_seen_count(again), TRIALS);
+        assert_int_equal(evolution_told_count(again), TRIALS);
+        evolution_free(again);
+        evolution_free(evolution);
+    }
+    space_free(space);
+}
+
+static void other_seed_or_order_is_another_state(void **state) {
+    (void)state;
+    enum { TRIALS = 100 };
+    struct space *space = landscape();
+    struct event events[2 * TRIALS];
+    struct hash digests[3];
+    for (int i = 0; i < 3; i++) {
+        struct random interleaving;
+        random_seed(&interleaving, i == 2 ? 1 : 0, 0);
+        struct evolution *evolution = evolution_of(space, "evolve", i == 1 ? 1 : 0);
+        run(evolution, &interleaving, TRIALS, events);
+        digests[i] = evolution_digest(evolution);
+        evolution_free(evolution);
+    }
+    assert_false(hash_equal(digests[0], digests[1]));
+    assert_false(hash_equal(digests[0], digests[2]));
+    space_free(space);
+}
+
+/* Every valid genome of a small space is proposed once, and then there is none. */
+static void small_spaces_are_exhausted(void **state) {
+    (void)state;
+    struct random random;
+    random_seed(&random, 42, 0);
+    for (int i = 0; i < 400; i++) {
+        struct space *space = random_space(&random);
+        uint64_t count, asked = 0;
+        struct proposal proposal;
+        space_count(space, 0, &count);
+        if (count == 0) {
+            struct evolution_settings settings = evolution_defaults();
+            struct error error = {0};
+            assert_null(evolution_new(space, &settings, 1, 0, &error));
+            assert_non_null(strstr(error.text, "no genome is valid"));
+        } else {
+            struct evolution *evolution = evolution_of(space, i % 2 ? "random" : "evolve", 7);
+            while (evolution_ask(evolution, &proposal)) {
+                assert_true(brute_force_valid(space, &proposal.genome));
+                assert_true(evolution_has_seen(evolution, &proposal.genome));
+                /* ask gives what is not seen, so this counts different genomes. */
+                assert_int_equal(evolution_seen_count(evolution), ++asked);
+                if (below(&random, 3))
+                    evolution_tell(evolution, (int64_t)asked, &proposal.genome,
+                                   verdict_of(&proposal.genome), score_of(&proposal.genome));
+            }
+            assert_int_equal(asked, count);
+            assert_int_equal(evolution_ask(evolution, &proposal), 0);
+            evolution_free(evolution);
+        }
+        space_free(space);
+    }
+}
+
+static void starts_with_the_default_and_the_seeds(void **state) {
+    (void)state;
+    struct space *space = landscape();
+    struct evolution_settings settings = evolution_defaults();
+    struct error error = {0};
+    struct genome seeds[3], default_genome = genome_default(space);
+    assert_int_equal(genome_parse(&seeds[0], space, "G0=8,W0=4", &error), 0);
+    assert_int_equal(genome_parse(&seeds[1], space, "G0=128,G1=128", &error), 0); /* invalid */
+    assert_int_equal(genome_parse(&seeds[2], space, "W0=8", &error), 0);
+    settings.seeds = seeds;
+    settings.seed_count = 3;
+    struct evolution *evolution = evolution_new(space, &settings, 1, 0, &error);
+    struct proposal proposal;
+    static const enum operator_kind made_by[] = {OPERATOR_SEED, OPERATOR_SEED};
+    /* This default is not valid itself: W0 * W1 is 1. */
+    assert_false(space_check(space, &default_genome, NULL));
+    for (int i = 0; i < settings.initial; i++) {
+        assert_true(evolution_ask(evolution, &proposal));
+        assert_int_equal(proposal.made_by, i < 2 ? made_by[i] : OPERATOR_START);
+        if (i < 2)
+            assert_true(genome_equal(&proposal.genome, &seeds[2 * i]));
+        assert_int_equal(proposal.parents[0], TRIAL_NONE);
+    }
+    assert_true(evolution_ask(evolution, &proposal));
+    assert_int_equal(proposal.made_by, OPERATOR_EXPLORE); /* there are no parents yet */
+    evolution_free(evolution);
+    space_free(space);
+
+    space = space_new();
+    space_add_integers(space, "X", "", (int64_t[]){1, 2, 3, 4}, 4, 2, NULL, &error);
+    space_add_labels(space, "L", "", (const char *const[]){"a", "b", "c"}, 3, 1, NULL, &error);
+    assert_int_equal(space_seal(space, &error), 0);
+    default_genome = genome_default(space);
+    for (int i = 0; i < 2; i++) {
+        evolution = evolution_of(space, i ? "random" : "evolve", 1);
+        assert_true(evolution_ask(evolution, &proposal));
+        assert_int_equal(proposal.made_by, OPERATOR_DEFAULT);
+        assert_true(genome_equal(&proposal.genome, &default_genome));
+        evolution_free(evolution);
+    }
+    space_free(space);
+}
+
+static void the_start_is_stratified(void **state) {
+    (void)state;
+    struct space *space = space_new();
+    struct error error = {0};
+    char name[NAME_SIZE];
+    for (int i = 0; i < 8; i++) {
+        snprintf(name, sizeof name, "G%d", i);
+        space_add_integers(space, name, "", (int64_t[]){1, 2, 3, 4}, 4, 0, NULL, &error);
+    }
+    assert_int_equal(space_seal(space, &error), 0);
+    struct evolution *evolution = evolution_of(space, "evolve", 3);
+    int counts[8][4] = {{0}};
+    struct proposal proposal;
+    for (int i = 0; i < 32; i++) {
+        assert_true(evolution_ask(evolution, &proposal));
+        for (int gene = 0; gene < 8; gene++)
+            counts[gene][proposal.genome.value[gene]]++;
+    }
+    for (int gene = 0; gene < 8; gene++)
+        for (int value = 0; value < 4; value++)
+            assert_in_range(counts[gene][value], 7, 9); /* 31 by strata, and the default */
+    evolution_free(evolution);
+    space_free(space);
+}
+
+static void counters_add_up(void **state) {
+    (void)state;
+    enum { TRIALS = 1000 };
+    struct space *space = landscape();
+    struct random interleaving;
+    static struct event events[2 * TRIALS];
+    random_seed(&interleaving, 43, 0);
+    struct evolution *evolution = evolution_of(space, "evolve", 5);
+    run(evolution, &interleaving, TRIALS, events);
+    struct operator_counters sum = {0};
+    const struct operator_counters *counters = evolution_counters(evolution);
+    for (int i = 0; i < OPERATOR_COUNT; i++) {
+        assert_true(counters[i].tries >= counters[i].successes);
+        assert_true(counters[i].successes >= counters[i].entered);
+        assert_true(counters[i].entered >= counters[i].gains);
+        sum.tries += counters[i].tries;
+        sum.successes += counters[i].successes;
+        sum.gains += counters[i].gains;
+        if (operators[i].weight > 0)
+            assert_true(counters[i].tries > 50 && counters[i].entered > 0);
+    }
+    assert_int_equal(sum.tries, TRIALS);
+    assert_in_range(sum.successes, TRIALS * 7 / 10, TRIALS * 9 / 10);
+    assert_true(sum.gains > 5);
+    assert_in_range(counters[OPERATOR_EXPLORE].tries, 60, 140);
+
+    const struct population *population = evolution_population(evolution);
+    assert_int_equal(population->count, 24);
+    assert_ptr_equal(evolution_champion(evolution), &population->members[0]);
+    for (int i = 1; i < population->count; i++)
+        assert_true(population->members[i - 1].score_us <= population->members[i].score_us);
+    evolution_free(evolution);
+    space_free(space);
+}
+
+static void told_from_elsewhere_is_not_asked(void **state) {
+    (void)state;
+    struct space *space = space_new();
+    struct error error = {0};
+    struct genome genome = {{1}};
+    struct proposal proposal;
+    space_add_integers(space, "X", "", (int64_t[]){1, 2, 3}, 3, 1, NULL, &error);
+    assert_int_equal(space_seal(space, &error), 0);
+    struct evolution *evolution = evolution_of(space, "evolve", 1);
+    assert_null(evolution_champion(evolution));
+    evolution_tell(evolution, 100, &genome, VERDICT_OK, 3.5);
+    assert_int_equal(evolution_champion(evolution)->trial, 100);
+    for (int i = 0; i < 2; i++) {
+        assert_true(evolution_ask(evolution, &proposal));
+        assert_false(genome_equal(&proposal.genome, &genome));
+    }
+    assert_false(evolution_ask(evolution, &proposal));
+    assert_int_equal(evolution_counters(evolution)[OPERATOR_SEED].gains, 1);
+    evolution_free(evolution);
+    space_free(space);
+}
+
+/* How many trials until a genome within 2 % of the best; `most` if none. */
+static int trials_to_the_best(const struct space *space, const char *strategy, uint64_t seed,
+                              int most) {
+    struct evolution *evolution = evolution_of(space, strategy, seed);
+    struct proposal proposal;
+    int trials = 0;
+    for (; trials < most && evolution_ask(evolution, &proposal); trials++) {
+        evolution_tell(evolution, trials, &proposal.genome, verdict_of(&proposal.genome),
+                       score_of(&proposal.genome));
+        const struct member *champion = evolution_champion(evolution);
+        if (champion && champion->score_us <= 10 * 1.06)
+            break;
+    }
+    evolution_free(evolution);
+    return trials;
+}
+
+static int ascending(const void *left, const void *right) {
+    return *(const int *)left - *(const int *)right;
+}
+
+static void evolution_beats_chance(void **state) {
+    (void)state;
+    enum { SEEDS = 15, MOST = 12000 };
+    struct space *space = landscape();
+    int evolve[SEEDS], chance[SEEDS];
+    for (int i = 0; i < SEEDS; i++) {
+        evolve[i] = trials_to_the_best(space, "evolve", (uint64_t)i, MOST);
+        chance[i] = trials_to_the_best(space, "random", (uint64_t)i, MOST);
+    }
+    qsort(evolve, SEEDS, sizeof *evolve, ascending);
+    qsort(chance, SEEDS, sizeof *chance, ascending);
+    print_message("trials to the best: evolve %d to %d, median %d; random %d to %d, median %d\n",
+                  evolve[0], evolve[SEEDS - 1], evolve[SEEDS / 2], chance[0], chance[SEEDS - 1],
+                  chance[SEEDS / 2]);
+    assert_true(evolve[SEEDS / 2] < 1000);
+    assert_true(evolve[SEEDS - 1] < 4000);
+    assert_true(chance[SEEDS / 2] > 10 * evolve[SEEDS / 2]);
+    space_free(space);
+}
+
+static void bad_settings_are_refused(void **state) {
+    (void)state;
+    struct space *space = landscape();
+    static const struct {
+        struct evolution_settings settings;
+        const char *words;
+    } rows[] = {
+        {{"evolv", 24, 32, 0.1, NULL, 0}, "no strategy 'evolv'; the nearest is 'evolve'"},
+        {{"evolve", 1, 32, 0.1, NULL, 0}, "a population of 1"},
+        {{"evolve", 24, 0, 0.1, NULL, 0}, "an initial start of 0"},
+        {{"evolve", 24, 32, 1.5, NULL, 0}, "an exploration of 1.5"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct error error = {0};
+        assert_null(evolution_new(space, &rows[i].settings, 1, 0, &error));
+        assert_non_null(strstr(error.text, rows[i].words));
+        assert_int_equal(error.kind, ERROR_INPUT);
+    }
+    space_free(space);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_calls_same_state),
+        cmocka_unit_test(other_seed_or_order_is_another_state),
+        cmocka_unit_test(small_spaces_are_exhausted),
+        cmocka_unit_test(starts_with_the_default_and_the_seeds),
+        cmocka_unit_test(the_start_is_stratified),
+        cmocka_unit_test(counters_add_up),
+        cmocka_unit_test(told_from_elsewhere_is_not_asked),
+        cmocka_unit_test(evolution_beats_chance),
+        cmocka_unit_test(bad_settings_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,59 @@
+/*
+ * Any text: it parses or is refused; what parses prints as text that parses again and comes to the
+ * same value, also with some slots printed as constants. The first bytes choose the values.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "genome/expression.h"
+
+enum { SLOTS = 3 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void same(const struct expression *a, const struct expression *b, const int64_t *values) {
+    int64_t of_a = 0, of_b = 0;
+    struct error error = {0};
+    int result = expression_evaluate(a, values, &of_a, &error);
+    if (result != expression_evaluate(b, values, &of_b, NULL) || of_a != of_b)
+        BUG("'%s' is not '%s'", expression_text(a), expression_text(b));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static char text[EXPRESSION_TEXT_MAX + 2], printed[1 << 16];
+    static const char *const names[SLOTS] = {"a", "bb", "BLOCK_M"};
+    struct scope scope = {0};
+    struct error error = {0};
+    int64_t values[SLOTS] = {0};
+    struct slots known = {0};
+    for (int i = 0; i < SLOTS; i++)
+        scope_add(&scope, names[i], &error);
+    scope_add_label(&scope, "xor", &error);
+
+    if (size < 2 * SLOTS + 1 || size - 2 * SLOTS - 1 >= sizeof text)
+        return 0;
+    known.words[0] = *data++ % (1 << SLOTS);
+    for (int i = 0; i < SLOTS; i++, data += 2) /* small, and near the limits of 64 bits */
+        values[i] = (int64_t)((uint64_t)(int8_t)data[0] << (data[1] % 64));
+    size -= 2 * SLOTS + 1;
+    memcpy(text, data, size);
+    text[size] = '\0';
+
+    struct expression *expression = expression_parse(text, &scope, &error);
+    if (!expression)
+        return 0;
+    struct expression_style styles[] = {{0}, {.known = &known, .values = values}};
+    for (int i = 0; i < 2; i++) {
+        if (expression_print(expression, &scope, &styles[i], printed, sizeof printed) >
+            EXPRESSION_TEXT_MAX)
+            continue;
+        struct expression *again = expression_parse(printed, &scope, &error);
+        if (!again)
+            BUG("'%s' printed as '%s': %s", text, printed, error.text);
+        same(expression, again, values);
+        expression_free(again);
+    }
+    expression_free(expression);
+    return 0;
+}
