@@ -1,60 +1,228 @@
-# evotile: one non-recursive makefile; all output under build/ (build/san with SAN=1).
-#
-#   make            build/evotile            make check       every test that needs no GPU
-#   make demo       the main job, a minute   make check-gpu   those that need one
-#   make help       all targets
+# evotile: one non-recursive makefile; all output under build/ (build/san with SAN=1). `make help`
+# lists the targets. It calls itself only to begin anew once `make deps` has installed things.
 
 .DEFAULT_GOAL := all
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
+.SUFFIXES:
 
 PREFIX ?= /usr/local
 SAN ?= 0
-BUILD := build$(if $(filter 1,$(SAN)),/san)
-CC := gcc
-CXX := g++
+FUZZ ?= 0
+FUZZ_RUNS ?= 1000000
 
-# The CUDA Toolkit: CUDA_HOME, else the folder of nvcc on PATH, else /usr/local/cuda.
-CUDA_HOME ?= $(or $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v nvcc 2>/dev/null))),/usr/local/cuda)
+# ---- what is built from what ----
 
 sources := $(shell find search -name '*.c' | sort)
 cxx_sources := $(shell find search -name '*.cpp' | sort)
 embedded := $(shell find search -name '*.cu' | sort)
-objects := $(sources:%.c=$(BUILD)/%.o) $(cxx_sources:%.cpp=$(BUILD)/%.o) $(embedded:%.cu=$(BUILD)/%.cu.o)
+test_sources := $(shell find tests -name '*_test.c' -not -path 'tests/gpu/*' | sort)
+gpu_sources := $(shell find tests/gpu -name '*_test.c' 2>/dev/null | sort)
+fuzz_sources := $(shell find tests/fuzz -name '*_fuzz.c' 2>/dev/null | sort)
+
+BUILD := build
+ifeq ($(SAN),1)
+BUILD := build/san
+sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
+CC := gcc
+CXX := g++
+ifeq ($(FUZZ),1) # for libFuzzer: the library itself must report its branches
+BUILD := build/fuzz
+CC := clang
+CXX := clang++
+sanitize := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+unlike_gcc := -Wno-error
+endif
+
+objects := $(sources:%.c=$(BUILD)/%.o) $(cxx_sources:%.cpp=$(BUILD)/%.o) \
+           $(embedded:%.cu=$(BUILD)/%.cu.o)
+library := $(BUILD)/libevotile.a
 library_objects := $(filter-out $(BUILD)/search/main.o,$(objects))
-tests := $(patsubst %.c,$(BUILD)/%,$(shell find tests -name '*_test.c' | sort))
-fuzzers := $(patsubst %.c,$(BUILD)/%,$(shell find tests/fuzz -name '*_fuzz.c' 2>/dev/null | sort))
+tests := $(test_sources:%.c=$(BUILD)/%)
+gpu_tests := $(gpu_sources:%.c=$(BUILD)/%)
+fuzzers := $(fuzz_sources:%.c=$(BUILD)/%)
 
-packages := libcjson sqlite3 zlib
+# ---- the CUDA Toolkit: CUDA_HOME, else the folder of nvcc on PATH, else /usr/local/cuda ----
+
+nvcc := $(realpath $(shell command -v nvcc 2>/dev/null))
+CUDA_HOME ?= $(if $(nvcc),$(patsubst %/bin/,%,$(dir $(nvcc))),/usr/local/cuda)
+
+# The least version is 12.4, as cuda.h writes it.
+define check_toolkit
+have=$$(sed -n 's/^#define CUDA_VERSION *//p' $(CUDA_HOME)/include/cuda.h 2>/dev/null || true); \
+if [ "$${have:-0}" -lt 12040 ] || [ ! -e $(CUDA_HOME)/include/nvrtc.h ]; then \
+    echo "make: $(CUDA_HOME) holds no CUDA Toolkit of version 12.4 or later: get one from" \
+         "https://developer.nvidia.com/cuda-downloads (no GPU or driver is needed to build) and run" \
+         "make again, with CUDA_HOME=FOLDER if it lies elsewhere." >&2; exit 1; \
+fi
+endef
+
+# ---- compiling ----
+
 version := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
-sanitize := $(if $(filter 1,$(SAN)),-fsanitize=address,undefined -fno-sanitize-recover=all)
-CPPFLAGS += -Isearch -I$(CUDA_HOME)/include -D_GNU_SOURCE
+CPPFLAGS += -Isearch -I$(CUDA_HOME)/include -D_GNU_SOURCE -DEVOTILE_CUDA_HOME='"$(CUDA_HOME)"'
 CFLAGS ?= -O2 -g
-warnings := -Wall -Wextra -Werror
-LDLIBS += $(shell pkg-config --libs $(packages) 2>/dev/null) -lstdc++ -lm -ldl -lpthread
-LDFLAGS += -Wl,-rpath,'$$ORIGIN/lib'
+warnings := -Wall -Wextra -Werror $(unlike_gcc)
+# Asked when something is linked, not before: `make deps` may have installed them meanwhile.
+LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib) -lstdc++ -lm -ldl -lpthread
+# build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries.
+LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$$ORIGIN/lib'
+quiet := $(if $(V),,@)# V=1 shows the commands
+compile_c = $(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(warnings) $(sanitize) -MMD -MP
+compile_cxx = $(CXX) -std=c++17 $(CPPFLAGS) $(CFLAGS) $(warnings) $(sanitize) -fno-exceptions \
+              -fno-rtti -MMD -MP
 
-all: $(BUILD)/evotile
+all: $(BUILD)/evotile ## build/evotile
 
-$(BUILD)/evotile: $(BUILD)/search/main.o $(BUILD)/libevotile.a
-	$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/evotile: $(BUILD)/search/main.o $(library)
+	@echo "  $@"
+	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/libevotile.a: $(library_objects)
-	rm -f $@; ar crs $@ $^
+$(library): $(library_objects)
+	@echo "  $@"
+	$(quiet)rm -f $@; ar crs $@ $^
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D); echo "  $@"
+	$(quiet)$(compile_c) -c -o $@ $<
+
+$(BUILD)/%.o: %.cpp $(BUILD)/flags
+	@mkdir -p $(@D); echo "  $@"
+	$(quiet)$(compile_cxx) -c -o $@ $<
+
+# A .cu file that the engine compiles at run time becomes read-only bytes between the symbols
+# _binary_PATH_start and _binary_PATH_end, where PATH is search_trial_judge_cu for search/trial/judge.cu.
+$(BUILD)/%.cu.o: %.cu
+	@mkdir -p $(@D); echo "  $@"
+	$(quiet)ld -r -b binary -z noexecstack -o $@ $<
+	$(quiet)objcopy --rename-section .data=.rodata,alloc,load,readonly,data,contents $@
+
+# Only what names the version is compiled again when it changes.
+versioned := $(patsubst %.c,$(BUILD)/%.o,$(shell grep -rl EVOTILE_VERSION search --include='*.c'))
+$(versioned): CPPFLAGS += -DEVOTILE_VERSION='"$(version)"'
+$(versioned): $(BUILD)/version
+
+# These two files change only with their text: other flags or another toolkit compile everything anew.
+$(BUILD)/flags: text = $(compile_c) $(CXX)
+$(BUILD)/version: text = $(version)
+$(BUILD)/flags $(BUILD)/version: FORCE
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(warnings) $(sanitize) -MMD -MP -c -o $@ $<
+	@$(check_toolkit)
+	@echo $(call quote,$(text)) | cmp -s - $@ || echo $(call quote,$(text)) > $@
+quote = '$(subst ','\'',$(1))'
 
-$(BUILD)/%.o: %.cpp
-	@mkdir -p $(@D)
-	$(CXX) -std=c++17 $(CPPFLAGS) $(CFLAGS) $(warnings) $(sanitize) -fno-exceptions -fno-rtti -MMD -MP -c -o $@ $<
+$(BUILD)/tests/%_test: tests/%_test.c $(library)
+	@mkdir -p $(@D); echo "  $@"
+	$(quiet)$(compile_c) $(LDFLAGS) -Itests -o $@ $< $(library) -lcmocka $(LDLIBS)
 
-$(BUILD)/tests/%_test: tests/%_test.c $(BUILD)/libevotile.a
-	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) -Itests $(CFLAGS) $(warnings) $(sanitize) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libevotile.a -lcmocka $(LDLIBS)
+# Fuzz targets: with libFuzzer in build/fuzz, else with a small driver that mutates the seeds.
+fuzz_driver := $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer,tests/fuzz/driver.c)
+$(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(library)
+	@mkdir -p $(@D); echo "  $@"
+	$(quiet)$(compile_c) $(LDFLAGS) -Itests -o $@ $< $(fuzz_driver) $(library) $(LDLIBS)
 
--include $(objects:.o=.d) $(tests:=.d)
+-include $(objects:.o=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d)
 
-.PHONY: all
+# ---- what the machine must have ----
+
+needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
+          zlib1g-dev libxxhash-dev
+needed_to_fuzz := clang libclang-rt-dev
+modules := libcjson sqlite3 zlib libxxhash cmocka
+
+deps: ## install what is missing (Debian, Ubuntu) or name it
+	@$(call install,$(needed))
+	@$(check_toolkit)
+
+deps-fuzz: deps
+	@$(call install,$(needed_to_fuzz))
+
+# A package that is there costs no network. A failing `apt-get update` alone is no failure: the
+# lists at hand may do.
+define install
+if ! command -v dpkg-query >/dev/null; then \
+    if pkg-config --exists $(modules) 2>/dev/null && echo '#include <pcg_random.hpp>' | $(CXX) -E -xc++ - >/dev/null 2>&1; \
+    then exit 0; fi; \
+    echo "make: not a Debian or Ubuntu: install what these packages hold, then run make again:" $(1) >&2; exit 1; \
+fi; \
+missing=; \
+for package in $(1); do \
+    [ "$$(dpkg-query -W -f '$${db:Status-Status}' $$package 2>/dev/null)" = installed ] || missing+=" $$package"; \
+done; \
+[ -n "$$missing" ] || exit 0; \
+echo "installing$$missing"; \
+root=; [ "$$(id -u)" = 0 ] || root=sudo; \
+if [ -n "$$root" ] && ! command -v sudo >/dev/null; then \
+    echo "make: neither root nor sudo here: let an administrator run: apt-get install$$missing" >&2; exit 1; \
+fi; \
+$$root apt-get update -qq || echo "make: warning: apt-get update failed: trying the lists at hand" >&2; \
+$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null || { \
+    echo "make: apt-get could not install$$missing: see above, mend it and run make again" >&2; exit 1; }
+endef
+
+# ---- tests ----
+
+# What `make deps` installs must be there before anything is compiled; so these begin anew after it.
+anew := $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
+check: deps ## every test that needs no GPU (SAN=1: with address and undefined-behaviour sanitizers)
+	@$(anew) built
+	@BUILD=$(BUILD) tests/run
+
+check-gpu: deps ## those and the tests that need a GPU (SKIP without one)
+	@$(anew) built gpu-built
+	@BUILD=$(BUILD) tests/run --gpu
+
+built: $(BUILD)/evotile $(tests) $(fuzzers)
+gpu-built: $(gpu_tests)
+
+fuzz: deps-fuzz ## every fuzz target FUZZ_RUNS (1000000) times with libFuzzer
+	@$(anew) FUZZ=1 fuzz-built
+	@BUILD=build/fuzz tests/run_fuzz $(FUZZ_RUNS)
+fuzz-built: $(fuzzers)
+
+floors: ## no file includes what lies above its floor
+	tests/floors
+
+formatted := $(shell find search tests -name '*.[ch]' -o -name '*.cpp' -o -name '*.inc' | sort)
+lint: ## formatting, and cppcheck where it is installed
+	@command -v clang-format >/dev/null || { echo "make: lint needs clang-format: apt-get install clang-format" >&2; exit 1; }
+	clang-format --dry-run --Werror $(formatted)
+	@if command -v cppcheck >/dev/null; then \
+	    cppcheck --quiet --std=c11 --language=c --enable=warning,portability,performance --error-exitcode=1 \
+	        --inline-suppr --suppress=missingIncludeSystem -Isearch $(sources); \
+	else echo "make: cppcheck is not installed: only the formatting was looked at"; fi
+
+# ---- the main job, and carrying it elsewhere ----
+
+demo: deps ## the main job in about a minute: results/demo and kernels/demo
+	@$(anew) all
+	@rm -rf results/demo
+	$(BUILD)/evotile run configs/demo.json --out results/demo
+	$(BUILD)/evotile board results/demo
+	$(BUILD)/evotile export results/demo --out kernels/demo --force
+	@printf '\n%s\n' "What next:" \
+	    "  $(BUILD)/evotile replay results/demo         verify and time the best genome again" \
+	    "  make -C kernels/demo check                   build the frozen kernel with nvcc alone and check it" \
+	    "  $(BUILD)/evotile run configs/attention_l4.json --time 8h --out results/overnight"
+
+bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with build/evotile
+	mkdir -p $(BUILD)/lib
+	cp -L $$(ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|stdc\+\+)\./ { print $$3 }') $(BUILD)/lib
+
+share := $(DESTDIR)$(PREFIX)/share/evotile
+install: $(BUILD)/evotile ## to PREFIX (/usr/local), below DESTDIR
+	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/evotile
+	for file in $$(find templates configs -type f); do install -D -m 644 $$file $(share)/$$file; done
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+FORCE:
+.PHONY: all deps deps-fuzz check check-gpu built gpu-built fuzz fuzz-built floors lint demo bundle \
+        install clean help FORCE

@@ -1,0 +1,196 @@
+/*
+ * driver: runs a fuzz target without libFuzzer, so that `make check` can do so with gcc alone. It
+ * takes libFuzzer's options as far as tests/run_fuzz gives them, first runs every seed as it is,
+ * then simple mutations of them: flipped bits, removed, doubled, moved and spliced pieces,
+ * interesting numbers and words of JSON. It sees no branches, so it is no match for `make fuzz`; it
+ * is there to notice quickly what broke.
+ *
+ *     NAME_fuzz -runs=20000 -seed=1 -artifact_prefix=build/crash- SEEDS_FOLDER
+ *
+ * The input that is being run lies in PREFIXinput, which is removed at the end: what is left there
+ * crashed the target or, after -timeout seconds, hung it.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { INPUT_MAX = 1 << 16, SEEDS_MAX = 1024 };
+
+struct input {
+    size_t size;
+    uint8_t bytes[INPUT_MAX];
+};
+
+static uint64_t state;
+
+/* xorshift64*: needs no quality, only to be the same each time. */
+static size_t below(size_t bound) {
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return (size_t)((state * UINT64_C(0x2545F4914F6CDD1D)) >> 33) % (bound > 0 ? bound : 1);
+}
+
+static void insert(struct input *input, size_t at, const uint8_t *bytes, size_t count) {
+    if (input->size + count > INPUT_MAX)
+        return;
+    memmove(input->bytes + at + count, input->bytes + at, input->size - at);
+    memcpy(input->bytes + at, bytes, count);
+    input->size += count;
+}
+
+static void erase(struct input *input, size_t at, size_t count) {
+    memmove(input->bytes + at, input->bytes + at + count, input->size - at - count);
+    input->size -= count;
+}
+
+static void mutate(struct input *input, const struct input *other) {
+    static const char *const words[] = {"0",
+                                        "-1",
+                                        "1e999",
+                                        "9223372036854775807",
+                                        "-9223372036854775808",
+                                        "4294967296",
+                                        "\"",
+                                        "{",
+                                        "}",
+                                        "[",
+                                        "]",
+                                        ",",
+                                        ":",
+                                        "null",
+                                        "/",
+                                        "//",
+                                        "/*",
+                                        "*/",
+                                        "true",
+                                        "\\u0000",
+                                        "(",
+                                        ")",
+                                        " % ",
+                                        " / ",
+                                        "?",
+                                        "-",
+                                        "\xff",
+                                        "\n"};
+    uint8_t piece[64];
+    size_t at = below(input->size + 1);
+    size_t left = input->size - at;
+    size_t count = below(left < sizeof piece ? left + 1 : sizeof piece);
+    switch (below(7)) {
+    case 0:
+        if (left > 0)
+            input->bytes[at] ^= (uint8_t)(1 << below(8));
+        break;
+    case 1:
+        if (left > 0)
+            input->bytes[at] = (uint8_t)below(256);
+        break;
+    case 2:
+        erase(input, at, count);
+        break;
+    case 3: /* doubled, somewhere */
+        memcpy(piece, input->bytes + at, count);
+        insert(input, below(input->size + 1), piece, count);
+        break;
+    case 4:
+    case 5: {
+        const char *word = words[below(sizeof words / sizeof *words)];
+        if (below(2) == 0)
+            erase(input, at, below(left < 8 ? left + 1 : 8));
+        insert(input, at, (const uint8_t *)word, strlen(word));
+        break;
+    }
+    default: /* a piece of another seed */
+        if (other->size > 0) {
+            size_t from = below(other->size);
+            size_t most = other->size - from < sizeof piece ? other->size - from : sizeof piece;
+            insert(input, at, other->bytes + from, below(most + 1));
+        }
+    }
+}
+
+static int read_seeds(const char *folder, struct input *seeds) {
+    int count = 0;
+    DIR *directory = opendir(folder);
+    struct dirent *entry;
+    while (directory != NULL && (entry = readdir(directory)) != NULL && count < SEEDS_MAX) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        FILE *file = entry->d_name[0] == '.' ? NULL : fopen(path, "rb");
+        if (file == NULL)
+            continue;
+        seeds[count].size = fread(seeds[count].bytes, 1, INPUT_MAX, file);
+        fclose(file);
+        count++;
+    }
+    if (directory != NULL)
+        closedir(directory);
+    return count;
+}
+
+/* The input lies in a mapped file, so that it survives the process. */
+static uint8_t *map_input(const char *path) {
+    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    uint8_t *map = MAP_FAILED;
+    if (descriptor >= 0 && ftruncate(descriptor, INPUT_MAX) == 0)
+        map = mmap(NULL, INPUT_MAX, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (map == MAP_FAILED) {
+        perror(path);
+        exit(1);
+    }
+    close(descriptor);
+    return map;
+}
+
+static void run(const struct input *input, uint8_t *map, unsigned timeout) {
+    /* A copy of its exact size, so that the sanitizer sees a read behind its end. */
+    uint8_t *copy = malloc(input->size > 0 ? input->size : 1);
+    if (copy == NULL)
+        abort();
+    memcpy(copy, input->bytes, input->size);
+    memcpy(map, input->bytes, input->size);
+    memset(map + input->size, 0, INPUT_MAX - input->size);
+    alarm(timeout);
+    LLVMFuzzerTestOneInput(copy, input->size);
+    free(copy);
+}
+
+int main(int argc, char **argv) {
+    static struct input seeds[SEEDS_MAX];
+    static struct input input;
+    char path[4096] = "crash-input";
+    long runs = 20000;
+    unsigned timeout = 20;
+    int count = 0;
+    state = 1;
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "-runs=", 6) == 0)
+            runs = atol(argv[i] + 6);
+        else if (strncmp(argv[i], "-seed=", 6) == 0)
+            state = strtoull(argv[i] + 6, NULL, 10) | 1;
+        else if (strncmp(argv[i], "-timeout=", 9) == 0)
+            timeout = (unsigned)atoi(argv[i] + 9);
+        else if (strncmp(argv[i], "-artifact_prefix=", 17) == 0)
+            snprintf(path, sizeof path, "%sinput", argv[i] + 17);
+        else if (argv[i][0] != '-')
+            count = read_seeds(argv[i], seeds);
+    uint8_t *map = map_input(path);
+    for (int s = 0; s < count; s++)
+        run(&seeds[s], map, timeout);
+    for (long r = count; r < runs; r++) {
+        input = seeds[below((size_t)count)];
+        for (size_t left = 1 + below(6); left > 0; left--)
+            mutate(&input, &seeds[below((size_t)count)]);
+        run(&input, map, timeout);
+    }
+    unlink(path);
+    return 0;
+}
