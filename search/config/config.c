@@ -359,11 +359,12 @@ void config_goal_name(const struct config *config, int goal, char name[CASE_NAME
         snprintf(name, CASE_NAME_SIZE, "all %d cases", count);
 }
 
-static struct template_setting setting_of(const struct config *config, int goal,
-                                          const struct device_info *device) {
-    int first;
-    int count;
-    config_goal_cases(config, goal, &first, &count);
+struct template_setting config_setting(const struct config *config, int goal,
+                                       const struct device_info *device) {
+    int first = 0;
+    int count = config->case_count;
+    if (goal != ALL_GOALS)
+        config_goal_cases(config, goal, &first, &count);
     return (struct template_setting){
         .device = device,
         .smem_limit = config->smem_limit_bytes,
@@ -376,13 +377,6 @@ static struct template_setting setting_of(const struct config *config, int goal,
 
 struct template *config_load_template(const struct config *config, int goal,
                                       const struct device_info *device, struct error *error) {
-    struct template_setting setting = setting_of(config, goal, device);
+    struct template_setting setting = config_setting(config, goal, device);
     return template_load(config->template_folder, &setting, error);
-}
-
-struct template *config_load_probes(const struct config *config, int goal,
-                                    const struct device_info *device,
-                                    const struct template *template, struct error *error) {
-    struct template_setting setting = setting_of(config, goal, device);
-    return template_load_probes(template, &setting, error);
 }

@@ -61,13 +61,14 @@ void config_goal_cases(const struct config *config, int goal, int *first, int *c
 /* "B=2,H=8,S=512" or "all 12 cases". */
 void config_goal_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
 
-/* The template for one goal on one device. Probe cases: template_load_probes with the same setting.
- */
+/* What a template is to be loaded for: a goal's cases, or with ALL_GOALS every case, on one device.
+   It points into `config` and `device`. */
+enum { ALL_GOALS = -1 };
+struct template_setting config_setting(const struct config *config, int goal,
+                                       const struct device_info *device);
+
 struct template *config_load_template(const struct config *config, int goal,
                                       const struct device_info *device, struct error *error);
-struct template *config_load_probes(const struct config *config, int goal,
-                                    const struct device_info *device,
-                                    const struct template *template, struct error *error);
 
 /* "90s", "15m", "8h", "1h30m" or hh:mm:ss, in seconds. */
 int config_parse_duration(const char *text, double *seconds, struct error *error);

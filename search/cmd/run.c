@@ -1,0 +1,162 @@
+/* run and resume: the search, begun and gone on with. */
+#include "base/log.h"
+#include "cmd/session.h"
+
+#include "cmd/cmd.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+static void say_end(const struct session *session, int status) {
+    const char *run = session->run_dir;
+    log_info("%" PRId64 " trials are stored in %s%s", session->told, run,
+             pool_restarts(session->pool) > 0 ? "; some cost a worker" : "");
+    if (status == 1)
+        log_info("interrupted: go on with `evotile resume %s`", run);
+    else
+        log_info("finished: look with `evotile board %s`", run);
+}
+
+static int search(struct session *session) {
+    struct error error = {0};
+    int status = session_search(session, &error);
+    if (status < 0) {
+        log_info("what was finished is stored: go on with `evotile resume %s`", session->run_dir);
+        session_close(session);
+        return error_report(&error);
+    }
+    say_end(session, status);
+    session_close(session);
+    return STATUS_DONE;
+}
+
+/* results/NAME for configs/NAME.json, or the first free of results/NAME-2, -3 ... */
+static int default_run_dir(const char *config_path, char run_dir[PATH_SIZE], struct error *error) {
+    const char *name = path_name(config_path);
+    const char *dot = strrchr(name, '.');
+    int length = dot != NULL && dot != name ? (int)(dot - name) : (int)strlen(name);
+    char candidate[PATH_SIZE];
+    for (int i = 1; i < 10000; i++) {
+        int written = i == 1 ? snprintf(candidate, sizeof candidate, "%.*s", length, name)
+                             : snprintf(candidate, sizeof candidate, "%.*s-%d", length, name, i);
+        if (written < 0 || (size_t)written >= sizeof candidate)
+            break;
+        if (path_join(run_dir, "results", candidate, error) < 0)
+            return -1;
+        if (!path_exists(run_dir))
+            return 0;
+    }
+    return error_set(error, "results/ is full of runs of %s: name a folder with --out",
+                     config_path);
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct session_settings settings = {.seed = -1, .compile_workers = -1};
+    const char *out = NULL;
+    const char *templates = NULL;
+    const struct option_row rows[] = {
+        {"trials", "N", "stop after N trials", OPTION_INTEGER, &settings.trials},
+        {"time", "T", "stop after T: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION, &settings.seconds},
+        {"seed", "N", "begin the random numbers from N", OPTION_INTEGER, &settings.seed},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT, &settings.device},
+        {"out", "DIR", "the run folder (default: results/NAME of the config)", OPTION_TEXT, &out},
+        {"templates", "DIR", "where to look for template folders first", OPTION_TEXT, &templates},
+        {"compile-workers", "N", "compiling processes (default: one less than cores)",
+         OPTION_INTEGER, &settings.compile_workers},
+        {"verbose", NULL, "a line a trial", OPTION_FLAG, &settings.verbose},
+        {0},
+    };
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    struct session session;
+    char run_dir[PATH_SIZE];
+    signal(SIGPIPE, SIG_IGN);
+    struct config *config = config_load(argv[0], templates, &error);
+    if (config == NULL)
+        return error_report(&error);
+    if (config->trials == 0 && config->seconds == 0 && settings.trials == 0 &&
+        settings.seconds == 0) {
+        config_free(config);
+        fprintf(stderr, "evotile: no budget: give --trials or --time, or \"budget\" in %s\n",
+                argv[0]);
+        return STATUS_USAGE;
+    }
+    if (out != NULL)
+        snprintf(run_dir, sizeof run_dir, "%s", out);
+    else if (default_run_dir(argv[0], run_dir, &error) < 0) {
+        config_free(config);
+        return error_report(&error);
+    }
+    if (session_create(&session, run_dir, config, &settings, &error) < 0) {
+        session_close(&session);
+        return error_report(&error);
+    }
+    log_info("searching on %s; results go to %s", pool_device(session.pool)->name, run_dir);
+    return search(&session);
+}
+
+static int resume(const struct verb *verb, int argc, char **argv) {
+    struct session_settings settings = {.seed = -1, .compile_workers = -1};
+    const struct option_row rows[] = {
+        {"trials", "N", "stop after N trials in all", OPTION_INTEGER, &settings.trials},
+        {"time", "T", "stop after T in all: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION,
+         &settings.seconds},
+        {"device", "SPEC", "the same kind of device elsewhere: cuda:1", OPTION_TEXT,
+         &settings.device},
+        {"compile-workers", "N", "compiling processes (default: one less than cores)",
+         OPTION_INTEGER, &settings.compile_workers},
+        {"verbose", NULL, "a line a trial", OPTION_FLAG, &settings.verbose},
+        {0},
+    };
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    struct session session;
+    signal(SIGPIPE, SIG_IGN);
+    if (session_resume(&session, argv[0], &settings, &error) < 0) {
+        session_close(&session);
+        return error_report(&error);
+    }
+    if (session_is_finished(&session)) {
+        log_info("%s is finished: %" PRId64 " trials; --trials or --time gives it more", argv[0],
+                 session.told);
+        session_close(&session);
+        return STATUS_DONE;
+    }
+    log_info("going on with %s after %" PRId64 " trials", argv[0], session.told);
+    return search(&session);
+}
+
+const struct verb verb_run = {
+    .name = "run",
+    .arguments = "CONFIG [options]",
+    .summary = "search for the best kernel",
+    .help =
+        "Breeds genomes of the config's template, compiles, checks and times each, and stores "
+        "every "
+        "trial\nin a run folder. It ends when the budget is spent or every valid genome has been "
+        "tried. ^C (or\nSIGTERM) finishes what is in flight and stops; `evotile resume` goes on "
+        "from there, also after a\nkill. A second ^C stops at once: what was in flight is then "
+        "done "
+        "again on resume.\n\n"
+        "  evotile run configs/demo.json\n"
+        "  evotile run configs/attention_h200.json --time 8h --device cuda:0 --out results/night\n",
+    .run = run,
+};
+
+const struct verb verb_resume = {
+    .name = "resume",
+    .arguments = "RUN [options]",
+    .summary = "go on with a run that was stopped or killed",
+    .help = "Rebuilds the population and the random numbers from the stored trials, tries again "
+            "what was "
+            "in\nflight, under its own number, and goes on until the budget is spent. No finished "
+            "trial is "
+            "lost or\ndone twice. A finished run starts nothing unless it is given more trials or "
+            "time.\n\n"
+            "  evotile resume results/night\n"
+            "  evotile resume results/night --time 12h\n",
+    .run = resume,
+};

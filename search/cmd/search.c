@@ -1,0 +1,288 @@
+/* The loop of a session: ask, submit, wait, tell, store. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "cmd/session.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+enum { TEXT_SIZE = 512 };
+
+/* Outcomes are gathered for so long before a commit: what a kill can cost is done again. */
+static const double batch_s = 0.05;
+
+/* The only state that a signal handler can reach. */
+static volatile sig_atomic_t signals;
+
+static void on_signal(int number) {
+    (void)number;
+    signals = signals + 1;
+}
+
+static double elapsed(const struct session *session) {
+    return session->seconds_before + clock_seconds() - session->begun;
+}
+
+static bool budget_left(const struct session *session) {
+    const struct config *config = session->config;
+    return (config->trials == 0 || session->asked < config->trials) &&
+           (config->seconds == 0 || elapsed(session) < config->seconds);
+}
+
+/* The goal that has been asked least; -1 when every space is exhausted. */
+static int next_goal(const struct session *session, const bool *exhausted) {
+    int best = -1;
+    for (int g = 0; g < session->goal_count; g++)
+        if (!exhausted[g] && (best < 0 || evolution_seen_count(session->evolutions[g]) <
+                                              evolution_seen_count(session->evolutions[best])))
+            best = g;
+    return best;
+}
+
+/* ---- storing ---- */
+
+static int open_batch(struct session *session, struct error *error) {
+    if (session->batch_open)
+        return 0;
+    if (store_begin(session->store, error) < 0)
+        return -1;
+    session->batch_open = true;
+    session->batch_begun = clock_seconds();
+    return 0;
+}
+
+/* The store rolls a batch back when anything in it fails. */
+static int stored(struct session *session, int64_t status) {
+    if (status < 0)
+        session->batch_open = false;
+    return status < 0 ? -1 : 0;
+}
+
+static int close_batch(struct session *session, struct error *error) {
+    char seconds[32];
+    if (!session->batch_open)
+        return 0;
+    session->batch_open = false;
+    snprintf(seconds, sizeof seconds, "%.3f", elapsed(session));
+    if (store_checkpoint(session->store, session_digest(session), seconds, error) < 0)
+        return -1;
+    return store_commit(session->store, error);
+}
+
+/* ---- asking ---- */
+
+static void submit(struct session *session, int64_t number, int goal, const struct genome *genome) {
+    const struct member *champion = evolution_champion(session->evolutions[goal]);
+    const struct trial_request request = {
+        .number = number,
+        .goal = goal,
+        .genome = *genome,
+        .champion_us = champion != NULL ? champion->score_us : 0,
+        .seed = session->config->seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)number,
+    };
+    pool_submit(session->pool, &request);
+}
+
+/* 1: one more in flight, 0: nothing left to ask. */
+static int ask(struct session *session, bool *exhausted, struct error *error) {
+    char genome[GENOME_TEXT_SIZE];
+    struct proposal proposal;
+    int goal;
+    for (;;) {
+        goal = next_goal(session, exhausted);
+        if (goal < 0)
+            return 0;
+        if (evolution_ask(session->evolutions[goal], &proposal) == 1)
+            break;
+        exhausted[goal] = true;
+    }
+    genome_print(&proposal.genome, session->templates[goal]->space, genome);
+    const struct store_ask record = {
+        .number = session->asked,
+        .goal = goal,
+        .genome = genome,
+        .parent_a = proposal.parents[0],
+        .parent_b = proposal.parents[1],
+        .operator_name = operators[proposal.made_by].name,
+    };
+    if (open_batch(session, error) < 0 ||
+        stored(session, store_ask(session->store, &record, error)) < 0)
+        return -1;
+    submit(session, session->asked++, goal, &proposal.genome);
+    return 1;
+}
+
+static int resubmit(void *context, const struct store_trial *trial, struct error *error) {
+    struct session *session = context;
+    struct genome genome;
+    if (genome_parse(&genome, session->templates[trial->goal]->space, trial->genome, error) < 0)
+        return -1;
+    submit(session, trial->number, trial->goal, &genome);
+    return 0;
+}
+
+/* ---- telling ---- */
+
+static void say_trial(const struct session *session, const struct trial_result *result) {
+    char genome[GENOME_TEXT_SIZE];
+    const struct outcome *outcome = &result->outcome;
+    genome_print(&result->genome, session->templates[result->goal]->space, genome);
+    if (outcome->verdict == VERDICT_OK)
+        log_info("trial %" PRId64 ": %.3f us%s%s, %s", result->number, outcome->score_us,
+                 outcome->predicted ? " predicted" : "", outcome->raced ? " (raced)" : "", genome);
+    else
+        log_info("trial %" PRId64 ": %s: %s, %s", result->number, verdict_name(outcome->verdict),
+                 outcome->reason, genome);
+}
+
+static int crown(struct session *session, const struct trial_result *result, struct error *error) {
+    const struct member *champion = evolution_champion(session->evolutions[result->goal]);
+    int64_t previous = session->champions[result->goal].trial;
+    char genome[GENOME_TEXT_SIZE];
+    char goal[CASE_NAME_SIZE] = "";
+    if (champion == NULL || champion->trial == previous)
+        return 0;
+    if (stored(session, store_crown(session->store, result->goal, champion->trial, previous,
+                                    champion->score_us, error)) < 0)
+        return -1;
+    session->champions[result->goal].trial = champion->trial;
+    session->champions[result->goal].when = clock_seconds();
+    genome_print(&champion->genome, session->templates[result->goal]->space, genome);
+    if (session->goal_count > 1) {
+        config_goal_name(session->config, result->goal, goal);
+        strncat(goal, ": ", sizeof goal - strlen(goal) - 1);
+    }
+    log_info("%schampion: trial %" PRId64 ", %.3f us%s, %s", goal, champion->trial,
+             champion->score_us, result->outcome.predicted ? " predicted" : "", genome);
+    return 0;
+}
+
+static int tell(struct session *session, const struct trial_result *result, struct error *error) {
+    if (open_batch(session, error) < 0 ||
+        stored(session, store_tell(session->store, result->number, &result->outcome,
+                                   result->has_key ? &result->key : NULL, result->worker, error)) <
+            0)
+        return -1;
+    evolution_tell(session->evolutions[result->goal], result->number, &result->genome,
+                   result->outcome.verdict, result->outcome.score_us);
+    session->told++;
+    if (session->settings.verbose)
+        say_trial(session, result);
+    return crown(session, result, error);
+}
+
+/* ---- progress ---- */
+
+struct tally {
+    int64_t verdicts[VERDICT_COUNT];
+};
+
+static void print_tally(const struct tally *tally, char text[TEXT_SIZE]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int v = 0; v < VERDICT_COUNT && used < TEXT_SIZE; v++)
+        if (tally->verdicts[v] > 0)
+            used += (size_t)snprintf(text + used, TEXT_SIZE - used, "%s%" PRId64 " %s",
+                                     used > 0 ? ", " : "", tally->verdicts[v],
+                                     verdict_name((enum verdict)v));
+}
+
+/* The champion of the goal that changed last. */
+static void print_champion(const struct session *session, char text[TEXT_SIZE]) {
+    int latest = -1;
+    text[0] = '\0';
+    for (int g = 0; g < session->goal_count; g++)
+        if (session->champions[g].trial != STORE_NO_TRIAL &&
+            (latest < 0 || session->champions[g].when > session->champions[latest].when))
+            latest = g;
+    if (latest < 0)
+        return;
+    const struct member *champion = evolution_champion(session->evolutions[latest]);
+    snprintf(text, TEXT_SIZE, ", best %.3f us", champion->score_us);
+    if (session->champions[latest].when > 0)
+        snprintf(text + strlen(text), TEXT_SIZE - strlen(text), " (%.0f s ago)",
+                 clock_seconds() - session->champions[latest].when);
+}
+
+static void show_progress(const struct session *session, struct progress *progress,
+                          const struct tally *tally) {
+    char verdicts[TEXT_SIZE];
+    char champion[TEXT_SIZE];
+    char left[64] = "";
+    double spent = clock_seconds() - session->begun;
+    if (!progress_due(progress))
+        return;
+    print_tally(tally, verdicts);
+    print_champion(session, champion);
+    if (session->config->seconds > 0)
+        snprintf(left, sizeof left, ", %.0f s left",
+                 fmax(0, session->config->seconds - elapsed(session)));
+    progress_show(progress, "%" PRId64 " trials, %.1f/s, %s%s%s", session->told,
+                  spent > 0 ? (double)(session->told - session->told_before) / spent : 0, verdicts,
+                  champion, left);
+}
+
+/* ---- the loop ---- */
+
+bool session_is_finished(const struct session *session) {
+    return session->told == session->asked && !budget_left(session);
+}
+
+static int search(struct session *session, struct progress *progress, struct error *error) {
+    bool exhausted[CASES_MAX] = {false};
+    struct tally tally = {{0}};
+    bool nothing_left = false;
+    if (store_in_flight(session->store, resubmit, session, error) < 0)
+        return -1;
+    while (signals < 2) {
+        struct trial_result result;
+        while (signals == 0 && !nothing_left && budget_left(session) &&
+               pool_in_flight(session->pool) < pool_capacity(session->pool)) {
+            int asked = ask(session, exhausted, error);
+            if (asked < 0)
+                return -1;
+            nothing_left = asked == 0;
+        }
+        if (pool_in_flight(session->pool) == 0)
+            break;
+        if (session->batch_open && clock_seconds() - session->batch_begun > batch_s &&
+            close_batch(session, error) < 0)
+            return -1;
+        int got = pool_wait(session->pool, batch_s, &result, error);
+        if (got < 0)
+            return -1;
+        if (got == 1) {
+            tally.verdicts[result.outcome.verdict]++;
+            int told = tell(session, &result, error);
+            trial_result_release(&result);
+            if (told < 0)
+                return -1;
+        }
+        show_progress(session, progress, &tally);
+    }
+    return 0;
+}
+
+int session_search(struct session *session, struct error *error) {
+    struct progress progress;
+    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction old_int;
+    struct sigaction old_term;
+    signals = 0;
+    sigaction(SIGINT, &action, &old_int);
+    sigaction(SIGTERM, &action, &old_term);
+    progress_init(&progress, 60);
+    int status = search(session, &progress, error);
+    progress_end(&progress);
+    if (session->batch_open) {
+        struct error second;
+        /* A failed search keeps what it can; the first error is the one to tell. */
+        if (close_batch(session, status < 0 ? &second : error) < 0)
+            status = -1;
+    }
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGTERM, &old_term, NULL);
+    return status < 0 ? -1 : signals > 0 ? 1 : 0;
+}

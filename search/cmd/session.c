@@ -1,0 +1,375 @@
+#include "cmd/session.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "trial/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef EVOTILE_VERSION
+#define EVOTILE_VERSION "unknown"
+#endif
+
+enum { STRATEGY_STREAM = 1, WORKERS_PATIENCE_S = 30 };
+
+/* ---- the run folder ---- */
+
+static int copy_template(const char *from, const char *name, const char *run_dir,
+                         struct error *error) {
+    char to[PATH_SIZE];
+    char library[PATH_SIZE];
+    if (path_join(to, run_dir, "template", error) < 0 || path_make_folder(to, error) < 0 ||
+        path_join(to, to, name, error) < 0 || path_copy_tree(from, to, error) < 0 ||
+        path_join(library, from, "../lib", error) < 0)
+        return -1;
+    if (!path_is_dir(library))
+        return 0;
+    return path_join(to, run_dir, "template/lib", error) < 0 ? -1
+                                                             : path_copy_tree(library, to, error);
+}
+
+int session_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
+                  struct error *error) {
+    struct json_document document;
+    struct json root;
+    struct json name;
+    const char *text;
+    if (path_join(config_path, run_dir, "config.json", error) < 0 ||
+        path_join(template_folder, run_dir, "template", error) < 0)
+        return -1;
+    if (!path_is_dir(run_dir))
+        return error_input(error, "there is no run %s: `evotile run CONFIG` makes one", run_dir);
+    if (!path_exists(config_path))
+        return error_input(error, "%s is no run folder: it has no config.json", run_dir);
+    if (json_read(&document, config_path, error) < 0)
+        return -1;
+    root = json_root(&document);
+    int result = json_need(&root, "template", &name, error);
+    if (result == 0)
+        result = json_string(&name, &text, error);
+    if (result == 0)
+        result = path_join(template_folder, template_folder, path_name(text), error);
+    json_release(&document);
+    return result;
+}
+
+/* The lock is held by every process that has inherited the descriptor: by us and by our workers.
+   When it can be taken, the last worker of an earlier session has gone, and nobody times beside us.
+ */
+static int lock_workers(struct session *session, struct error *error) {
+    char path[PATH_SIZE];
+    double start = clock_seconds();
+    bool said = false;
+    if (path_join(path, session->run_dir, "workers.lock", error) < 0)
+        return -1;
+    session->workers_lock = open(path, O_RDWR | O_CREAT, 0666);
+    if (session->workers_lock < 0)
+        return error_set(error, "cannot write %s: %s", path, strerror(errno));
+    while (flock(session->workers_lock, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK)
+            return 0; /* a file system without locks */
+        if (clock_seconds() - start > WORKERS_PATIENCE_S)
+            return error_set(error, "workers of an earlier session of %s still run: end them first",
+                             session->run_dir);
+        if (!said)
+            log_info("waiting for the workers of an earlier session to end");
+        said = true;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    return 0;
+}
+
+/* ---- starting ---- */
+
+static int default_compile_workers(void) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 2 ? (int)(cores - 1) : 1;
+}
+
+static int start_workers(struct session *session, const char *config_path,
+                         const char *template_folder, const char *device, struct error *error) {
+    char program[PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0)
+        return error_set(error, "cannot find our own program: %s", strerror(errno));
+    program[length] = '\0';
+    const struct pool_settings settings = {
+        .program = program,
+        .config_path = config_path,
+        .template_folder = template_folder,
+        .device = device,
+        .compile_workers = session->settings.compile_workers >= 0
+                               ? (int)session->settings.compile_workers
+                               : default_compile_workers(),
+    };
+    if (lock_workers(session, error) < 0)
+        return -1;
+    session->pool = pool_new(&settings, error);
+    return session->pool != NULL ? 0 : -1;
+}
+
+static int start_evolutions(struct session *session, struct error *error) {
+    const struct config *config = session->config;
+    session->goal_count = config_goal_count(config);
+    for (int g = 0; g < session->goal_count; g++) {
+        struct evolution_settings settings = evolution_defaults();
+        char name[CASE_NAME_SIZE];
+        settings.population = config->population;
+        settings.initial = config->initial;
+        settings.exploration = config->exploration;
+        snprintf(settings.strategy, sizeof settings.strategy, "%s", config->strategy);
+        session->templates[g] = config_load_template(config, g, pool_device(session->pool), error);
+        if (session->templates[g] == NULL)
+            return -1;
+        session->champions[g].trial = STORE_NO_TRIAL;
+        session->evolutions[g] = evolution_new(session->templates[g]->space, &settings,
+                                               config->seed, STRATEGY_STREAM + (uint64_t)g, error);
+        if (session->evolutions[g] == NULL) {
+            config_goal_name(config, g, name);
+            return error_prefix(error, "%s", name);
+        }
+    }
+    return 0;
+}
+
+static void apply_settings(struct session *session) {
+    struct config *config = session->config;
+    if (session->settings.device != NULL)
+        snprintf(config->device, sizeof config->device, "%s", session->settings.device);
+    if (session->settings.trials > 0)
+        config->trials = session->settings.trials;
+    if (session->settings.seconds > 0)
+        config->seconds = session->settings.seconds;
+    if (session->settings.seed >= 0)
+        config->seed = (uint64_t)session->settings.seed;
+}
+
+static int create_store(struct session *session, struct error *error) {
+    const struct config *config = session->config;
+    const struct device_info *device = pool_device(session->pool);
+    char seed[24];
+    char trials[24];
+    char seconds[32];
+    char hash[HASH_TEXT_SIZE];
+    char names[CASES_MAX][CASE_NAME_SIZE];
+    const char *goals[CASES_MAX];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)config->seed);
+    snprintf(trials, sizeof trials, "%lld", (long long)config->trials);
+    snprintf(seconds, sizeof seconds, "%.17g", config->seconds);
+    for (int g = 0; g < session->goal_count; g++) {
+        config_goal_name(config, g, names[g]);
+        goals[g] = names[g];
+    }
+    char *device_line = wire_print_device(device);
+    const struct store_meta meta[] = {
+        {"config", config->text},
+        {"config_path", config->path},
+        {"template", session->templates[0]->name},
+        {"template_hash", hash_print(session->templates[0]->hash, hash)},
+        {"template_folder", config->template_folder},
+        {"objective", config->objective == OBJECTIVE_JOINT ? "joint" : "per_case"},
+        {"seed", seed},
+        {"trials", trials},
+        {"seconds", seconds},
+        {"device", device->spec},
+        {"device_name", device->name},
+        {"device_info", device_line},
+        {"driver", device->driver},
+        {"evotile", EVOTILE_VERSION},
+    };
+    const struct store_description description = {meta, (int)(sizeof meta / sizeof *meta), goals,
+                                                  session->goal_count};
+    session->store = store_create(session->run_dir, &description, error);
+    free(device_line);
+    return session->store != NULL ? 0 : -1;
+}
+
+int session_create(struct session *session, const char *run_dir, struct config *config,
+                   const struct session_settings *settings, struct error *error) {
+    char config_path[PATH_SIZE];
+    char template_folder[PATH_SIZE];
+    char path[PATH_SIZE];
+    *session = (struct session){.settings = *settings, .config = config, .workers_lock = -1};
+    snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
+    apply_settings(session);
+    if (path_join(path, run_dir, "run.db", error) < 0)
+        return -1;
+    if (path_exists(path))
+        return error_input(error,
+                           "%s holds a run already: `evotile resume %s` goes on with it, "
+                           "--out names another folder",
+                           run_dir, run_dir);
+    bool made = !path_exists(run_dir);
+    if (path_make_folder(run_dir, error) < 0 ||
+        path_join(config_path, run_dir, "config.json", error) < 0 ||
+        path_write_file(config_path, config->text, strlen(config->text), error) < 0 ||
+        copy_template(config->template_folder, path_name(config->template_folder), run_dir, error) <
+            0 ||
+        session_files(run_dir, config_path, template_folder, error) < 0 ||
+        start_workers(session, config_path, template_folder, config->device, error) < 0 ||
+        start_evolutions(session, error) < 0 || create_store(session, error) < 0) {
+        struct error ignored;
+        if (made)
+            path_remove_tree(run_dir, &ignored);
+        return -1;
+    }
+    session->begun = clock_seconds();
+    return 0;
+}
+
+/* ---- rebuilding ---- */
+
+static int replay_event(void *context, const struct store_event *event, struct error *error) {
+    struct session *session = context;
+    const struct store_trial *trial = &event->trial;
+    struct evolution *evolution = session->evolutions[trial->goal];
+    struct template *template = session->templates[trial->goal];
+    struct genome genome;
+    if (genome_parse(&genome, template->space, trial->genome, error) < 0)
+        return -1;
+    if (event->told) {
+        evolution_tell(evolution, trial->number, &genome, trial->outcome->verdict,
+                       trial->outcome->score_us);
+        session->told++;
+        return 0;
+    }
+    struct proposal proposal;
+    if (evolution_ask(evolution, &proposal) != 1 || !genome_equal(&proposal.genome, &genome))
+        return error_set(
+            error,
+            "trial %lld of %s cannot be bred again: the run was made by another version "
+            "of evotile; its results can be read, but start a new run",
+            (long long)trial->number, session->run_dir);
+    session->asked++;
+    return 0;
+}
+
+static int64_t champion_of(const struct session *session, int goal) {
+    const struct member *champion = evolution_champion(session->evolutions[goal]);
+    return champion != NULL ? champion->trial : STORE_NO_TRIAL;
+}
+
+/* Together one hash of all goals' searches. */
+struct hash session_digest(const struct session *session) {
+    struct hasher *hasher = hasher_new();
+    for (int g = 0; g < session->goal_count; g++) {
+        struct hash digest = evolution_digest(session->evolutions[g]);
+        hasher_add(hasher, &digest, sizeof digest);
+    }
+    return hasher_finish(hasher);
+}
+
+static int rebuild(struct session *session, struct error *error) {
+    struct store_checkpoint checkpoint;
+    if (store_events(session->store, 0, replay_event, session, error) < 0)
+        return -1;
+    int found = store_checkpoint_read(session->store, &checkpoint, error);
+    if (found < 0)
+        return -1;
+    if (found == 1) {
+        session->seconds_before = strtod(checkpoint.text, NULL);
+        free(checkpoint.text);
+        if (!hash_equal(checkpoint.digest, session_digest(session)))
+            return error_set(error,
+                             "%s does not add up: what its events rebuild is not what it had; "
+                             "it was changed by hand, or made by another version of evotile",
+                             session->run_dir);
+    }
+    session->told_before = session->told;
+    for (int g = 0; g < session->goal_count; g++)
+        session->champions[g].trial = champion_of(session, g);
+    return 0;
+}
+
+static int read_meta_number(struct session *session, const char *name, double *number,
+                            struct error *error) {
+    char *text;
+    if (store_meta_get(session->store, name, &text, error) < 0)
+        return -1;
+    if (text != NULL)
+        *number = strtod(text, NULL);
+    free(text);
+    return 0;
+}
+
+/* What the command line of `run` overrode in the config, then what this one's does. */
+static int restore_settings(struct session *session, struct error *error) {
+    double trials = (double)session->config->trials;
+    char *seed;
+    char *device;
+    if (store_meta_get(session->store, "seed", &seed, error) < 0)
+        return -1;
+    if (store_meta_get(session->store, "device", &device, error) < 0) {
+        free(seed);
+        return -1;
+    }
+    if (seed != NULL)
+        session->config->seed = strtoull(seed, NULL, 10);
+    if (device != NULL)
+        snprintf(session->config->device, sizeof session->config->device, "%s", device);
+    free(seed);
+    free(device);
+    if (read_meta_number(session, "trials", &trials, error) < 0 ||
+        read_meta_number(session, "seconds", &session->config->seconds, error) < 0)
+        return -1;
+    session->config->trials = (int64_t)trials;
+    apply_settings(session);
+    return 0;
+}
+
+static int check_device(struct session *session, struct error *error) {
+    char *name;
+    if (store_meta_get(session->store, "device_name", &name, error) < 0)
+        return -1;
+    int result = 0;
+    if (name != NULL && strcmp(name, pool_device(session->pool)->name) != 0)
+        result = error_input(error,
+                             "%s was measured on %s, and this is %s: figures of two devices do "
+                             "not mix; start a new run",
+                             session->run_dir, name, pool_device(session->pool)->name);
+    free(name);
+    return result;
+}
+
+int session_resume(struct session *session, const char *run_dir,
+                   const struct session_settings *settings, struct error *error) {
+    char config_path[PATH_SIZE];
+    char template_folder[PATH_SIZE];
+    *session = (struct session){.settings = *settings, .workers_lock = -1};
+    snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
+    if (session_files(run_dir, config_path, template_folder, error) < 0)
+        return -1;
+    char *text = path_read_file(config_path, 64 << 20, NULL, error);
+    if (text == NULL)
+        return -1;
+    session->config = config_from_text(config_path, text, template_folder, error);
+    free(text);
+    if (session->config == NULL)
+        return -1;
+    session->store = store_open(run_dir, STORE_WRITE, error);
+    if (session->store == NULL || restore_settings(session, error) < 0 ||
+        start_workers(session, config_path, template_folder, session->config->device, error) < 0 ||
+        check_device(session, error) < 0 || start_evolutions(session, error) < 0 ||
+        rebuild(session, error) < 0)
+        return -1;
+    session->begun = clock_seconds();
+    return 0;
+}
+
+void session_close(struct session *session) {
+    pool_free(session->pool);
+    store_close(session->store);
+    for (int g = 0; g < session->goal_count; g++) {
+        evolution_free(session->evolutions[g]);
+        template_free(session->templates[g]);
+    }
+    config_free(session->config);
+    if (session->workers_lock >= 0)
+        close(session->workers_lock);
+}

@@ -1,0 +1,76 @@
+/*
+ * session: the search itself, from a run folder: what run and resume share. It joins the halves
+ * that do not know each other: evolve/ proposes, trial/ judges, store/ remembers.
+ *
+ *     struct session session;
+ *     if (session_create(&session, "results/demo", config, &settings, &error) == 0)   // or
+ * session_resume status = session_search(&session, &error); session_close(&session);
+ *
+ * A run folder holds run.db (store/store.h), config.json as it was given, and template/, a copy of
+ * the template's bytes: what the run is about cannot change under it.
+ */
+#ifndef EVOTILE_CMD_SESSION_H
+#define EVOTILE_CMD_SESSION_H
+
+#include "config/config.h"
+#include "evolve/evolution.h"
+#include "store/store.h"
+#include "trial/pool.h"
+
+struct session_settings {
+    const char *device;      /* NULL: the config's */
+    int64_t trials;          /* 0: the config's */
+    double seconds;          /* 0: the config's */
+    int64_t seed;            /* -1: the config's */
+    int64_t compile_workers; /* -1: as many as there are cores for */
+    bool verbose;            /* a line a trial */
+};
+
+struct session {
+    struct session_settings settings;
+    char run_dir[PATH_SIZE];
+    struct config *config;
+    struct store *store;
+    struct pool *pool;
+    int workers_lock; /* a file descriptor that our workers share: free when the last of them is
+                         gone */
+    int goal_count;
+    struct template *templates[CASES_MAX];
+    struct evolution *evolutions[CASES_MAX];
+    int64_t asked, told; /* trials */
+    int64_t told_before; /* of earlier sessions of the run */
+    double seconds_before;
+    double begun; /* clock_seconds */
+    bool batch_open;
+    double batch_begun;
+    struct {
+        int64_t trial;
+        double when; /* clock_seconds, 0: in an earlier session */
+    } champions[CASES_MAX];
+};
+
+/* The run's own files: config.json and the template's folder of an existing run. */
+int session_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
+                  struct error *error);
+
+/* Makes the folder and starts the workers. Takes `config` over, also when it fails. */
+int session_create(struct session *session, const char *run_dir, struct config *config,
+                   const struct session_settings *settings, struct error *error);
+/* Rebuilds populations, random states and counters from the stored order of events, and starts the
+   workers, after the last of an earlier session's have gone. */
+int session_resume(struct session *session, const char *run_dir,
+                   const struct session_settings *settings, struct error *error);
+
+/* One hash of all goals' searches: equal states, equal digests. */
+struct hash session_digest(const struct session *session);
+
+/* Whether the budget is spent or the space exhausted, so that a search would start nothing. */
+bool session_is_finished(const struct session *session);
+
+/* Searches until the budget is spent, the space is exhausted, or a signal comes; then finishes what
+   is in flight. 0: done, 1: interrupted. */
+int session_search(struct session *session, struct error *error);
+
+void session_close(struct session *session);
+
+#endif
