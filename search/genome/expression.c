@@ -1,5 +1,6 @@
-#include "base/error.h"
 #include "genome/expression_tree.h"
+
+#include "base/error.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -91,6 +92,21 @@ static int add_leaf(struct parser *parser, enum op op, const char *at, int64_t n
     return node;
 }
 
+/* Adds an operator; if its value is known already, that value instead. So a printed negative
+   constant, which reads as an operation, is a leaf again, and no text grows deeper by being printed
+   and read. */
+static int add_operator(struct parser *parser, enum op op, const char *at, int a, int b, int c) {
+    static const struct slots none;
+    int64_t value;
+    struct fault fault;
+    int node = add_node(parser, op, at, a, b, c);
+    if (node < 0 || !expression_value(parser->expression, node, &none, NULL, &value, &fault))
+        return node;
+    parser->expression->nodes[node] =
+        (struct node){.op = OP_NUMBER, .depth = 1, .operands = {-1, -1, -1}, .number = value};
+    return node;
+}
+
 static int parse_number(struct parser *parser) {
     const char *start = parser->at;
     int64_t number = 0;
@@ -112,10 +128,10 @@ static int parse_call(struct parser *parser, enum op op, const char *name) {
         count++;
         bool joins = count >= 2; /* to what the arguments before have come to */
         if (op == OP_LOG2 && count == 1)
-            result = add_node(parser, op, name, argument, -1, -1);
+            result = add_operator(parser, op, name, argument, -1, -1);
         else
-            result =
-                joins && result >= 0 ? add_node(parser, op, name, result, argument, -1) : argument;
+            result = joins && result >= 0 ? add_operator(parser, op, name, result, argument, -1)
+                                          : argument;
         if (result < 0)
             return -1;
     } while (accept(parser, ","));
@@ -177,7 +193,7 @@ static int parse_operand(struct parser *parser) {
             parser->nesting++;
             int operand = parse_operand(parser);
             parser->nesting--;
-            return operand < 0 ? -1 : add_node(parser, (enum op)op, start, operand, -1, -1);
+            return operand < 0 ? -1 : add_operator(parser, (enum op)op, start, operand, -1, -1);
         }
     return fail(parser, start, "a number, a name or ( is missing here");
 }
@@ -204,7 +220,7 @@ static int parse_binary(struct parser *parser, int level) {
         int right = parse_binary(parser, own_level + 1);
         if (right < 0)
             return -1;
-        left = add_node(parser, (enum op)op, at, left, right, -1);
+        left = add_operator(parser, (enum op)op, at, left, right, -1);
         int next = left < 0 ? -1 : peek_binary(parser);
         bool compares = op >= OP_EQUAL && op <= OP_GREATER;
         if (compares && next >= 0 && spellings[next].level == own_level)
@@ -225,7 +241,7 @@ static int parse_choice(struct parser *parser) {
             chosen = fail(parser, parser->at, "the : of this ?: is missing here");
         if (chosen >= 0)
             other = parse_choice(parser);
-        node = other < 0 ? -1 : add_node(parser, OP_CHOOSE, at, node, chosen, other);
+        node = other < 0 ? -1 : add_operator(parser, OP_CHOOSE, at, node, chosen, other);
     }
     parser->nesting--;
     return node;

@@ -1,7 +1,8 @@
-#include "base/error.h"
 #include "genome/expression_tree.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 struct printer {

@@ -129,8 +129,8 @@ struct problem {
 bool space_check(const struct space *space, const struct genome *genome, struct problem *problem);
 
 /* In how many pairs of a constraint (or derived quantity) and an environment the genome fails: 0 if
-   it is valid. `culprits`, which may be NULL, gets a bit for each gene that a failure depends on.
- */
+   it is valid. Environments that a constraint cannot tell apart count once. `culprits`, which may
+   be NULL, gets a bit for each gene that a failure depends on. */
 int space_failures(const struct space *space, const struct genome *genome, uint32_t *culprits);
 
 /* Fills the values of all slots for one environment, for evaluating further expressions of the
@@ -156,23 +156,24 @@ double space_raw_count(const struct space *space);
    if `count` is exact, false if it is only a lower bound. 10^7 steps take about a second. */
 bool space_count(const struct space *space, uint64_t steps, uint64_t *count);
 
-/* Walks over the valid genomes, each once, in an order that never changes for the same space.
-   Values of constraints are decided gene by gene, so subtrees without a valid genome are skipped as
-   early as can be. */
+/* Walks over the valid genomes, each once, in an order that is the same whenever the space is. A
+   subtree without a valid genome is skipped as soon as a constraint is decided. The cursor is owned
+   by the caller, and the space outlives it. */
 struct space_cursor;
 struct space_cursor *space_cursor_new(const struct space *space);
 bool space_cursor_next(struct space_cursor *cursor, struct genome *genome);
 void space_cursor_free(struct space_cursor *cursor);
 
-/* Draws a valid genome, each equally likely; false if the space is empty. Draws at random and
-   rejects what is not valid; where valid genomes are rarer than about 1 in 10^4, one is picked
-   uniformly from a list of all, made on first need. Should even that list be out of reach (more
-   than 2^20, or 10^8 steps), it holds only those found within the limits, so that a call always
-   ends. Not for two threads at once. */
+/* Draws a valid genome, each equally likely; false if there is none. Draws at random and rejects
+   what is not valid, 4096 times at most; then picks uniformly from a list of all, made on first
+   need. The list stops at 2^20 genomes or 2 * 10^7 steps, so that a call always ends; a space that
+   needs more is sampled unevenly. What is drawn depends on the space and on `random` alone. Not for
+   two threads at once. */
 bool space_sample(const struct space *space, struct random *random, struct genome *genome);
 
-/* Whether no genome is valid. If so and `why` is not NULL, it gets, of the constraints, the one
-   that leaves the fewest genomes of a sample standing: a hint at what to loosen. */
+/* Whether no genome is valid, or none could be found within the limits of space_sample. If so and
+   `why` is not NULL, it gets the constraint that fails for most raw genomes, a hint at what to
+   loosen (and no environment: -1). */
 bool space_is_empty(const struct space *space, struct problem *why);
 
 #endif

@@ -438,6 +438,32 @@ static void prints_c(void **state) {
     assert_non_null(strstr(functions, "static inline int64_t fn_ceil_div(int64_t a, int64_t b)"));
 }
 
+/* A constant that takes three nodes to write, as deep down as can be. */
+static void printing_adds_no_depth(void **state) {
+    (void)state;
+    struct scope scope = scope_of(abc, 3);
+    struct error error = {0};
+    char text[300] = "", printed[1024];
+    int64_t values[3] = {INT64_MIN, 1, 0};
+    struct slots known = {{1}};
+    for (int i = 1; i < EXPRESSION_DEPTH_MAX; i++)
+        text[i - 1] = i % 2 ? '!' : '-';
+    strcat(text, "b");
+    for (int i = 0; i < 2; i++) {
+        struct expression *expression = expression_parse(text, &scope, &error);
+        assert_non_null(expression);
+        expression_print(expression, &scope, &(struct expression_style){&known, values, NULL},
+                         printed, sizeof printed);
+        struct expression *again = expression_parse(printed, &scope, &error);
+        assert_non_null(again);
+        expression_free(again);
+        expression_free(expression);
+        memset(text, '\0', sizeof text);
+        for (int j = 0; j < EXPRESSION_DEPTH_MAX - 1; j++)
+            strcat(text, j ? "-b" : "a-b");
+    }
+}
+
 static void names_are_checked(void **state) {
     (void)state;
     struct scope scope = scope_of(abc, 3);
@@ -477,6 +503,7 @@ int main(void) {
         cmocka_unit_test(tells_what_it_reads),
         cmocka_unit_test(random_ones_agree_with_another_evaluator),
         cmocka_unit_test(prints_c),
+        cmocka_unit_test(printing_adds_no_depth),
         cmocka_unit_test(names_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
