@@ -147,4 +147,8 @@ struct device {
 struct device *device_open(const char *spec, struct error *error);
 void device_close(struct device *device);
 
+/* What a spec means, without opening it. For GPUs, and for auto, a child process asks the driver, so
+   that a process which starts workers never initialises it. */
+int device_describe(const char *spec, struct device_info *info, struct error *error);
+
 #endif

@@ -1,0 +1,164 @@
+#include "device/published.h"
+
+#include "base/json.h"
+#include "base/path.h"
+
+#include <string.h>
+
+enum field_kind { FIELD_INT, FIELD_INT64, FIELD_DOUBLE };
+
+struct field {
+    const char *key;
+    enum field_kind kind;
+    size_t offset;
+    bool required;
+    double minimum, maximum;
+};
+
+#define FIELD(member, kind, required, minimum, maximum)                                            \
+    { #member, kind, offsetof(struct device_info, member), required, minimum, maximum }
+
+static const struct field fields[] = {
+    FIELD(sm_count, FIELD_INT, true, 1, 4096),
+    FIELD(smem_per_block, FIELD_INT, true, 1024, 1 << 24),
+    FIELD(smem_per_block_optin, FIELD_INT, true, 1024, 1 << 24),
+    FIELD(smem_per_sm, FIELD_INT, true, 1024, 1 << 24),
+    FIELD(registers_per_sm, FIELD_INT, true, 1024, 1 << 24),
+    FIELD(threads_per_sm, FIELD_INT, true, 32, 1 << 16),
+    FIELD(blocks_per_sm, FIELD_INT, true, 1, 1 << 10),
+    FIELD(memory_bytes, FIELD_INT64, true, 1 << 20, 1e15),
+    FIELD(l2_bytes, FIELD_INT, true, 1 << 10, INT32_MAX),
+    FIELD(clock_mhz, FIELD_DOUBLE, true, 1, 1e5),
+    FIELD(dram_gb_per_s, FIELD_DOUBLE, true, 0.1, 1e6),
+    FIELD(l2_gb_per_s, FIELD_DOUBLE, false, 0.1, 1e6),
+    FIELD(tensor_tflops, FIELD_DOUBLE, true, 0.01, 1e6),
+    FIELD(fp32_tflops, FIELD_DOUBLE, true, 0.01, 1e6),
+    FIELD(launch_us, FIELD_DOUBLE, false, 0, 1e3),
+};
+enum { FIELD_COUNT = sizeof fields / sizeof *fields };
+
+static int read_field(const struct json *root, const struct field *field, struct device_info *info,
+                      struct error *error) {
+    struct json value;
+    double number;
+    int64_t whole = 0;
+    if (!json_find(root, field->key, &value))
+        return field->required ? json_need(root, field->key, &value, error) : 0;
+    if (field->kind == FIELD_DOUBLE ? json_number(&value, &number, error) < 0
+                                    : json_integer(&value, &whole, error) < 0)
+        return -1;
+    if (field->kind != FIELD_DOUBLE)
+        number = (double)whole;
+    if (!(number >= field->minimum && number <= field->maximum))
+        return json_error(&value, error, "must lie between %.15g and %.15g", field->minimum,
+                          field->maximum);
+    void *at = (char *)info + field->offset;
+    if (field->kind == FIELD_DOUBLE)
+        *(double *)at = number;
+    else if (field->kind == FIELD_INT)
+        *(int *)at = (int)whole;
+    else
+        *(int64_t *)at = whole;
+    return 0;
+}
+
+/* "sm_89" */
+static int read_architecture(const struct json *root, int *compute_capability,
+                             struct error *error) {
+    struct json value;
+    const char *text;
+    char rest;
+    if (json_need(root, "architecture", &value, error) < 0 || json_string(&value, &text, error) < 0)
+        return -1;
+    if (sscanf(text, "sm_%3d%c", compute_capability, &rest) != 1 || *compute_capability < 50)
+        return json_error(&value, error, "must be an architecture such as \"sm_89\"");
+    return 0;
+}
+
+static int read_info(const struct json *root, struct device_info *info, struct error *error) {
+    const char *keys[FIELD_COUNT + 4] = {"about", "name", "architecture"};
+    struct json value;
+    const char *name;
+    for (int i = 0; i < FIELD_COUNT; i++)
+        keys[3 + i] = fields[i].key;
+    *info = (struct device_info){.predicts = true};
+    if (json_only(root, keys, error) < 0 || json_need(root, "name", &value, error) < 0 ||
+        json_string(&value, &name, error) < 0 ||
+        read_architecture(root, &info->compute_capability, error) < 0)
+        return -1;
+    if (*name == '\0' || strlen(name) >= sizeof info->name)
+        return json_error(&value, error, "must have 1 to %zu letters", sizeof info->name - 1);
+    strcpy(info->name, name);
+    snprintf(info->spec, sizeof info->spec, "emulated:sm_%d", info->compute_capability);
+    for (int i = 0; i < FIELD_COUNT; i++)
+        if (read_field(root, &fields[i], info, error) < 0)
+            return -1;
+    return 0;
+}
+
+int published_read(const char *path, struct device_info *info, struct error *error) {
+    struct json_document document;
+    struct device_info read;
+    if (json_read(&document, path, error) < 0)
+        return -1;
+    struct json root = json_root(&document);
+    int result = read_info(&root, &read, error);
+    json_release(&document);
+    if (result == 0)
+        *info = read;
+    return result;
+}
+
+static int find_folder(char folder[PATH_SIZE], struct error *error) {
+    char own[PATH_SIZE];
+    char beside[PATH_SIZE];
+    char installed[PATH_SIZE];
+    const char *set = getenv("EVOTILE_DEVICES");
+    if (path_own_folder(own, error) < 0 ||
+        path_join(beside, own, "../configs/devices", error) < 0 ||
+        path_join(installed, own, "../share/evotile/configs/devices", error) < 0)
+        return -1;
+    const char *const places[] = {set != NULL ? set : "configs/devices", "configs/devices", beside,
+                                  installed};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (path_is_dir(places[i]))
+            return path_join(folder, "", places[i], error);
+    return error_set(error, "there is no folder of device files: set EVOTILE_DEVICES to one, such "
+                            "as configs/devices of evotile's own sources");
+}
+
+int published_find(int compute_capability, struct device_info *info, struct error *error) {
+    char folder[PATH_SIZE];
+    char path[PATH_SIZE];
+    char known[256] = "";
+    char **names;
+    int count;
+    int result = 0;
+    bool found = false;
+    if (find_folder(folder, error) < 0 || path_list(folder, &names, &count, error) < 0)
+        return -1;
+    for (int i = 0; i < count && result == 0 && !found; i++) {
+        struct device_info candidate;
+        size_t length = strlen(names[i]);
+        size_t used = strlen(known);
+        if (length < 5 || strcmp(names[i] + length - 5, ".json") != 0)
+            continue;
+        if (path_join(path, folder, names[i], error) < 0 ||
+            published_read(path, &candidate, error) < 0) {
+            result = -1;
+        } else if (candidate.compute_capability == compute_capability) {
+            found = true;
+            *info = candidate;
+        } else if (strstr(known, candidate.spec) == NULL) {
+            snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "",
+                     candidate.spec);
+        }
+    }
+    path_list_free(names, count);
+    if (result == 0 && !found)
+        return error_input(error,
+                           "%s has no device of sm_%d: there are %s; add a file for yours, or "
+                           "choose one of these",
+                           folder, compute_capability, *known != '\0' ? known : "none");
+    return result;
+}

@@ -1,0 +1,26 @@
+/*
+ * published: what is known of a device without having it: the figures of a device file, such as
+ * configs/devices/l4.json. The emulated device is made of them. configs/README.md shows every key.
+ *
+ *     struct device_info info;
+ *     if (published_find(89, &info, &error) < 0)
+ *         return -1;
+ *
+ * A device file is JSON with comments; unknown keys are errors that name the nearest one. Figures
+ * that nobody published may be left out: they are 0.
+ */
+#ifndef EVOTILE_DEVICE_PUBLISHED_H
+#define EVOTILE_DEVICE_PUBLISHED_H
+
+#include "device/device.h"
+
+/* Reads one file. The info is that of the emulated device: it predicts, and its spec names the
+   architecture. */
+int published_read(const char *path, struct device_info *info, struct error *error);
+
+/* The device of an architecture (89 for sm_89): the first by file name, in the first that exists of
+   $EVOTILE_DEVICES, configs/devices here, beside the program's folder, and where `make install`
+   puts them. Says which architectures there are when there is no such device. */
+int published_find(int compute_capability, struct device_info *info, struct error *error);
+
+#endif
