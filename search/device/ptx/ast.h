@@ -1,0 +1,174 @@
+/*
+ * ast: a PTX module as written (PTX ISA, chapters 4 to 6 and 11): variables, functions, and each
+ * function's body as a flat list of statements. Names are numbers from one table, so that later
+ * passes compare and index instead of hashing.
+ *
+ * Not checked here: whether an opcode exists, its modifiers and the number of its operands. That is
+ * decode.h's business. Checked here: every size, so that no later pass has to fear one.
+ *
+ *     struct ast *ast = ast_parse(text, &error);
+ *     const struct function *function = &ast->functions[0];
+ *     ast_free(ast);
+ *
+ * Everything is allocated in one arena and lives until ast_free.
+ */
+#ifndef EVOTILE_DEVICE_PTX_AST_H
+#define EVOTILE_DEVICE_PTX_AST_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Fundamental types; the order is that of type_table. */
+enum type {
+    TYPE_NONE,
+    TYPE_PRED,
+    TYPE_B8,
+    TYPE_U8,
+    TYPE_S8,
+    TYPE_B16,
+    TYPE_U16,
+    TYPE_S16,
+    TYPE_F16,
+    TYPE_BF16,
+    TYPE_B32,
+    TYPE_U32,
+    TYPE_S32,
+    TYPE_F32,
+    TYPE_F16X2,
+    TYPE_BF16X2,
+    TYPE_TF32,
+    TYPE_B64,
+    TYPE_U64,
+    TYPE_S64,
+    TYPE_F64,
+    TYPE_B128,
+    TYPE_COUNT
+};
+
+int type_bytes(enum type type); /* 0 for a predicate */
+bool type_is_signed(enum type type);
+bool type_is_float(enum type type);
+/* "f32" -> TYPE_F32; TYPE_NONE if it is no type. */
+enum type type_parse(const char *text, int length);
+
+enum space {
+    SPACE_REGISTER,
+    SPACE_GENERIC,
+    SPACE_GLOBAL,
+    SPACE_CONST,
+    SPACE_SHARED,
+    SPACE_LOCAL,
+    SPACE_PARAM
+};
+
+struct slice {
+    const char *text;
+    int length;
+};
+bool slice_is(struct slice slice, const char *text);
+
+enum operand_kind {
+    OPERAND_NAME,    /* %r1, a variable, a label; `bits` is added to a variable's address */
+    OPERAND_INTEGER, /* bits */
+    OPERAND_FLOAT32, /* bits of an fp32 */
+    OPERAND_FLOAT64,
+    OPERAND_VECTOR,  /* {a, b} */
+    OPERAND_ADDRESS, /* [name + bits], or [bits] with name -1 */
+    OPERAND_PAIR,    /* a|b */
+    OPERAND_LIST,    /* (a, b) of a call */
+    OPERAND_SINK,    /* _ */
+};
+
+struct operand {
+    enum operand_kind kind;
+    bool negated; /* !p */
+    int name;     /* -1 if none */
+    int count;    /* of elements */
+    uint64_t bits;
+    struct operand *elements; /* simple operands: names, numbers, sinks */
+};
+
+/* A variable or a range of registers. */
+struct variable {
+    enum space space;
+    enum type type;
+    int name;
+    int vector;         /* 1, 2 or 4 */
+    int register_count; /* of name<count>; 0: the one register `name` */
+    bool is_extern;     /* .extern .shared x[]: dynamic shared memory */
+    unsigned alignment;
+    uint64_t bytes;
+    int value_count; /* of the initialiser; NAME elements are addresses */
+    struct operand *values;
+};
+
+/* A .loc: where an instruction comes from. inlined is the index of the location of the call, or -1.
+ */
+struct location {
+    int file, line, column, inlined;
+};
+
+enum statement_kind {
+    STATEMENT_INSTRUCTION,
+    STATEMENT_LABEL, /* name */
+    STATEMENT_OPEN,  /* { */
+    STATEMENT_CLOSE, /* } */
+    STATEMENT_VARIABLE,
+    STATEMENT_TARGETS, /* name: .branchtargets operands */
+};
+
+struct statement {
+    enum statement_kind kind;
+    bool guard_negated;
+    int guard; /* a name, or -1 */
+    int name;
+    int line; /* of the PTX text */
+    int location;
+    int operand_count;
+    struct slice opcode; /* the whole of it: ld.global.f32 */
+    struct operand *operands;
+    struct variable *variable;
+};
+
+struct function {
+    int name;
+    bool is_entry, is_defined;
+    int line;
+    int parameter_count, result_count;
+    struct variable *parameters, *results;
+    unsigned max_block[3], required_block[3]; /* zeros if not given */
+    int statement_count;
+    struct statement *statements;
+};
+
+struct name {
+    struct slice slice;
+    uint32_t hash;
+    int next; /* of the same bucket, or -1 */
+};
+
+struct ast {
+    char *text; /* a copy: slices point into it */
+    struct name *names;
+    int name_count;
+    struct variable **variables; /* of module scope */
+    int variable_count;
+    struct function *functions;
+    int function_count;
+    struct location *locations;
+    int location_count;
+    struct slice *files; /* by the index of .file; empty where not given */
+    int file_count;
+    struct arena *arena;
+};
+
+/* The module as written, or NULL. */
+struct ast *ast_parse(const char *text, struct error *error);
+void ast_free(struct ast *ast);
+/* The number of a name, or -1 if the module never says it. */
+int ast_name(const struct ast *ast, const char *name);
+
+#endif

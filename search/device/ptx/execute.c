@@ -1,0 +1,291 @@
+#include "device/ptx/execute.h"
+
+#include "device/ptx/half.h"
+
+#include <fenv.h>
+#include <string.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+void float_mode_set(uint8_t mode) {
+#if defined(__x86_64__)
+    static const unsigned rounding[] = {0, 3, 1, 2};  /* of MXCSR: nearest, down, up, zero */
+    unsigned flush = mode & FLOAT_FLUSH ? 0x8040 : 0; /* results and operands */
+    _mm_setcsr(0x1f80 | rounding[mode & FLOAT_ROUNDING] << 13 | flush);
+#else
+    static const int rounding[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    fesetround(rounding[mode & FLOAT_ROUNDING]);
+#if defined(__aarch64__)
+    uint64_t control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    control = mode & FLOAT_FLUSH ? control | 1u << 24 : control & ~(1ull << 24);
+    __asm__ volatile("msr fpcr, %0" : : "r"(control));
+#endif
+#endif
+}
+
+static inline void enter_float_mode(struct warp *warp, uint8_t mode) {
+    if (mode != FLOAT_ANY && mode != warp->block->float_mode)
+        float_mode_set(warp->block->float_mode = mode);
+}
+
+void merge_lanes(void *out, const void *from, int width, uint32_t mask) {
+    switch (width) {
+    case 0:
+        *(uint32_t *)out = (*(uint32_t *)out & ~mask) | (*(const uint32_t *)from & mask);
+        break;
+    case 2:
+        FOR_EACH_LANE(lane, mask)((uint16_t *)out)[lane] = ((const uint16_t *)from)[lane];
+        break;
+    case 4:
+        FOR_EACH_LANE(lane, mask)((uint32_t *)out)[lane] = ((const uint32_t *)from)[lane];
+        break;
+    default:
+        FOR_EACH_LANE(lane, mask)((uint64_t *)out)[lane] = ((const uint64_t *)from)[lane];
+    }
+}
+
+/* .sat of floats: to [0, 1], a NaN to 0. */
+static void saturate(void *out, enum type type) {
+    for (int i = 0; i < LANES; i++) {
+        if (type == TYPE_F32) {
+            float *lane = (float *)out + i;
+            *lane = *lane > 0 ? (*lane < 1 ? *lane : 1) : 0;
+        } else if (type == TYPE_F64) {
+            double *lane = (double *)out + i;
+            *lane = *lane > 0 ? (*lane < 1 ? *lane : 1) : 0;
+        } else {
+            int halves = type == TYPE_F16X2 ? 2 : 1;
+            for (int half = 0; half < halves; half++) {
+                uint16_t *lane = (uint16_t *)out + halves * i + half;
+                float value = half_to_float(*lane);
+                *lane = value > 0 ? (value < 1 ? *lane : 0x3c00) : 0;
+            }
+        }
+    }
+}
+
+/* .ftz of operations that only pick or copy an fp32. */
+static void flush(uint32_t *out) {
+    for (int i = 0; i < LANES; i++)
+        if (!(out[i] & 0x7f800000u))
+            out[i] &= 0x80000000u;
+}
+
+static void finish(const struct instruction *instruction, void *out) {
+    if (instruction->saturate)
+        saturate(out, (enum type)instruction->type);
+    if (instruction->flush)
+        flush(out);
+}
+
+EXECUTE(arithmetic) {
+    uint64_t scratch[LANES];
+    const uint32_t *operands = instruction->operands;
+    void *out = place_of(warp, operands[0]);
+    void *target = mask == ALL_LANES ? out : scratch;
+    const void *in[LANE_INPUTS_MAX];
+    for (int i = 0; i < instruction->input_count; i++)
+        in[i] = place_of(warp, operands[1 + i]);
+    enter_float_mode(warp, instruction->float_mode);
+    instruction->lanes(target, in);
+    if (instruction->saturate || instruction->flush)
+        finish(instruction, target);
+    if (target != out)
+        merge_lanes(out, target, instruction->width, mask);
+    warp->block->counts->special_functions += instruction->is_special_function;
+    return ACTION_NEXT;
+}
+
+EXECUTE(conversion) {
+    uint64_t result[LANES];
+    const void *in[2] = {place_of(warp, instruction->operands[1]),
+                         place_of(warp, instruction->operands[2])};
+    enter_float_mode(warp, instruction->float_mode);
+    warp->kernel->module->lanes.convert(&instruction->as.conversion, result, in);
+    finish(instruction, result);
+    merge_lanes(place_of(warp, instruction->operands[0]), result, instruction->width, mask);
+    return ACTION_NEXT;
+}
+
+static uint32_t combine(const struct warp *warp, const struct instruction *instruction,
+                        uint32_t result, uint32_t place) {
+    if (!instruction->as.compare.combination)
+        return result;
+    uint32_t other = *(uint32_t *)place_of(warp, place);
+    if (instruction->as.compare.combined_negated)
+        other = ~other;
+    switch (instruction->as.compare.combination) {
+    case COMBINE_AND:
+        return result & other;
+    case COMBINE_OR:
+        return result | other;
+    default:
+        return result ^ other;
+    }
+}
+
+/* operands: p, q, a, b, c. Of packed types p and q are the two halves, else each other's opposite.
+ */
+EXECUTE(setp) {
+    const uint32_t *operands = instruction->operands;
+    const void *in[2] = {place_of(warp, operands[2]), place_of(warp, operands[3])};
+    uint32_t result[2];
+    enter_float_mode(warp, instruction->float_mode);
+    instruction->lanes(result, in);
+    if (instruction->type != TYPE_F16X2 && instruction->type != TYPE_BF16X2)
+        result[1] = ~result[0];
+    uint32_t first = combine(warp, instruction, result[0], operands[4]);
+    uint32_t second = combine(warp, instruction, result[1], operands[4]);
+    merge_lanes(place_of(warp, operands[0]), &first, 0, mask);
+    if (instruction->as.compare.has_second)
+        merge_lanes(place_of(warp, operands[1]), &second, 0, mask);
+    return ACTION_NEXT;
+}
+
+/* operands: d, a, b, c. True is 1.0 in floating types and all ones in others. */
+EXECUTE(set) {
+    const uint32_t *operands = instruction->operands;
+    const void *in[2] = {place_of(warp, operands[1]), place_of(warp, operands[2])};
+    uint32_t result[2] = {0}, out[LANES];
+    enter_float_mode(warp, instruction->float_mode);
+    instruction->lanes(result, in);
+    for (int half = 0; half < 2; half++)
+        result[half] = combine(warp, instruction, result[half], operands[3]);
+    enum type type = instruction->as.compare.result;
+    for (int i = 0; i < LANES; i++) {
+        bool low = result[0] >> i & 1, high = result[1] >> i & 1;
+        if (type == TYPE_F16X2)
+            out[i] = (low ? 0x3c00u : 0) | (high ? 0x3c000000u : 0);
+        else if (type == TYPE_BF16X2)
+            out[i] = (low ? 0x3f80u : 0) | (high ? 0x3f800000u : 0);
+        else if (type == TYPE_F16 || type == TYPE_BF16)
+            ((uint16_t *)out)[i] = low ? (type == TYPE_F16 ? 0x3c00 : 0x3f80) : 0;
+        else if (instruction->type == TYPE_F16X2 || instruction->type == TYPE_BF16X2)
+            out[i] = (low ? 0xffffu : 0) | (high ? 0xffff0000u : 0);
+        else if (instruction->width == 2)
+            ((uint16_t *)out)[i] = low ? 0xffff : 0;
+        else
+            out[i] = low ? (type == TYPE_F32 ? 0x3f800000u : ~0u) : 0;
+    }
+    merge_lanes(place_of(warp, operands[0]), out, instruction->width, mask);
+    return ACTION_NEXT;
+}
+
+EXECUTE(pack) {
+    uint64_t result[LANES];
+    int bytes = instruction->as.pack.element_bytes, count = instruction->as.pack.count;
+    for (int element = 0; element < count; element++) {
+        const uint8_t *from = place_of(warp, instruction->operands[1 + element]);
+        for (int lane = 0; lane < LANES; lane++)
+            memcpy((uint8_t *)result + (lane * count + element) * bytes, from + lane * bytes,
+                   (size_t)bytes);
+    }
+    merge_lanes(place_of(warp, instruction->operands[0]), result, bytes * count, mask);
+    return ACTION_NEXT;
+}
+
+EXECUTE(unpack) {
+    int bytes = instruction->as.pack.element_bytes, count = instruction->as.pack.count;
+    uint64_t source[LANES]; /* a copy: an element may be written before the next is read */
+    memcpy(source, place_of(warp, instruction->operands[count]), (size_t)(bytes * count) * LANES);
+    for (int element = 0; element < count; element++) {
+        uint8_t *to = place_of(warp, instruction->operands[element]);
+        FOR_EACH_LANE(lane, mask)
+        memcpy(to + (int)lane * bytes, (uint8_t *)source + ((int)lane * count + element) * bytes,
+               (size_t)bytes);
+    }
+    return ACTION_NEXT;
+}
+
+EXECUTE(shift_address) {
+    uint64_t result[LANES];
+    const uint64_t *from = place_of(warp, instruction->operands[1]);
+    for (int lane = 0; lane < LANES; lane++)
+        result[lane] = from[lane] + instruction->as.shift;
+    merge_lanes(place_of(warp, instruction->operands[0]), result, 8, mask);
+    return ACTION_NEXT;
+}
+
+static enum space space_of(uint64_t address) {
+    if (address - SHARED_WINDOW < WINDOW_BYTES)
+        return SPACE_SHARED;
+    if (address - LOCAL_WINDOW < WINDOW_BYTES)
+        return SPACE_LOCAL;
+    return address - PARAM_WINDOW < WINDOW_BYTES ? SPACE_PARAM : SPACE_GLOBAL;
+}
+
+EXECUTE(isspace) {
+    uint32_t result = 0;
+    const uint64_t *from = place_of(warp, instruction->operands[1]);
+    for (int lane = 0; lane < LANES; lane++)
+        result |= (uint32_t)(space_of(from[lane]) == instruction->as.isspace.space) << lane;
+    merge_lanes(place_of(warp, instruction->operands[0]), &result, 0, mask);
+    return ACTION_NEXT;
+}
+
+/* Clocks count the instructions of the launch: they move on, and two runs agree. */
+EXECUTE(special) {
+    uint64_t now = warp->block->counts->warp_instructions + warp->tick, result[LANES];
+    for (int lane = 0; lane < LANES; lane++) {
+        if (instruction->width == 8)
+            result[lane] = now;
+        else
+            ((uint32_t *)result)[lane] =
+                (uint32_t)(instruction->input_count == SPECIAL_CLOCK_HI ? now >> 32 : now);
+    }
+    merge_lanes(place_of(warp, instruction->operands[0]), result, instruction->width, mask);
+    return ACTION_NEXT;
+}
+
+EXECUTE(nothing) {
+    (void)warp, (void)instruction, (void)mask;
+    return ACTION_NEXT;
+}
+
+EXECUTE(yield) {
+    (void)warp, (void)instruction, (void)mask;
+    return ACTION_YIELD;
+}
+
+EXECUTE(branch) {
+    return warp_branch(warp, mask, instruction->as.branch.target);
+}
+
+/* The lanes of the first lane's target go there; the others stay for the next turn of this
+ * instruction. */
+EXECUTE(branch_table) {
+    const uint32_t *indices = place_of(warp, instruction->operands[0]);
+    int first = __builtin_ctz(mask);
+    uint32_t index = indices[first], taken = 0;
+    if (index >= instruction->as.branch.target_count)
+        return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
+                        "jumped to entry %u of a table of %u", index,
+                        instruction->as.branch.target_count);
+    FOR_EACH_LANE(lane, mask)
+    taken |= (uint32_t)(indices[lane] == index) << lane;
+    uint32_t target = warp->kernel->targets[instruction->as.branch.target + index];
+    uint32_t skip = warp->active & ~mask, others = mask & ~taken;
+    if (others) {
+        warp_park(warp, others, FRAGMENT_READY, 0);
+    }
+    if (skip) {
+        warp->pc++;
+        warp_park(warp, skip, FRAGMENT_READY, 0);
+        warp->pc--;
+    }
+    return warp_branch(warp, taken, target);
+}
+
+EXECUTE(exit) {
+    (void)instruction;
+    return warp_exit(warp, mask);
+}
+
+EXECUTE(trap) {
+    return fault_at(warp, instruction, __builtin_ctz(mask), PTX_FAULT_TRAP, 0, "%s",
+                    instruction->as.text);
+}

@@ -1,0 +1,114 @@
+/* Matrices across a warp: PTX ISA 9.7.14. All of them want every lane of the warp. */
+#include "device/ptx/execute.h"
+
+#include <string.h>
+
+static enum action need_all(struct warp *warp, const struct instruction *instruction,
+                            uint32_t mask) {
+    if (mask == ALL_LANES)
+        return ACTION_NEXT;
+    return fault_at(warp, instruction, __builtin_ctz(mask), PTX_FAULT_MISUSE, 0,
+                    "ran with the lanes 0x%08x only; it takes all 32", mask);
+}
+
+/* ldmatrix and stmatrix: lane 8i + r holds the address of row r of matrix i; lane l holds, of every
+   matrix, row l / 4, columns 2 (l % 4) and + 1. So the rows in their order are a register's bytes.
+   A matrix's addresses may be missing where fewer than four are moved. */
+static enum action reach_rows(struct warp *warp, const struct instruction *instruction,
+                              uint32_t base_place, bool is_store, uint8_t *pointers[LANES]) {
+    const struct access *access = &instruction->as.access;
+    uint32_t rows = access->vector == 4 ? ALL_LANES : (1u << 8 * access->vector) - 1;
+    if (reach_lanes(warp, instruction, access, base_place, rows, 16, is_store, pointers) ==
+        ACTION_FAULT)
+        return ACTION_FAULT;
+    struct block *block = warp->block;
+    for (int i = 0; i < 8 * access->vector; i++)
+        if (pointers[i] < block->shared || pointers[i] >= block->shared + block->shared_bytes)
+            return fault_at(warp, instruction, i, PTX_FAULT_MISUSE, 0,
+                            "got an address that is not in shared memory");
+    block->counts->shared_bytes += (uint64_t)(128 * access->vector);
+    block->counts->shared_wavefronts += (uint64_t)wavefronts(warp, pointers, rows, 16);
+    return ACTION_NEXT;
+}
+
+static void transpose(uint16_t tile[64]) {
+    for (int row = 0; row < 8; row++)
+        for (int column = 0; column < row; column++) {
+            uint16_t kept = tile[8 * row + column];
+            tile[8 * row + column] = tile[8 * column + row];
+            tile[8 * column + row] = kept;
+        }
+}
+
+/* operands: registers, base */
+EXECUTE(load_matrix) {
+    const struct access *access = &instruction->as.access;
+    uint8_t *rows[LANES];
+    if (need_all(warp, instruction, mask) == ACTION_FAULT ||
+        reach_rows(warp, instruction, instruction->operands[access->vector], false, rows) ==
+            ACTION_FAULT)
+        return ACTION_FAULT;
+    for (int matrix = 0; matrix < access->vector; matrix++) {
+        uint16_t tile[64];
+        for (int row = 0; row < 8; row++)
+            memcpy(&tile[8 * row], rows[8 * matrix + row], 16);
+        if (access->transposed)
+            transpose(tile);
+        memcpy(place_of(warp, instruction->operands[matrix]), tile, sizeof tile);
+    }
+    return ACTION_NEXT;
+}
+
+/* operands: base, registers */
+EXECUTE(store_matrix) {
+    const struct access *access = &instruction->as.access;
+    uint8_t *rows[LANES];
+    if (need_all(warp, instruction, mask) == ACTION_FAULT ||
+        reach_rows(warp, instruction, instruction->operands[0], true, rows) == ACTION_FAULT)
+        return ACTION_FAULT;
+    for (int matrix = 0; matrix < access->vector; matrix++) {
+        uint16_t tile[64];
+        memcpy(tile, place_of(warp, instruction->operands[1 + matrix]), sizeof tile);
+        if (access->transposed)
+            transpose(tile);
+        for (int row = 0; row < 8; row++)
+            memcpy(rows[8 * matrix + row], &tile[8 * row], 16);
+    }
+    return ACTION_NEXT;
+}
+
+/* operands: d, a */
+EXECUTE(move_matrix) {
+    uint16_t tile[64];
+    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+        return ACTION_FAULT;
+    memcpy(tile, place_of(warp, instruction->operands[1]), sizeof tile);
+    transpose(tile);
+    memcpy(place_of(warp, instruction->operands[0]), tile, sizeof tile);
+    return ACTION_NEXT;
+}
+
+/* operands: d, a, b, c */
+EXECUTE(multiply_matrices) {
+    const struct matrix_shape *shape = &instruction->as.matrix;
+    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+        return ACTION_FAULT;
+    int per_b = shape->k / (shape->format == MATRIX_TF32 ? 4 : 8), per_a = 2 * per_b;
+    int per_d = shape->half_accumulators ? 2 : 4;
+    void *d[4];
+    const void *a[4], *b[2], *c[4];
+    const uint32_t *operand = instruction->operands;
+    for (int i = 0; i < per_d; i++)
+        d[i] = place_of(warp, *operand++);
+    for (int i = 0; i < per_a; i++)
+        a[i] = place_of(warp, *operand++);
+    for (int i = 0; i < per_b; i++)
+        b[i] = place_of(warp, *operand++);
+    for (int i = 0; i < per_d; i++)
+        c[i] = place_of(warp, *operand++);
+    if (warp->block->float_mode != FLOAT_NEAREST)
+        float_mode_set(warp->block->float_mode = FLOAT_NEAREST);
+    warp->kernel->module->lanes.matrix(shape, d, a, b, c);
+    warp->block->counts->mma_operations += (uint64_t)(2 * 16 * 8 * shape->k);
+    return ACTION_NEXT;
+}

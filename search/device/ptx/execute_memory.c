@@ -1,0 +1,376 @@
+/* Loads, stores, atomics and cp.async: PTX ISA 9.7.9.8 to 9.7.9.25, 9.7.13.4 to 9.7.13.6. */
+#include "device/ptx/execute.h"
+
+#include "device/ptx/half.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum action access_fault(struct warp *warp, const struct instruction *instruction, int lane,
+                                uint64_t address, int bytes, bool is_store, const char *space,
+                                const char *where) {
+    return fault_at(warp, instruction, lane, is_store ? PTX_FAULT_STORE : PTX_FAULT_LOAD, address,
+                    "%s %d bytes %s %s 0x%llx: %s", is_store ? "stored" : "loaded", bytes,
+                    is_store ? "to" : "from", space, (unsigned long long)address, where);
+}
+
+/* Resolves a window of the generic space; address becomes the offset in its space. */
+static enum space narrow_space(uint64_t *address) {
+    static const struct {
+        uint64_t base;
+        enum space space;
+    } windows[] = {
+        {SHARED_WINDOW, SPACE_SHARED}, {LOCAL_WINDOW, SPACE_LOCAL}, {PARAM_WINDOW, SPACE_PARAM}};
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
+        if (*address - windows[i].base < WINDOW_BYTES) {
+            *address -= windows[i].base;
+            return windows[i].space;
+        }
+    return SPACE_GLOBAL;
+}
+
+uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum space space, int lane,
+               uint64_t address, int bytes, bool is_store, int *hint) {
+    struct block *block = warp->block;
+    uint64_t offset = address, size = 0;
+    uint8_t *base = NULL;
+    const char *name = "global memory at";
+    if (space == SPACE_GENERIC)
+        space = narrow_space(&offset);
+    if (address & (uint64_t)(bytes - 1)) {
+        fault_at(warp, instruction, lane, PTX_FAULT_MISALIGNED, address,
+                 "%s %d bytes at 0x%llx, which is no multiple of %d",
+                 is_store ? "stored" : "loaded", bytes, (unsigned long long)address, bytes);
+        return NULL;
+    }
+    switch (space) {
+    case SPACE_SHARED:
+        base = block->shared;
+        size = block->shared_bytes;
+        name = "shared memory at";
+        break;
+    case SPACE_LOCAL:
+        base = block->local + (size_t)block->local_bytes * (size_t)(warp->index * LANES + lane);
+        size = block->local_bytes;
+        name = "local memory at";
+        break;
+    case SPACE_PARAM:
+        base = (uint8_t *)block->arguments;
+        size = is_store ? 0 : warp->kernel->visible.argument_bytes;
+        name = "the parameters at";
+        break;
+    default: {
+        uint8_t *found = memory_reach(block->memory, address, (size_t)bytes, hint);
+        char where[160];
+        if (found)
+            return found;
+        ptx_memory_describe(block->memory, address, where, sizeof where);
+        access_fault(warp, instruction, lane, address, bytes, is_store, name, where);
+        return NULL;
+    }
+    }
+    if (offset <= size && (uint64_t)bytes <= size - offset)
+        return base + offset;
+    char where[64];
+    snprintf(where, sizeof where, "there are %llu bytes", (unsigned long long)size);
+    access_fault(warp, instruction, lane, offset, bytes, is_store, name, where);
+    return NULL;
+}
+
+static uint64_t lane_address(const struct access *access, const void *base, uint32_t lane) {
+    uint64_t offset = (uint64_t)access->offset;
+    if (access->base_bytes == 8)
+        return ((const uint64_t *)base)[lane] + offset;
+    if (access->base_bytes == 4) /* 32-bit addresses of shared, local and param wrap as such */
+        return (uint32_t)(((const uint32_t *)base)[lane] + (uint32_t)offset);
+    return offset;
+}
+
+enum action reach_lanes(struct warp *warp, const struct instruction *instruction,
+                        const struct access *access, uint32_t base_place, uint32_t mask, int bytes,
+                        bool is_store, uint8_t *pointers[LANES]) {
+    const void *base = access->base_bytes ? place_of(warp, base_place) : NULL;
+    int hint = -1;
+    if (access->space == SPACE_SHARED) {
+        /* Frequent enough for a loop that decides nothing else. */
+        uint64_t size = warp->block->shared_bytes, bad = 0;
+        FOR_EACH_LANE(lane, mask) {
+            uint64_t address = lane_address(access, base, lane);
+            bad |= (address & (uint64_t)(bytes - 1)) | (address > size - (uint64_t)bytes);
+            pointers[lane] = warp->block->shared + address;
+        }
+        if (!bad && size >= (uint64_t)bytes)
+            return ACTION_NEXT;
+    }
+    FOR_EACH_LANE(lane, mask) {
+        pointers[lane] = reach(warp, instruction, access->space, (int)lane,
+                               lane_address(access, base, lane), bytes, is_store, &hint);
+        if (!pointers[lane])
+            return ACTION_FAULT;
+    }
+    return ACTION_NEXT;
+}
+
+int wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
+    /* Wide accesses go by groups of lanes that take 128 bytes together. */
+    uint32_t lanes_at_once = bytes > 4 ? (uint32_t)(128 / bytes) : LANES;
+    int passes = 0;
+    for (uint32_t from = 0; from < LANES; from += lanes_at_once) {
+        uint32_t group = mask >> from << from;
+        if (from + lanes_at_once < LANES)
+            group &= (1u << (from + lanes_at_once)) - 1;
+        uint32_t words[32][32];
+        uint8_t counts[32] = {0}, most = 0;
+        FOR_EACH_LANE(lane, group) {
+            uint32_t word = (uint32_t)(pointers[lane] - warp->block->shared) / 4;
+            for (int i = 0; i < (bytes + 3) / 4; i++, word++) {
+                uint32_t bank = word % 32;
+                int known = 0;
+                while (known < counts[bank] && words[bank][known] != word)
+                    known++;
+                if (known == counts[bank])
+                    words[bank][counts[bank]++] = word;
+                most = counts[bank] > most ? counts[bank] : most;
+            }
+        }
+        passes += most;
+    }
+    return passes;
+}
+
+static void count_access(struct warp *warp, const struct access *access, bool is_store,
+                         uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
+    struct ptx_counts *counts = warp->block->counts;
+    uint64_t total = (uint64_t)(__builtin_popcount(mask) * bytes);
+    const uint8_t *first = pointers[__builtin_ctz(mask)];
+    struct block *block = warp->block;
+    bool shared = access->space == SPACE_SHARED ||
+                  (access->space == SPACE_GENERIC && first >= block->shared &&
+                   first < block->shared + block->shared_bytes);
+    if (shared) {
+        counts->shared_bytes += total;
+        counts->shared_wavefronts += (uint64_t)wavefronts(warp, pointers, mask, bytes);
+    } else if (access->space == SPACE_LOCAL) {
+        counts->local_bytes += total;
+    } else if (access->space != SPACE_PARAM) {
+        *(is_store ? &counts->global_store_bytes : &counts->global_load_bytes) += total;
+    }
+}
+
+/* One element for each lane of `mask`, extended from its size in memory to the register's. */
+static void load_element(void *out, const struct access *access, uint8_t *const from[LANES],
+                         int offset, uint32_t mask) {
+    if (access->element_bytes == 4 && access->register_bytes == 4) {
+        FOR_EACH_LANE(lane, mask) memcpy((uint32_t *)out + lane, from[lane] + offset, 4);
+        return;
+    }
+    FOR_EACH_LANE(lane, mask) {
+        uint64_t value = 0;
+        memcpy(&value, from[lane] + offset, access->element_bytes);
+        int unused = 64 - 8 * access->element_bytes;
+        if (access->is_signed)
+            value = (uint64_t)((int64_t)(value << unused) >> unused);
+        memcpy((uint8_t *)out + lane * access->register_bytes, &value, access->register_bytes);
+    }
+}
+
+/* operands: elements, base */
+EXECUTE(load) {
+    const struct access *access = &instruction->as.access;
+    uint8_t *pointers[LANES];
+    int bytes = access->element_bytes * access->vector;
+    if (reach_lanes(warp, instruction, access, instruction->operands[access->vector], mask, bytes,
+                    false, pointers) == ACTION_FAULT)
+        return ACTION_FAULT;
+    for (int i = 0; i < access->vector; i++)
+        load_element(place_of(warp, instruction->operands[i]), access, pointers,
+                     i * access->element_bytes, mask);
+    count_access(warp, access, false, pointers, mask, bytes);
+    return ACTION_NEXT;
+}
+
+/* operands: base, elements */
+EXECUTE(store) {
+    const struct access *access = &instruction->as.access;
+    uint8_t *pointers[LANES];
+    int bytes = access->element_bytes * access->vector;
+    if (reach_lanes(warp, instruction, access, instruction->operands[0], mask, bytes, true,
+                    pointers) == ACTION_FAULT)
+        return ACTION_FAULT;
+    for (int i = 0; i < access->vector; i++) {
+        const uint8_t *from = place_of(warp, instruction->operands[1 + i]);
+        FOR_EACH_LANE(lane, mask)
+        memcpy(pointers[lane] + i * access->element_bytes, from + lane * access->register_bytes,
+               access->element_bytes);
+    }
+    count_access(warp, access, true, pointers, mask, bytes);
+    return ACTION_NEXT;
+}
+
+static uint32_t add_halves(enum type type, uint32_t a, uint32_t b) {
+    uint32_t result = 0;
+    for (int shift = 0; shift < 32; shift += 16) {
+        uint16_t x = (uint16_t)(a >> shift), y = (uint16_t)(b >> shift);
+        uint16_t sum = type == TYPE_F16X2 || type == TYPE_F16
+                           ? float_to_half(half_to_float(x) + half_to_float(y))
+                           : float_to_bfloat(bfloat_to_float(x) + bfloat_to_float(y));
+        result |= (uint32_t)sum << shift;
+    }
+    return result;
+}
+
+static uint64_t add_atomically(enum type type, uint64_t old, uint64_t b) {
+    switch (type) {
+    case TYPE_F32:
+        return float_bits(bits_float((uint32_t)old) + bits_float((uint32_t)b));
+    case TYPE_F64:
+        return double_bits(bits_double(old) + bits_double(b));
+    case TYPE_F16X2:
+    case TYPE_BF16X2:
+    case TYPE_F16:
+    case TYPE_BF16:
+        return add_halves(type, (uint32_t)old, (uint32_t)b);
+    default:
+        return old + b;
+    }
+}
+
+static uint64_t reduce_atomically(const struct access *access, uint64_t old, uint64_t b,
+                                  uint64_t c) {
+    bool less = access->is_signed ? access->element_bytes == 4 ? (int32_t)old < (int32_t)b
+                                                               : (int64_t)old < (int64_t)b
+                                  : old < b;
+    switch (access->reduction) {
+    case REDUCE_ADD:
+        return add_atomically(access->type, old, b);
+    case REDUCE_MIN:
+        return less ? old : b;
+    case REDUCE_MAX:
+        return less ? b : old;
+    case REDUCE_AND:
+        return old & b;
+    case REDUCE_OR:
+        return old | b;
+    case REDUCE_XOR:
+        return old ^ b;
+    case REDUCE_INC:
+        return old >= b ? 0 : old + 1;
+    case REDUCE_DEC:
+        return old == 0 || old > b ? b : old - 1;
+    case REDUCE_CAS:
+        return old == b ? c : old;
+    default:
+        return b;
+    }
+}
+
+/* operands: d, base, b, c. Lanes one after the other, the lowest first. */
+EXECUTE(atomic) {
+    const struct access *access = &instruction->as.access;
+    const uint32_t *operands = instruction->operands;
+    int bytes = access->element_bytes;
+    uint8_t *pointers[LANES];
+    if (reach_lanes(warp, instruction, access, operands[1], mask, bytes, true, pointers) ==
+        ACTION_FAULT)
+        return ACTION_FAULT;
+    if (warp->block->float_mode != FLOAT_NEAREST)
+        float_mode_set(warp->block->float_mode = FLOAT_NEAREST);
+    uint8_t *out = place_of(warp, operands[0]);
+    const uint8_t *b = place_of(warp, operands[2]), *c = place_of(warp, operands[3]);
+    FOR_EACH_LANE(lane, mask) {
+        uint64_t old = 0, operand = 0, swap = 0;
+        memcpy(&old, pointers[lane], (size_t)bytes);
+        memcpy(&operand, b + (int)lane * bytes, (size_t)bytes);
+        memcpy(&swap, c + (int)lane * bytes, (size_t)bytes);
+        uint64_t value = reduce_atomically(access, old, operand, swap);
+        memcpy(pointers[lane], &value, (size_t)bytes);
+        if (access->returns)
+            memcpy(out + (int)lane * bytes, &old, (size_t)bytes);
+    }
+    count_access(warp, access, true, pointers, mask, bytes);
+    return ACTION_NEXT;
+}
+
+/* ---- cp.async: read at once, written at the wait ---- */
+
+/* operands: base of the target, base of the source, bytes of the source, ignore. */
+EXECUTE(copy_async) {
+    const uint32_t *operands = instruction->operands;
+    const struct access *to = &instruction->as.copy.to, *from = &instruction->as.copy.from;
+    int bytes = instruction->as.copy.bytes;
+    uint8_t *targets[LANES];
+    if (reach_lanes(warp, instruction, to, operands[0], mask, bytes, true, targets) == ACTION_FAULT)
+        return ACTION_FAULT;
+    if (warp->copy_count == warp->copy_capacity) {
+        int capacity = warp->copy_capacity ? 2 * warp->copy_capacity : 16;
+        void *grown = realloc(warp->copies, (size_t)capacity * sizeof *warp->copies);
+        if (!grown)
+            BUG("out of memory for cp.async");
+        warp->copies = grown;
+        warp->copy_capacity = capacity;
+    }
+    struct async_copy *copy = &warp->copies[warp->copy_count];
+    memcpy(copy->group, warp->group, sizeof copy->group);
+    copy->mask = mask;
+    copy->bytes = bytes;
+    const uint32_t *source_bytes = place_of(warp, operands[2]);
+    uint32_t ignored =
+        instruction->as.copy.has_ignore ? *(uint32_t *)place_of(warp, operands[3]) : 0;
+    const void *base = from->base_bytes ? place_of(warp, operands[1]) : NULL;
+    int hint = -1;
+    FOR_EACH_LANE(lane, mask) {
+        uint32_t wanted = (uint32_t)bytes;
+        if (instruction->as.copy.has_source_bytes)
+            wanted = source_bytes[lane];
+        if (ignored >> lane & 1)
+            wanted = 0;
+        if (wanted > (uint32_t)bytes)
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+                            "copies %u bytes of source to %d", wanted, bytes);
+        copy->to[lane] = (uint32_t)(targets[lane] - warp->block->shared);
+        memset(copy->data[lane], 0, sizeof copy->data[lane]);
+        uint64_t address = lane_address(from, base, lane);
+        if (address & (uint64_t)(bytes - 1)) {
+            reach(warp, instruction, from->space, (int)lane, address, bytes, false, &hint);
+            return ACTION_FAULT;
+        }
+        if (!wanted)
+            continue; /* nothing is read: the address may be any */
+        /* Only the bytes that are wanted have to be there. A size that is no power of two is
+           checked at its two ends. */
+        const uint8_t *data =
+            reach(warp, instruction, from->space, (int)lane, address, 1, false, &hint);
+        if (!data || !reach(warp, instruction, from->space, (int)lane, address + wanted - 1, 1,
+                            false, &hint))
+            return ACTION_FAULT;
+        memcpy(copy->data[lane], data, wanted);
+        warp->block->counts->async_bytes += wanted;
+    }
+    warp->copy_count++;
+    return ACTION_NEXT;
+}
+
+EXECUTE(copy_commit) {
+    (void)instruction;
+    FOR_EACH_LANE(lane, mask) warp->group[lane]++;
+    return ACTION_NEXT;
+}
+
+/* as.copy.bytes: how many of the youngest groups may stay on their way; -1: nothing may, committed
+   or not. */
+EXECUTE(copy_wait) {
+    int allowed = instruction->as.copy.bytes, kept = 0;
+    for (int i = 0; i < warp->copy_count; i++) {
+        struct async_copy *copy = &warp->copies[i];
+        FOR_EACH_LANE(lane, copy->mask & mask) {
+            if (allowed >= 0 && copy->group[lane] + (uint64_t)allowed >= warp->group[lane])
+                continue;
+            memcpy(warp->block->shared + copy->to[lane], copy->data[lane], (size_t)copy->bytes);
+            copy->mask &= ~(1u << lane);
+        }
+        if (copy->mask && kept++ != i)
+            warp->copies[kept - 1] = *copy;
+    }
+    warp->copy_count = kept;
+    return ACTION_NEXT;
+}

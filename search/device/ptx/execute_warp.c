@@ -1,0 +1,250 @@
+/* Between the lanes of a warp (PTX ISA 9.7.9.6, 9.7.13.7 to 9.7.13.13) and the warps of a block
+   (9.7.13.1). */
+#include "device/ptx/execute.h"
+
+#include <string.h>
+
+/* The member mask of the running lanes, which have to agree; parks the fragment until all are
+   there. ACTION_NEXT: they are. */
+static enum action gather(struct warp *warp, const struct instruction *instruction, uint32_t mask,
+                          uint32_t place, uint32_t *members) {
+    const uint32_t *lanes = place_of(warp, place);
+    int first = __builtin_ctz(mask);
+    *members = lanes[first];
+    FOR_EACH_LANE(lane, mask) {
+        if (lanes[lane] != *members)
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+                            "gave the member mask 0x%08x where lane %d gave 0x%08x", lanes[lane],
+                            first, *members);
+        if (!(*members >> lane & 1))
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+                            "is not in the member mask 0x%08x that it gave", *members);
+    }
+    if (warp_gather(warp, mask, *members))
+        return ACTION_NEXT;
+    return warp->active ? ACTION_NEXT : ACTION_WAIT;
+}
+
+/* After gather: whether the instruction has to wait. */
+static bool parked(const struct warp *warp, uint32_t mask) {
+    return !(warp->active & mask);
+}
+
+/* A lane that does not take part, or has exited, gives bytes of 0xff: PTX leaves it open. operands:
+   d, p, a, b, c, members. */
+EXECUTE(shuffle) {
+    const uint32_t *operands = instruction->operands;
+    uint32_t members;
+    enum action action = gather(warp, instruction, mask, operands[5], &members);
+    if (action == ACTION_FAULT || parked(warp, mask))
+        return action;
+    const uint32_t *a = place_of(warp, operands[2]), *b = place_of(warp, operands[3]);
+    const uint32_t *c = place_of(warp, operands[4]);
+    uint32_t result[LANES], in_range = 0;
+    FOR_EACH_LANE(lane, mask) {
+        int by = (int)(b[lane] & 31), clamp = (int)(c[lane] & 31),
+            segment = (int)(c[lane] >> 8 & 31);
+        int self = (int)lane, most = (self & segment) | (clamp & ~segment), from = self;
+        bool valid = false;
+        switch (instruction->as.shuffle.mode) {
+        case SHUFFLE_UP:
+            from = self - by;
+            valid = from >= most;
+            break;
+        case SHUFFLE_DOWN:
+            from = self + by;
+            valid = from <= most;
+            break;
+        case SHUFFLE_BFLY:
+            from = self ^ by;
+            valid = from <= most;
+            break;
+        case SHUFFLE_IDX:
+            from = (self & segment) | (by & ~segment);
+            valid = from <= most;
+            break;
+        }
+        if (!valid)
+            from = self;
+        result[lane] = mask >> from & 1 ? a[from] : ~0u;
+        in_range |= (uint32_t)valid << lane;
+    }
+    merge_lanes(place_of(warp, operands[0]), result, 4, mask);
+    if (instruction->as.shuffle.has_predicate)
+        merge_lanes(place_of(warp, operands[1]), &in_range, 0, mask);
+    return action;
+}
+
+/* operands: d, p, members */
+EXECUTE(vote) {
+    const uint32_t *operands = instruction->operands;
+    uint32_t members;
+    enum action action = gather(warp, instruction, mask, operands[2], &members);
+    if (action == ACTION_FAULT || parked(warp, mask))
+        return action;
+    uint32_t votes = *(uint32_t *)place_of(warp, operands[1]);
+    if (instruction->as.vote.negated)
+        votes = ~votes;
+    votes &= mask;
+    if (instruction->as.vote.mode == VOTE_BALLOT) {
+        uint32_t *out = place_of(warp, operands[0]);
+        FOR_EACH_LANE(lane, mask) out[lane] = votes;
+        return action;
+    }
+    bool all = votes == mask, any = votes != 0;
+    bool decided = instruction->as.vote.mode == VOTE_ALL   ? all
+                   : instruction->as.vote.mode == VOTE_ANY ? any
+                                                           : all || !any;
+    uint32_t result = decided ? ALL_LANES : 0;
+    merge_lanes(place_of(warp, operands[0]), &result, 0, mask);
+    return action;
+}
+
+EXECUTE(active_mask) {
+    uint32_t *out = place_of(warp, instruction->operands[0]);
+    FOR_EACH_LANE(lane, mask) out[lane] = mask;
+    return ACTION_NEXT;
+}
+
+static uint64_t lane_value(const void *lanes, int width, uint32_t lane) {
+    return width == 8 ? ((const uint64_t *)lanes)[lane] : ((const uint32_t *)lanes)[lane];
+}
+
+/* operands: d, p, a, members; match.any: who has my value; match.all: everybody or nobody. */
+EXECUTE(match) {
+    const uint32_t *operands = instruction->operands;
+    uint32_t members, out[LANES], all_equal = ALL_LANES;
+    enum action action = gather(warp, instruction, mask, operands[3], &members);
+    if (action == ACTION_FAULT || parked(warp, mask))
+        return action;
+    const void *values = place_of(warp, operands[2]);
+    int width = instruction->width;
+    FOR_EACH_LANE(lane, mask) {
+        out[lane] = 0;
+        FOR_EACH_LANE(other, mask)
+        out[lane] |= (uint32_t)(lane_value(values, width, lane) == lane_value(values, width, other))
+                     << other;
+        if (out[lane] != mask)
+            all_equal = 0;
+    }
+    if (instruction->as.vote.mode == VOTE_ALL) {
+        FOR_EACH_LANE(lane, mask) out[lane] = all_equal & mask;
+        if (instruction->as.vote.has_members)
+            merge_lanes(place_of(warp, operands[1]), &all_equal, 0, mask);
+    }
+    merge_lanes(place_of(warp, operands[0]), out, 4, mask);
+    return action;
+}
+
+static uint32_t reduce(enum reduction reduction, bool is_signed, uint32_t a, uint32_t b) {
+    switch (reduction) {
+    case REDUCE_ADD:
+        return a + b;
+    case REDUCE_AND:
+        return a & b;
+    case REDUCE_OR:
+        return a | b;
+    case REDUCE_XOR:
+        return a ^ b;
+    case REDUCE_MIN:
+        return is_signed ? ((int32_t)a < (int32_t)b ? a : b) : (a < b ? a : b);
+    default:
+        return is_signed ? ((int32_t)a > (int32_t)b ? a : b) : (a > b ? a : b);
+    }
+}
+
+/* operands: d, a, members */
+EXECUTE(redux) {
+    const uint32_t *operands = instruction->operands;
+    uint32_t members;
+    enum action action = gather(warp, instruction, mask, operands[2], &members);
+    if (action == ACTION_FAULT || parked(warp, mask))
+        return action;
+    const uint32_t *a = place_of(warp, operands[1]);
+    uint32_t *out = place_of(warp, operands[0]), first = (uint32_t)__builtin_ctz(mask);
+    uint32_t result = a[first];
+    FOR_EACH_LANE(lane, mask & ~(1u << first))
+    result =
+        reduce(instruction->as.access.reduction, instruction->as.access.is_signed, result, a[lane]);
+    FOR_EACH_LANE(lane, mask) out[lane] = result;
+    return action;
+}
+
+/* operands: d, p, members: the lowest lane is elected. */
+EXECUTE(elect) {
+    const uint32_t *operands = instruction->operands;
+    uint32_t members;
+    enum action action = gather(warp, instruction, mask, operands[2], &members);
+    if (action == ACTION_FAULT || parked(warp, mask))
+        return action;
+    uint32_t *out = place_of(warp, operands[0]), leader = mask & -mask;
+    FOR_EACH_LANE(lane, mask) out[lane] = (uint32_t)__builtin_ctz(mask);
+    merge_lanes(place_of(warp, operands[1]), &leader, 0, mask);
+    return action;
+}
+
+EXECUTE(warp_barrier) {
+    uint32_t members;
+    return gather(warp, instruction, mask, instruction->operands[0], &members);
+}
+
+/* ---- Barriers of the block. operands: d, barrier, count, predicate. ---- */
+
+EXECUTE(barrier) {
+    const uint32_t *operands = instruction->operands;
+    const struct barrier *form = &instruction->as.barrier;
+    struct block *block = warp->block;
+    int first = __builtin_ctz(mask);
+    uint32_t index = ((uint32_t *)place_of(warp, operands[1]))[first];
+    if (index >= BARRIERS)
+        return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
+                        "used barrier %u; there are %d", index, BARRIERS);
+    struct block_barrier *barrier = &block->barriers[index];
+    uint32_t expected = 0;
+    if (form->has_count) {
+        expected = ((uint32_t *)place_of(warp, operands[2]))[first];
+        if (expected == 0 || expected % LANES != 0)
+            return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
+                            "gave barrier %u a count of %u threads, no multiple of a warp", index,
+                            expected);
+    }
+    if (!barrier->in_use) {
+        memset(barrier, 0, sizeof *barrier);
+        barrier->in_use = true;
+        barrier->expected = expected;
+        barrier->all = ALL_LANES;
+    } else if (barrier->expected != expected) {
+        return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
+                        "gave barrier %u a count of %u threads where others gave %u", index,
+                        expected, barrier->expected);
+    }
+    if (barrier->arrived[warp->index] & mask)
+        return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
+                        "arrived at barrier %u twice before it completed", index);
+    barrier->arrived[warp->index] |= mask;
+    if (form->reduces) {
+        uint32_t votes = *(uint32_t *)place_of(warp, operands[3]);
+        votes = (form->predicate_negated ? ~votes : votes) & mask;
+        barrier->sum += (uint32_t)__builtin_popcount(votes);
+        barrier->all &= votes == mask ? ALL_LANES : 0;
+        barrier->any |= votes ? ALL_LANES : 0;
+    }
+    block->counts->barriers++;
+    if (!form->waits)
+        return ACTION_NEXT;
+    warp_park(warp, mask, FRAGMENT_AT_BARRIER, index);
+    return warp->active ? ACTION_NEXT : ACTION_WAIT;
+}
+
+void finish_barrier(struct warp *warp, const struct instruction *instruction, uint32_t mask,
+                    const struct block_barrier *barrier) {
+    const struct barrier *form = &instruction->as.barrier;
+    if (!form->reduces)
+        return;
+    void *out = place_of(warp, instruction->operands[0]);
+    if (form->reduction == REDUCE_ADD) {
+        FOR_EACH_LANE(lane, mask)((uint32_t *)out)[lane] = barrier->sum;
+    } else {
+        merge_lanes(out, form->reduction == REDUCE_AND ? &barrier->all : &barrier->any, 0, mask);
+    }
+}

@@ -1,0 +1,96 @@
+/*
+ * half: conversions between the 16-bit formats and fp32, without branches so that loops over lanes
+ * vectorise. Narrowing rounds to nearest even, once; overflow is infinity; a NaN stays a NaN.
+ *
+ *     float x = half_to_float(bits);
+ *     uint16_t bits = float_to_half(x);
+ *
+ * round_to_odd_float narrows a double so that rounding the result again, to a format of at most 22
+ * bits, is as if the double had been rounded once.
+ */
+#ifndef EVOTILE_DEVICE_PTX_HALF_H
+#define EVOTILE_DEVICE_PTX_HALF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline float bits_float(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t float_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline uint64_t double_bits(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double bits_double(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Shifted into place, the exponent is 112 too small: the product puts it right, for subnormals too.
+ */
+static inline float half_to_float(uint16_t half) {
+    uint32_t magnitude = (uint32_t)(half & 0x7fff) << 13;
+    uint32_t special = magnitude >= 0x0f800000u ? 0x7f800000u : 0;
+    uint32_t bits = float_bits(bits_float(magnitude) * 0x1p112f) | special;
+    return bits_float(bits | (uint32_t)(half & 0x8000) << 16);
+}
+
+/* Normal results round by adding half of the last place, less the bit that ties go by; subnormal
+   ones by letting an fp32 addition align and round them. */
+static inline uint16_t float_to_half(float value) {
+    uint32_t bits = float_bits(value), sign = bits >> 16 & 0x8000;
+    uint32_t magnitude = bits & 0x7fffffff;
+    uint32_t normal = (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
+    uint32_t subnormal = float_bits(bits_float(magnitude) + 0.5f) - 0x3f000000u;
+    uint32_t result = magnitude < (113u << 23) ? subnormal : normal;
+    result = magnitude >= 0x477ff000u ? 0x7c00 : result; /* from 65520 on */
+    result = magnitude > 0x7f800000u ? 0x7fff : result;
+    return (uint16_t)(result | sign);
+}
+
+static inline float bfloat_to_float(uint16_t bfloat) {
+    return bits_float((uint32_t)bfloat << 16);
+}
+
+static inline uint16_t float_to_bfloat(float value) {
+    uint32_t bits = float_bits(value);
+    uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000u ? 0x7fff : rounded);
+}
+
+/* `value + rest` is the exact number, |rest| at most half of value's last place. */
+static inline float round_to_odd_float(double value, double rest) {
+    float near = (float)value;
+    double residual = (value - (double)near) + rest;
+    uint32_t bits = float_bits(near);
+    if (!(residual != 0) || (bits & 1) || (bits & 0x7f800000u) == 0x7f800000u)
+        return near;
+    bool grows = (residual > 0) == !(bits >> 31);
+    if (!(bits & 0x7fffffff)) /* a tiny number became zero: its sign is the residual's */
+        return bits_float(residual > 0 ? 1 : 0x80000001u);
+    return bits_float(grows ? bits + 1 : bits - 1);
+}
+
+/* a * b + c of 16-bit formats, ready to be rounded to one. The product is exact in fp64; what the
+   sum loses is recovered (Knuth's two-sum). */
+static inline float fma_to_odd(float a, float b, float c) {
+    double product = (double)a * b, sum = product + c;
+    double back = sum - product;
+    double rest = (product - (sum - back)) + (c - back);
+    return round_to_odd_float(sum, rest == rest ? rest : 0);
+}
+
+#endif

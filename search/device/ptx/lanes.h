@@ -1,0 +1,80 @@
+/*
+ * lanes: what an instruction does to the 32 lanes of a warp, without control, memory or masks. A
+ * register of width w is an array of 32 values of w bytes (2, 4 or 8); a predicate (width 0) is one
+ * word, a bit a lane. Values narrower than 16 bits live in 16-bit lanes.
+ *
+ * A lanes_function computes every lane, whether it is wanted or not, so that its loop vectorises;
+ * the caller merges. `out` may be one of the inputs.
+ *
+ *     struct lanes lanes = lanes_best();
+ *     struct lanes_row row;
+ *     if (lanes.find(&row, "mul.wide", TYPE_S32))
+ *         row.function(out, in);
+ *
+ * The .inc files are compiled twice, for any machine and for x86-64 with AVX2 and FMA; lanes_best
+ * chooses. Rounding modes and flush-to-zero are not in here: the caller sets the machine's
+ * (execute.c).
+ */
+#ifndef EVOTILE_DEVICE_PTX_LANES_H
+#define EVOTILE_DEVICE_PTX_LANES_H
+
+#include "device/ptx/ast.h"
+
+enum { LANES = 32, LANE_INPUTS_MAX = 4 };
+
+typedef void (*lanes_function)(void *out, const void *const *in);
+
+struct lanes_row {
+    const char *name; /* the opcode with the modifiers that choose the operation: mul.wide */
+    uint32_t types;   /* a bit for each enum type that it serves */
+    lanes_function function;
+    int input_count;
+    int out_width;
+    int in_width[LANE_INPUTS_MAX];
+};
+
+enum rounding_to_integer {
+    TO_INTEGER_NONE,
+    TO_INTEGER_NEAREST,
+    TO_INTEGER_ZERO,
+    TO_INTEGER_DOWN,
+    TO_INTEGER_UP
+};
+
+/* cvt. The packed formats (f16x2, bf16x2) take two fp32 sources, the upper half's first. */
+struct conversion {
+    enum type from, to;
+    enum rounding_to_integer to_integer;
+    bool saturate;    /* .sat: floats to [0, 1], integers to the target's range */
+    bool relu;        /* negative and NaN to 0 */
+    bool toward_zero; /* of results in 16-bit formats; the others round as the machine is set to */
+};
+
+/* The shape of an mma; matrix.inc says which lane holds what. */
+enum matrix_format { MATRIX_F16, MATRIX_BF16, MATRIX_TF32 };
+struct matrix_shape {
+    int k; /* m is 16, n is 8 */
+    enum matrix_format format;
+    bool half_accumulators; /* c and d are f16 pairs */
+};
+/* d = a * b + c; the arrays hold the registers in PTX's order. */
+typedef void (*matrix_function)(const struct matrix_shape *shape, void *const *d,
+                                const void *const *a, const void *const *b, const void *const *c);
+
+struct lanes {
+    /* The row of a name and type; false if there is none. */
+    bool (*find)(struct lanes_row *row, struct slice name, enum type type);
+    /* The comparison (eq, ltu, nan ...) of a type: out is a predicate; of packed types two, the
+       lower half's first. NULL if there is none. */
+    lanes_function (*compare)(struct slice name, enum type type);
+    /* Any conversion; and a faster function for a frequent one, or NULL. */
+    void (*convert)(const struct conversion *conversion, void *out, const void *const *in);
+    lanes_function (*convert_frequent)(const struct conversion *conversion);
+    matrix_function matrix;
+};
+
+struct lanes lanes_best(void);
+struct lanes lanes_plain(void);
+struct lanes lanes_avx2(void);
+
+#endif

@@ -1,0 +1,328 @@
+/*
+ * machine: what the interpreter runs and the state it runs on. decode.c makes kernels, execute*.c
+ * are the instructions, warp.c lets the lanes of a warp diverge and meet, launch.c the blocks.
+ *
+ * A register of a warp is 32 values beside each other (lanes.h). An operand is a *place*: the
+ * offset of a register in the warp's registers or, with PLACE_CONSTANT, of 32 equal values in the
+ * kernel's constants.
+ *
+ * Divergence: the lanes of a warp that stand at the same instruction form a fragment. The one with
+ * the lowest address runs until it meets another one (they merge) or jumps beyond it. Code is laid
+ * out so that this makes lanes meet again where a branch ends. A fragment at a barrier waits.
+ */
+#ifndef EVOTILE_DEVICE_PTX_MACHINE_H
+#define EVOTILE_DEVICE_PTX_MACHINE_H
+
+#include "device/ptx/ast.h"
+#include "device/ptx/lanes.h"
+#include "device/ptx/ptx.h"
+
+#define PLACE_CONSTANT 0x80000000u
+#define ALL_LANES      0xffffffffu
+#define NO_PC          0xffffffffu
+
+/* Where generic addresses of the other spaces lie. Global memory is below. */
+#define SHARED_WINDOW 0x7f0000000000ull
+#define LOCAL_WINDOW  0x7f1000000000ull
+#define PARAM_WINDOW  0x7f2000000000ull
+#define WINDOW_BYTES  0x1000000000ull
+
+enum { BARRIERS = 16, WARPS_MAX = 32 };
+
+/* Rounding of the machine's floating point unit, and flush-to-zero. */
+enum float_mode {
+    FLOAT_NEAREST,
+    FLOAT_ZERO,
+    FLOAT_DOWN,
+    FLOAT_UP,
+    FLOAT_ROUNDING = 3, /* mask */
+    FLOAT_FLUSH = 4,
+    FLOAT_ANY = 0xff, /* the instruction does not care */
+};
+
+/* What the interpreter does after an instruction. */
+enum action {
+    ACTION_NEXT,
+    ACTION_JUMP,  /* the warp's pc and fragments are set */
+    ACTION_WAIT,  /* the fragment has been parked */
+    ACTION_YIELD, /* next, but let other warps run */
+    ACTION_FAULT, /* block->fault is filled */
+};
+
+struct warp;
+struct instruction;
+typedef enum action (*execute_function)(struct warp *warp, const struct instruction *instruction,
+                                        uint32_t mask);
+
+enum combination { COMBINE_NONE, COMBINE_AND, COMBINE_OR, COMBINE_XOR };
+enum shuffle { SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY };
+enum vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
+enum reduction {
+    REDUCE_ADD,
+    REDUCE_MIN,
+    REDUCE_MAX,
+    REDUCE_AND,
+    REDUCE_OR,
+    REDUCE_XOR,
+    REDUCE_INC,
+    REDUCE_DEC,
+    REDUCE_EXCHANGE,
+    REDUCE_CAS,
+    REDUCE_COUNT
+};
+
+/* A load, a store or an atomic. The address is base + offset, or offset alone. */
+struct access {
+    enum space space;
+    uint8_t element_bytes; /* in memory */
+    uint8_t vector;
+    uint8_t register_bytes; /* of the lanes that hold an element */
+    uint8_t base_bytes;     /* 4 or 8; 0: no base */
+    bool is_signed;
+    enum type type;
+    enum reduction reduction;
+    bool returns;    /* atom rather than red */
+    bool transposed; /* ldmatrix.trans */
+    int64_t offset;
+};
+
+/* bar: operands are [destination], barrier, [count], [predicate]. */
+struct barrier {
+    bool has_count, waits, reduces;
+    bool predicate_negated;
+    enum reduction reduction; /* ADD is popc */
+};
+
+struct instruction {
+    execute_function execute;
+    lanes_function lanes;     /* arithmetic, comparisons, frequent conversions */
+    const uint32_t *operands; /* places: results, then sources */
+    int32_t guard;            /* place of the predicate, or -1 */
+    int32_t location;         /* in the module's, or -1 */
+    bool guard_negated;
+    bool saturate, flush; /* results, afterwards */
+    uint8_t float_mode;
+    uint8_t input_count;
+    uint8_t width;            /* of the result's lanes */
+    uint8_t type;             /* enum type */
+    bool is_special_function; /* for the counts */
+    union {
+        struct access access;
+        struct barrier barrier;
+        struct conversion conversion;
+        struct matrix_shape matrix;
+        struct {
+            uint32_t target; /* an instruction; of brx the first of a table */
+            uint32_t target_count;
+        } branch;
+        struct {
+            enum combination combination;
+            bool combined_negated;
+            bool has_second;  /* setp p|q */
+            enum type result; /* of set */
+        } compare;
+        struct {
+            enum shuffle mode;
+            bool has_predicate;
+        } shuffle;
+        struct {
+            enum vote mode;
+            bool negated, has_members;
+        } vote;
+        struct {
+            int element_bytes; /* mov between a register and a vector: bytes an element */
+            int count;
+        } pack;
+        struct {
+            int bytes; /* cp.async: that are written; its waits: groups that may stay */
+            bool has_source_bytes, has_ignore;
+            struct access from; /* the global address */
+            struct access to;
+        } copy;
+        uint64_t shift; /* cvta: what is added */
+        struct {
+            enum space space;
+        } isspace;
+        const char *text; /* trap */
+    } as;
+};
+
+/* A register that a warp starts with: tid.x and the like. Those which change are read by an
+   instruction of their own. */
+enum special_register {
+    SPECIAL_TID_X,
+    SPECIAL_TID_Y,
+    SPECIAL_TID_Z,
+    SPECIAL_NTID_X,
+    SPECIAL_NTID_Y,
+    SPECIAL_NTID_Z,
+    SPECIAL_CTAID_X,
+    SPECIAL_CTAID_Y,
+    SPECIAL_CTAID_Z,
+    SPECIAL_NCTAID_X,
+    SPECIAL_NCTAID_Y,
+    SPECIAL_NCTAID_Z,
+    SPECIAL_LANEID,
+    SPECIAL_WARPID,
+    SPECIAL_NWARPID,
+    SPECIAL_SMID,
+    SPECIAL_NSMID,
+    SPECIAL_GRIDID,
+    SPECIAL_LANEMASK_EQ,
+    SPECIAL_LANEMASK_LE,
+    SPECIAL_LANEMASK_LT,
+    SPECIAL_LANEMASK_GE,
+    SPECIAL_LANEMASK_GT,
+    SPECIAL_DYNAMIC_SMEM_SIZE,
+    SPECIAL_TOTAL_SMEM_SIZE,
+    SPECIAL_DYNAMIC_SMEM, /* not PTX's: the offset of dynamic shared memory */
+    SPECIAL_ZERO,         /* of clusters, which have one block here */
+    SPECIAL_ONE,
+    SPECIAL_CLOCK, /* from here on they change */
+    SPECIAL_CLOCK_HI,
+    SPECIAL_CLOCK64,
+    SPECIAL_GLOBALTIMER,
+};
+
+struct special_slot {
+    enum special_register which;
+    int bytes;
+    uint32_t place;
+};
+
+struct kernel {
+    struct ptx_kernel visible;
+    struct ptx_module *module;
+    struct instruction *code;
+    uint32_t code_count;
+    uint32_t *operands;
+    uint32_t *targets; /* of brx tables */
+    uint8_t *constants;
+    uint32_t register_bytes;
+    struct special_slot *specials;
+    int special_count;
+    uint32_t dynamic_smem_alignment;
+};
+
+struct ptx_module {
+    struct ast *ast;
+    struct ptx_memory *memory;
+    struct lanes lanes;
+    struct kernel *kernels;
+    int kernel_count;
+    struct module_variable {
+        int name;
+        uint64_t address, bytes;
+    } * variables; /* .global and .const */
+    int variable_count;
+};
+
+enum fragment_state {
+    FRAGMENT_READY,
+    FRAGMENT_AT_WARP,    /* until the lanes of its member mask are here */
+    FRAGMENT_AT_BARRIER, /* of the block */
+};
+
+struct fragment {
+    uint32_t pc, mask;
+    enum fragment_state state;
+    uint32_t members; /* AT_WARP */
+    uint64_t since;   /* the warp's tick when it was parked, for fairness */
+};
+
+/* One warp instruction's worth of cp.async that has not landed. */
+struct async_copy {
+    uint32_t mask;
+    int bytes;
+    uint32_t group[LANES]; /* counted a lane */
+    uint32_t to[LANES];    /* offset in shared memory */
+    uint8_t data[LANES][16];
+};
+
+struct warp {
+    struct block *block;
+    const struct kernel *kernel;
+    uint8_t *registers;
+    const uint8_t *constants;
+    int index;           /* in the block */
+    uint32_t live;       /* lanes that have not exited */
+    uint32_t pc, active; /* the fragment that runs; active 0: none */
+    uint32_t stop_pc;    /* where it has to look at the others: at this pc or beyond */
+    struct fragment parked[LANES];
+    int parked_count;
+    uint64_t tick;         /* instructions executed */
+    uint32_t grace;        /* instructions for which the lowest pc does not have its way */
+    uint32_t back_jumps;   /* since the warp last converged */
+    uint32_t group[LANES]; /* cp.async groups committed */
+    struct async_copy *copies;
+    int copy_count, copy_capacity;
+};
+
+struct block_barrier {
+    uint32_t arrived[WARPS_MAX]; /* lanes, waiting or not */
+    uint32_t expected;           /* threads; 0: all of the block */
+    bool in_use;
+    uint32_t sum, all, any; /* of the predicates of bar.red */
+};
+
+struct block {
+    const struct ptx_launch *launch;
+    const struct kernel *kernel;
+    struct ptx_memory *memory;
+    struct ptx_counts *counts;
+    struct ptx_fault *fault;
+    uint8_t *shared;
+    uint8_t *local; /* local_bytes a thread */
+    const uint8_t *arguments;
+    uint32_t shared_bytes, local_bytes, thread_count;
+    int warp_count;
+    struct warp *warps;
+    uint8_t *registers;
+    unsigned position[3];
+    uint64_t step_limit; /* of counts->warp_instructions */
+    double deadline_s;   /* on the monotonic clock; 0: none */
+    uint8_t float_mode;  /* as the machine is set */
+    struct block_barrier barriers[BARRIERS];
+};
+
+static inline void *place_of(const struct warp *warp, uint32_t place) {
+    return (place & PLACE_CONSTANT ? (uint8_t *)warp->constants : warp->registers) +
+           (place & ~PLACE_CONSTANT);
+}
+
+/* Calls `lane` for each set bit of `mask`. */
+#define FOR_EACH_LANE(lane, mask)                                                                  \
+    for (uint32_t lane##_rest = (mask), lane = 0;                                                  \
+         lane##_rest && (lane = (uint32_t)__builtin_ctz(lane##_rest), 1);                          \
+         lane##_rest &= lane##_rest - 1)
+
+/* Writes `from` into the lanes of `mask` of `out`. */
+void merge_lanes(void *out, const void *from, int width, uint32_t mask);
+
+/* Fills the block's fault: `what` is a sentence without its place, which is added. lane -1: not
+   known. Returns ACTION_FAULT. */
+enum action fault_at(struct warp *warp, const struct instruction *instruction, int lane,
+                     enum ptx_fault_kind kind, uint64_t address, const char *what, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* Sets the machine's rounding and flushing; FLOAT_NEAREST is what C expects. */
+void float_mode_set(uint8_t mode);
+
+/* warp.c: lets a warp run until it waits, yields, ends or has done `budget` instructions. */
+enum action warp_run(struct warp *warp, uint32_t budget);
+/* The warp's lanes `taken` go to `target`, the rest of the fragment to the next instruction. */
+enum action warp_branch(struct warp *warp, uint32_t taken, uint32_t target);
+/* Whether all living lanes of `members` are in `mask`; if not, parks `mask` until they come. */
+bool warp_gather(struct warp *warp, uint32_t mask, uint32_t members);
+/* Takes `mask` from the running fragment and parks it at the barrier, at the current pc. */
+void warp_park(struct warp *warp, uint32_t mask, enum fragment_state state, uint32_t members);
+/* The lanes are gone; others may have waited for them. */
+enum action warp_exit(struct warp *warp, uint32_t mask);
+/* Lets the fragments that wait at a barrier of the block, at an instruction which `is_at` accepts,
+   go on behind it. */
+void warp_release(struct warp *warp, int barrier);
+
+/* memory.c. hint: an allocation's index from the last call, or -1. */
+uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes, int *hint);
+
+#endif

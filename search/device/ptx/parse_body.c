@@ -1,0 +1,188 @@
+/* Statements and their operands: PTX ISA 4.1, 6.4. */
+#include "device/ptx/arena.h"
+#include "device/ptx/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct statement *new_statement(struct parser *parser, enum statement_kind kind) {
+    parser->statements = array_grow(parser->statements, parser->statement_count,
+                                    &parser->statement_capacity, sizeof *parser->statements);
+    struct statement *statement = &parser->statements[parser->statement_count++];
+    *statement = (struct statement){.kind = kind,
+                                    .guard = -1,
+                                    .name = -1,
+                                    .line = parser->lexer.token.line,
+                                    .location = parser->location};
+    return statement;
+}
+
+static struct operand *keep(struct parser *parser, const struct operand *operands, int count) {
+    struct operand *kept = arena_take(parser->ast->arena, (size_t)count * sizeof *kept);
+    memcpy(kept, operands, (size_t)count * sizeof *kept);
+    return kept;
+}
+
+/* Elements up to `close`, which is stepped over. */
+static int parse_elements(struct parser *parser, struct operand *operand, const char *close) {
+    struct operand elements[OPERANDS_MAX];
+    int count = 0;
+    while (!accept(parser, close)) {
+        if (count == OPERANDS_MAX)
+            return parse_fail(parser, "fewer elements");
+        if (count && expect(parser, ",") < 0)
+            return -1;
+        if (parse_simple(parser, &elements[count++]) < 0)
+            return -1;
+    }
+    operand->count = count;
+    operand->elements = keep(parser, elements, count);
+    return 0;
+}
+
+static int parse_address(struct parser *parser, struct operand *operand) {
+    if (parse_simple(parser, operand) < 0 || expect(parser, "]") < 0)
+        return -1;
+    if (operand->kind != OPERAND_NAME && operand->kind != OPERAND_INTEGER)
+        return parse_fail(parser, "an address");
+    operand->kind = OPERAND_ADDRESS;
+    return 0;
+}
+
+static int parse_operand(struct parser *parser, struct operand *operand) {
+    *operand = (struct operand){.name = -1};
+    if (accept(parser, "[")) {
+        return parse_address(parser, operand);
+    } else if (accept(parser, "{")) {
+        operand->kind = OPERAND_VECTOR;
+        return parse_elements(parser, operand, "}");
+    } else if (accept(parser, "(")) {
+        operand->kind = OPERAND_LIST;
+        return parse_elements(parser, operand, ")");
+    }
+    bool negated = accept(parser, "!");
+    if (parse_simple(parser, operand) < 0)
+        return -1;
+    operand->negated = negated;
+    if (accept(parser, "|")) {
+        struct operand pair[2] = {*operand};
+        if (parse_simple(parser, &pair[1]) < 0)
+            return -1;
+        *operand = (struct operand){
+            .kind = OPERAND_PAIR, .name = -1, .count = 2, .elements = keep(parser, pair, 2)};
+    }
+    return 0;
+}
+
+/* Up to and with the semicolon. */
+static int parse_operands(struct parser *parser, struct operand **kept, int *kept_count) {
+    struct operand operands[OPERANDS_MAX];
+    int count = 0;
+    while (!accept(parser, ";")) {
+        if (count == OPERANDS_MAX)
+            return parse_fail(parser, "fewer operands");
+        if (count && expect(parser, ",") < 0)
+            return -1;
+        if (parse_operand(parser, &operands[count++]) < 0)
+            return -1;
+    }
+    *kept = keep(parser, operands, count);
+    *kept_count = count;
+    return 0;
+}
+
+static int parse_instruction(struct parser *parser) {
+    struct statement statement = {.kind = STATEMENT_INSTRUCTION,
+                                  .guard = -1,
+                                  .name = -1,
+                                  .line = parser->lexer.token.line,
+                                  .location = parser->location};
+    if (accept(parser, "@")) {
+        statement.guard_negated = accept(parser, "!");
+        statement.guard = expect_name(parser);
+        if (statement.guard < 0)
+            return -1;
+    }
+    struct slice word = parser->lexer.token.slice;
+    if (parser->lexer.token.kind != TOKEN_WORD || word.text[0] == '.' || word.text[0] == '%')
+        return parse_fail(parser, "an instruction");
+    lexer_next(&parser->lexer);
+    statement.opcode = word;
+    if (parse_operands(parser, &statement.operands, &statement.operand_count) < 0)
+        return -1;
+    *new_statement(parser, STATEMENT_INSTRUCTION) = statement;
+    return 0;
+}
+
+static int add_local_variable(struct parser *parser, const struct variable *variable) {
+    struct variable *kept = arena_take(parser->ast->arena, sizeof *kept);
+    *kept = *variable;
+    new_statement(parser, STATEMENT_VARIABLE)->variable = kept;
+    return 0;
+}
+
+/* `name:` and, for tables of jump targets, `.branchtargets a, b;` behind it. */
+static int parse_label(struct parser *parser) {
+    int name = intern(parser, parser->lexer.token.slice);
+    lexer_next(&parser->lexer);
+    lexer_next(&parser->lexer);
+    if (!accept(parser, ".branchtargets")) {
+        new_statement(parser, STATEMENT_LABEL)->name = name;
+        return 0;
+    }
+    struct operand *operands;
+    int count;
+    if (parse_operands(parser, &operands, &count) < 0)
+        return -1;
+    struct statement *statement = new_statement(parser, STATEMENT_TARGETS);
+    statement->name = name;
+    statement->operands = operands;
+    statement->operand_count = count;
+    return 0;
+}
+
+static int parse_statement(struct parser *parser, int *depth) {
+    struct token *token = &parser->lexer.token;
+    if (token_is(parser, "{") || token_is(parser, "}")) {
+        bool opens = token_is(parser, "{");
+        *depth += opens ? 1 : -1;
+        if (*depth > NESTING_MAX)
+            return parse_fail(parser, "fewer nested braces");
+        if (*depth > 0)
+            new_statement(parser, opens ? STATEMENT_OPEN : STATEMENT_CLOSE);
+        lexer_next(&parser->lexer);
+        return 0;
+    }
+    if (accept(parser, ";"))
+        return 0;
+    if (token->kind == TOKEN_WORD && token->slice.text[0] == '.') {
+        int neutral = parse_neutral(parser);
+        if (neutral)
+            return neutral < 0 ? -1 : 0;
+        int space = parse_space(token->slice);
+        if (space < 0)
+            return parse_fail(parser, "a directive that is known");
+        lexer_next(&parser->lexer);
+        return parse_variables(parser, (enum space)space, false, add_local_variable);
+    }
+    if (token->kind == TOKEN_WORD && *parser->lexer.at == ':')
+        return parse_label(parser);
+    return parse_instruction(parser);
+}
+
+int parse_body(struct parser *parser, struct function *function) {
+    if (expect(parser, "{") < 0)
+        return -1;
+    parser->statement_count = 0;
+    parser->location = -1;
+    for (int depth = 1; depth;)
+        if (parse_statement(parser, &depth) < 0)
+            return -1;
+    size_t bytes = (size_t)parser->statement_count * sizeof *parser->statements;
+    function->statements = arena_take(parser->ast->arena, bytes);
+    if (bytes)
+        memcpy(function->statements, parser->statements, bytes);
+    function->statement_count = parser->statement_count;
+    function->is_defined = true;
+    return 0;
+}

@@ -1,0 +1,188 @@
+/* How the lanes of a warp part and meet: machine.h says by which rule. */
+#include "device/ptx/execute.h"
+#include "device/ptx/machine.h"
+
+/* A loop in which some lanes wait for what others will do (a lock) would spin for ever if the
+   lowest pc always had its way. After so many jumps back the oldest fragment runs for a while
+   instead. */
+enum { BACK_JUMPS_MAX = 4096, GRACE = 1024 };
+
+void warp_park(struct warp *warp, uint32_t mask, enum fragment_state state, uint32_t members) {
+    warp->active &= ~mask;
+    warp->parked[warp->parked_count++] =
+        (struct fragment){warp->pc, mask, state, members, warp->tick};
+}
+
+static void resume(struct warp *warp, int index) {
+    warp->pc = warp->parked[index].pc;
+    warp->active = warp->parked[index].mask;
+    warp->parked[index] = warp->parked[--warp->parked_count];
+}
+
+static int lowest_ready(const struct warp *warp) {
+    int lowest = -1;
+    for (int i = 0; i < warp->parked_count; i++)
+        if (warp->parked[i].state == FRAGMENT_READY &&
+            (lowest < 0 || warp->parked[i].pc < warp->parked[lowest].pc))
+            lowest = i;
+    return lowest;
+}
+
+static int oldest_ready(const struct warp *warp) {
+    int oldest = -1;
+    for (int i = 0; i < warp->parked_count; i++)
+        if (warp->parked[i].state == FRAGMENT_READY &&
+            (oldest < 0 || warp->parked[i].since < warp->parked[oldest].since))
+            oldest = i;
+    return oldest;
+}
+
+/* Fragments at bar.warp.sync meet even if they stand at different ones of it (PTX ISA 9.7.13.3). */
+static bool release_at_warp_barrier(struct warp *warp) {
+    for (int i = 0; i < warp->parked_count; i++) {
+        if (warp->parked[i].state != FRAGMENT_AT_WARP)
+            continue;
+        uint32_t members = warp->parked[i].members, there = 0, fragments = 0;
+        for (int j = i; j < warp->parked_count; j++) {
+            const struct fragment *other = &warp->parked[j];
+            if (other->state == FRAGMENT_AT_WARP && other->members == members &&
+                warp->kernel->code[other->pc].execute == execute_warp_barrier) {
+                there |= other->mask;
+                fragments |= 1u << j;
+            }
+        }
+        if (!fragments || (members & warp->live & ~there))
+            continue;
+        FOR_EACH_LANE(j, fragments) {
+            warp->parked[j].state = FRAGMENT_READY;
+            warp->parked[j].pc++;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Merges with who stands here, hands over to a lower pc, and finds out where to look again. */
+static void reschedule(struct warp *warp) {
+    if (!warp->grace) {
+        int lowest = lowest_ready(warp);
+        if (lowest >= 0 && warp->parked[lowest].pc < warp->pc) {
+            warp_park(warp, warp->active, FRAGMENT_READY, 0);
+            resume(warp, lowest);
+        }
+    }
+    warp->stop_pc = NO_PC;
+    for (int i = 0; i < warp->parked_count;) {
+        struct fragment *other = &warp->parked[i];
+        if (other->state != FRAGMENT_AT_BARRIER && other->pc == warp->pc) {
+            warp->active |= other->mask;
+            *other = warp->parked[--warp->parked_count];
+            continue;
+        }
+        if (other->state != FRAGMENT_AT_BARRIER && other->pc > warp->pc &&
+            other->pc < warp->stop_pc)
+            warp->stop_pc = other->pc;
+        i++;
+    }
+    if (!warp->parked_count)
+        warp->back_jumps = warp->grace = 0;
+}
+
+/* Takes up a fragment that can run; false if all wait or none is left. */
+static bool pick(struct warp *warp) {
+    int lowest = lowest_ready(warp);
+    if (lowest < 0) {
+        if (!release_at_warp_barrier(warp))
+            return false;
+        lowest = lowest_ready(warp);
+    }
+    resume(warp, lowest);
+    reschedule(warp);
+    return true;
+}
+
+enum action warp_branch(struct warp *warp, uint32_t taken, uint32_t target) {
+    uint32_t stay = warp->active & ~taken;
+    if (warp->parked_count + (stay != 0) && target <= warp->pc)
+        warp->back_jumps++;
+    if (stay) {
+        warp->pc++;
+        warp_park(warp, stay, FRAGMENT_READY, 0);
+    }
+    warp->pc = target;
+    if (warp->back_jumps > BACK_JUMPS_MAX) {
+        int oldest = oldest_ready(warp);
+        warp->back_jumps = 0;
+        if (oldest >= 0) {
+            warp_park(warp, warp->active, FRAGMENT_READY, 0);
+            resume(warp, oldest);
+            warp->grace = GRACE;
+        }
+    }
+    return ACTION_JUMP;
+}
+
+bool warp_gather(struct warp *warp, uint32_t mask, uint32_t members) {
+    if (!(members & warp->live & ~mask))
+        return true;
+    warp_park(warp, mask, FRAGMENT_AT_WARP, members);
+    return false;
+}
+
+enum action warp_exit(struct warp *warp, uint32_t mask) {
+    warp->active &= ~mask;
+    warp->live &= ~mask;
+    for (int i = 0; i < warp->parked_count; i++)
+        if (warp->parked[i].state == FRAGMENT_AT_WARP)
+            warp->parked[i].state = FRAGMENT_READY;
+    return warp->active ? ACTION_NEXT : ACTION_WAIT;
+}
+
+void warp_release(struct warp *warp, int barrier) {
+    for (int i = 0; i < warp->parked_count; i++) {
+        struct fragment *fragment = &warp->parked[i];
+        if (fragment->state != FRAGMENT_AT_BARRIER || fragment->members != (uint32_t)barrier)
+            continue;
+        finish_barrier(warp, &warp->kernel->code[fragment->pc], fragment->mask,
+                       &warp->block->barriers[barrier]);
+        fragment->pc++;
+        fragment->state = FRAGMENT_READY;
+    }
+}
+
+enum action warp_run(struct warp *warp, uint32_t budget) {
+    const struct instruction *code = warp->kernel->code;
+    uint64_t start = warp->tick;
+    enum action action = ACTION_WAIT;
+    while (warp->tick - start < budget) {
+        if (!warp->active) {
+            if (!pick(warp))
+                break;
+            action = ACTION_NEXT;
+        }
+        warp->tick++;
+        if (warp->grace && --warp->grace == 0)
+            reschedule(warp);
+        const struct instruction *instruction = &code[warp->pc];
+        uint32_t mask = warp->active;
+        if (instruction->guard >= 0) {
+            uint32_t predicate = *(uint32_t *)(warp->registers + instruction->guard);
+            mask &= instruction->guard_negated ? ~predicate : predicate;
+        }
+        action = mask ? instruction->execute(warp, instruction, mask) : ACTION_NEXT;
+        if (action == ACTION_NEXT || action == ACTION_YIELD) {
+            warp->pc++;
+            if (warp->pc >= warp->stop_pc)
+                reschedule(warp);
+            if (action == ACTION_YIELD)
+                break;
+        } else if (action == ACTION_JUMP) {
+            if (warp->parked_count)
+                reschedule(warp);
+        } else if (action == ACTION_FAULT) {
+            break;
+        }
+    }
+    warp->block->counts->warp_instructions += warp->tick - start;
+    return action;
+}
