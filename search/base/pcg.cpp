@@ -32,8 +32,7 @@ uint64_t low_of(pcg128_t value) {
     return static_cast<uint64_t>(value);
 }
 
-/* The library keeps its state protected and gives it out only as text; a heir may read and set it.
- */
+/* The library keeps its state protected, but for text; a heir may read and set it. */
 struct engine : pcg64 {
     engine(uint64_t seed, uint64_t stream) : pcg64(seed, stream) {
     }

@@ -35,6 +35,7 @@ struct random;
 enum {
     DOMAIN_MAX = 64,
     ABOUT_SIZE = 256,
+    ENVIRONMENT_NAME_SIZE = 160, /* "B=4,H=16,S_Q=512,...", of many dimensions */
     ENVIRONMENTS_MAX = 64,
     DERIVED_MAX = 96,
     CONSTRAINTS_MAX = 96,
@@ -63,7 +64,7 @@ struct constraint {
 };
 
 struct environment {
-    char name[NAME_SIZE];
+    char name[ENVIRONMENT_NAME_SIZE];
     int64_t values[SLOTS_MAX]; /* by slot; only those of dimensions are set */
 };
 
@@ -77,7 +78,7 @@ struct space {
     struct constraint constraints[CONSTRAINTS_MAX];
     struct environment environments[ENVIRONMENTS_MAX];
     bool sealed;
-    struct plan *plan; /* the order of search (genome/enumeration.c), made by space_seal */
+    struct plan *plan; /* the order of search (genome/plan.h), made by space_seal */
 };
 
 /* ---- Building, in this order of use: a name exists before an expression reads it. ---- */
@@ -119,10 +120,10 @@ int space_seal(struct space *space, struct error *error);
 
 /* Why a genome is not valid. */
 struct problem {
-    int constraint;          /* its index, or -1: a derived quantity could not be evaluated */
-    int environment;         /* the index of the first in which it fails */
-    char text[PROBLEM_SIZE]; /* one line: "in S=512: BLOCKS <= 65535 does not hold: the grid has..."
-                              */
+    int constraint;  /* its index, or -1: a derived quantity could not be evaluated */
+    int environment; /* the index of the first in which it fails */
+    /* One line: "S=512: 'BLOCKS <= 65535' does not hold: a grid has a limit". */
+    char text[PROBLEM_SIZE];
 };
 
 /* True if the genome is valid; otherwise the first constraint that fails. `problem` may be NULL. */
