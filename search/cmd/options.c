@@ -41,8 +41,11 @@ static void print_help(const struct verb *verb, const struct option_row *rows) {
     int width = option_width(&help);
     for (const struct option_row *row = rows; row->name != NULL; row++)
         width = option_width(row) > width ? option_width(row) : width;
-    printf("usage: evotile %s %s\n\n%s\n\n%s\n\nOptions:\n", verb->name, verb->arguments,
-           verb->summary, verb->help);
+    int length = (int)strlen(verb->help);
+    while (length > 0 && verb->help[length - 1] == '\n')
+        length--;
+    printf("usage: evotile %s %s\n\n%s\n\n%.*s\n\nOptions:\n", verb->name, verb->arguments,
+           verb->summary, length, verb->help);
     for (const struct option_row *row = rows;; row++) {
         const struct option_row *shown = row->name != NULL ? row : &help;
         printf("  --%s%s%s%*s", shown->name, shown->argument != NULL ? " " : "",

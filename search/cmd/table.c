@@ -85,6 +85,10 @@ void table_none(struct table *table) {
     table_cell(table, cJSON_CreateNull(), "-");
 }
 
+void table_heading(struct table *table, int column, const char *heading) {
+    table->columns[column].heading = heading;
+}
+
 int table_row_count(const struct table *table) {
     return table->cell_count / table->column_count;
 }
@@ -201,6 +205,11 @@ static struct layout lay_out(const struct table *table, int width) {
 }
 
 static void print_headings(const struct table *table, const struct layout *layout, FILE *out) {
+    bool any = false;
+    for (int c = 0; c <= layout->last; c++)
+        any = any || (table->columns[c].heading != NULL && *table->columns[c].heading != '\0');
+    if (!any)
+        return;
     for (int line = 0; line < layout->lines; line++) {
         int blank = 0; /* columns owed, so that no line ends in spaces */
         for (int c = 0; c <= layout->last; c++) {

@@ -30,7 +30,8 @@ enum table_format { TABLE_TEXT, TABLE_MARKDOWN, TABLE_CSV };
 
 struct table_column {
     const char *name;    /* in CSV and JSON, with its unit: smem_bytes. NULL: not shown there */
-    const char *heading; /* in text and Markdown, lines parted by \n. NULL: not shown there */
+    const char *heading; /* in text and Markdown, lines parted by \n; NULL: not shown there. Text
+                            leaves out a line of headings that are all empty */
     bool right;          /* aligned to the right, as numbers are */
     bool wrap;           /* the last column may be: long cells continue on further lines */
 };
@@ -48,6 +49,9 @@ void table_number(struct table *table, double number, int decimals);
 void table_none(struct table *table);
 /* A cell that people read in other words than programs: `value` becomes the table's. */
 void table_cell(struct table *table, cJSON *value, const char *text);
+
+/* Gives a column another heading, or none: for what is known only when the rows are. */
+void table_heading(struct table *table, int column, const char *heading);
 
 int table_row_count(const struct table *table);
 

@@ -132,7 +132,6 @@ static void text_of_any_width_loses_nothing(void **state) {
 
 /* Reads the next field of a line of CSV, as RFC 4180 has it. */
 static void next_field(const char **at, char *field) {
-    *at += **at == ',';
     if (**at != '"') {
         size_t length = strcspn(*at, ",\n");
         sprintf(field, "%.*s", (int)length, *at);
@@ -169,6 +168,7 @@ static void random_text_comes_back(void **state) {
         const char *at = strchr(csv, '\n') + 1;
         for (int i = 0; i < 2; i++) {
             char field[64];
+            at += i; /* the comma before all but the first */
             next_field(&at, field);
             assert_string_equal(field, texts[i]);
         }

@@ -1,0 +1,471 @@
+/* board: the leaderboard of a run, read from its store alone, so that it needs no GPU and may look
+   on while the run writes. */
+#include "cmd/cmd.h"
+
+#include "base/log.h"
+#include "base/statistics.h"
+#include "cmd/session.h"
+#include "cmd/table.h"
+#include "config/config.h"
+#include "store/store.h"
+
+#include <math.h>
+#include <string.h>
+
+enum column {
+    COLUMN_GOAL,
+    COLUMN_GOAL_NAME,
+    COLUMN_RANK,
+    COLUMN_TRIAL,
+    COLUMN_CASE,
+    COLUMN_PREDICTED,
+    COLUMN_P50,
+    COLUMN_P90,
+    COLUMN_TFLOPS,
+    COLUMN_RATIO,
+    COLUMN_BASELINE,
+    COLUMN_CTAS,
+    COLUMN_CTAS_PER_SM,
+    COLUMN_SMEM,
+    COLUMN_REGISTERS,
+    COLUMN_SPILLS,
+    COLUMN_OCCUPANCY,
+    COLUMN_ERROR,
+    COLUMN_GENOME,
+    COLUMN_COUNT
+};
+
+/* Those without a heading here get one only where they say something. */
+static const struct table_column columns[COLUMN_COUNT] = {
+    [COLUMN_GOAL] = {.name = "goal"},
+    [COLUMN_GOAL_NAME] = {.name = "goal_name"},
+    [COLUMN_RANK] = {.name = "rank", .heading = "rank", .right = true},
+    [COLUMN_TRIAL] = {.name = "trial", .heading = "trial", .right = true},
+    [COLUMN_CASE] = {.name = "case"},
+    [COLUMN_PREDICTED] = {.name = "predicted"},
+    [COLUMN_P50] = {.name = "latency_p50_us", .heading = "p50\nus", .right = true},
+    [COLUMN_P90] = {.name = "latency_p90_us", .heading = "p90\nus", .right = true},
+    [COLUMN_TFLOPS] = {.name = "tflops", .heading = "TFLOP/s", .right = true},
+    [COLUMN_RATIO] = {.name = "ratio_to_default", .heading = "ratio to\ndefault", .right = true},
+    [COLUMN_BASELINE] = {.name = "ratio_to_baseline", .right = true},
+    [COLUMN_CTAS] = {.name = "ctas", .heading = "CTAs", .right = true},
+    [COLUMN_CTAS_PER_SM] = {.name = "ctas_per_sm", .heading = "CTAs\n/SM", .right = true},
+    [COLUMN_SMEM] = {.name = "smem_bytes", .heading = "shared\nbytes", .right = true},
+    [COLUMN_REGISTERS] = {.name = "registers", .heading = "regs", .right = true},
+    [COLUMN_SPILLS] = {.name = "spill_bytes"},
+    [COLUMN_OCCUPANCY] = {.name = "occupancy", .heading = "occ\n%", .right = true},
+    [COLUMN_ERROR] = {.name = "error_relative_l2", .heading = "error\nrel L2", .right = true},
+    [COLUMN_GENOME] = {.name = "genome", .heading = "genome", .wrap = true},
+};
+
+struct board {
+    struct store *store;
+    struct config *config; /* for the names of cases; NULL: they are numbered */
+    bool cases;            /* a row a case */
+    int64_t top;           /* rows a goal; 0: all */
+    double baseline_us;    /* 0: none is stored */
+
+    /* Of the goal being read. */
+    struct table *table;
+    int goal;
+    struct store_trial *first; /* its trial of the default genome; NULL: there is none */
+    int64_t rank;
+    int predicted, measured; /* rows of each kind */
+    bool more;               /* than `top` */
+};
+
+/* ---- the default genome's trial ---- */
+
+struct first_asks {
+    int goal;
+    int64_t trial;
+};
+
+static int note_first(void *context, const struct store_event *event, struct error *error) {
+    struct first_asks *first = context;
+    (void)error;
+    if (event->told || event->trial.goal != first->goal)
+        return 0;
+    /* A search asks for the default genome first; where it is not valid there is nothing to compare
+       with. */
+    if (strcmp(event->trial.operator_name, "default") == 0)
+        first->trial = event->trial.number;
+    return 1;
+}
+
+static int read_first(struct board *board, struct error *error) {
+    struct first_asks first = {board->goal, STORE_NO_TRIAL};
+    store_trial_free(board->first);
+    board->first = NULL;
+    if (store_events(board->store, 0, note_first, &first, error) < 0)
+        return -1;
+    if (first.trial == STORE_NO_TRIAL)
+        return 0;
+    board->first = store_trial_read(board->store, first.trial, error);
+    return board->first != NULL ? 0 : -1;
+}
+
+/* ---- rows ---- */
+
+/* What a row shows of one case, or of all cases of the goal together. */
+struct figures {
+    double p50_us, p90_us, tflops, error, default_us;
+    int ctas;
+};
+
+static double case_p50(const struct store_trial *trial, int number) {
+    const struct outcome *outcome = trial != NULL ? trial->outcome : NULL;
+    return outcome != NULL && outcome->verdict == VERDICT_OK && number < outcome->case_count
+               ? outcome->cases[number].warm.p50_us
+               : NAN;
+}
+
+static struct figures figures_of_case(const struct board *board, const struct outcome *outcome,
+                                      int number) {
+    const struct case_outcome *it = &outcome->cases[number];
+    return (struct figures){
+        .p50_us = it->warm.p50_us,
+        .p90_us = it->warm.p90_us,
+        .tflops = it->tflops,
+        .error = it->errors.relative_l2,
+        .default_us = case_p50(board->first, number),
+        .ctas = it->ctas,
+    };
+}
+
+/* NaN rather than our bug where a store holds a figure that has no logarithm. */
+static double mean(const double *values, int count) {
+    for (int i = 0; i < count; i++)
+        if (!(values[i] > 0))
+            return NAN;
+    return count > 0 ? statistics_geometric_mean(values, count) : NAN;
+}
+
+static struct figures figures_of_all(const struct board *board, const struct outcome *outcome) {
+    double p50[CASES_MAX];
+    double p90[CASES_MAX];
+    double tflops[CASES_MAX];
+    struct figures all = {.default_us = NAN};
+    for (int i = 0; i < outcome->case_count; i++) {
+        struct figures one = figures_of_case(board, outcome, i);
+        p50[i] = one.p50_us;
+        p90[i] = one.p90_us;
+        tflops[i] = one.tflops;
+        all.error = i == 0 || !(one.error <= all.error) ? one.error : all.error;
+        all.ctas = i == 0 || one.ctas < all.ctas ? one.ctas : all.ctas;
+    }
+    all.p50_us = mean(p50, outcome->case_count);
+    all.p90_us = mean(p90, outcome->case_count);
+    all.tflops = mean(tflops, outcome->case_count);
+    const struct store_trial *first = board->first;
+    if (first != NULL && first->outcome != NULL && first->outcome->verdict == VERDICT_OK)
+        all.default_us = first->outcome->score_us;
+    return all;
+}
+
+/* Whether a "NAME=value" of `length` bytes is one of those of a genome's text. */
+static bool has_gene(const char *genome, const char *gene, size_t length) {
+    for (; genome != NULL; genome = strchr(genome, ',')) {
+        genome += *genome == ',';
+        if (strcspn(genome, ",") == length && memcmp(genome, gene, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* People see the genes that differ from the default, which is all that `try --genome` needs. */
+static void add_genome(const struct board *board, const char *genome) {
+    char shown[4096] = "";
+    size_t used = 0;
+    if (board->first == NULL) {
+        table_text(board->table, genome);
+        return;
+    }
+    for (const char *gene = genome; *gene != '\0';) {
+        size_t length = strcspn(gene, ",");
+        if (!has_gene(board->first->genome, gene, length) && used + length + 2 < sizeof shown)
+            used += (size_t)sprintf(shown + used, "%s%.*s", used > 0 ? "," : "", (int)length, gene);
+        gene += length + (gene[length] == ',');
+    }
+    table_cell(board->table, cJSON_CreateString(genome), used > 0 ? shown : "(the default)");
+}
+
+/* A number that text shows in a form of its own. */
+static void add_formatted(struct table *table, double number, double shown, const char *format) {
+    char text[32];
+    if (!isfinite(number)) {
+        table_none(table);
+        return;
+    }
+    snprintf(text, sizeof text, format, shown);
+    table_cell(table, cJSON_CreateNumber(number), text);
+}
+
+/* `number` is the case's, or -1 for all. */
+static void add_case_name(const struct board *board, int case_count, int number) {
+    char name[CASE_NAME_SIZE];
+    if (number < 0) {
+        table_none(board->table);
+        return;
+    }
+    if (case_count == 1)
+        snprintf(name, sizeof name, "%s", store_goal_name(board->store, board->goal));
+    else if (board->config != NULL && number < board->config->case_count)
+        template_print_shape(board->config->shapes, &board->config->cases[number], name);
+    else
+        snprintf(name, sizeof name, "case %d", number);
+    table_text(board->table, name);
+}
+
+static void add_row(struct board *board, const struct store_trial *trial, int number) {
+    struct table *table = board->table;
+    const struct outcome *outcome = trial->outcome;
+    const struct resources *resources = &outcome->resources;
+    struct figures it =
+        number >= 0 ? figures_of_case(board, outcome, number) : figures_of_all(board, outcome);
+    table_integer(table, board->goal);
+    table_text(table, store_goal_name(board->store, board->goal));
+    table_integer(table, board->rank);
+    table_integer(table, trial->number);
+    add_case_name(board, outcome->case_count, number);
+    table_cell(table, cJSON_CreateBool(outcome->predicted),
+               outcome->predicted ? "predicted" : "measured");
+    table_number(table, it.p50_us, 2);
+    table_number(table, it.p90_us, 2);
+    table_number(table, it.tflops, 2);
+    table_number(table, it.default_us / it.p50_us, 2);
+    table_number(table, board->baseline_us > 0 ? board->baseline_us / it.p50_us : NAN, 2);
+    table_integer(table, it.ctas);
+    table_integer(table, resources->ctas_per_sm);
+    table_integer(table, resources->smem_bytes);
+    table_integer(table, resources->registers);
+    table_integer(table, resources->spill_bytes);
+    add_formatted(table, resources->occupancy, 100 * resources->occupancy, "%.0f");
+    add_formatted(table, it.error, it.error, "%.1e");
+    add_genome(board, trial->genome);
+}
+
+static int read_trial(void *context, const struct store_trial *trial, struct error *error) {
+    struct board *board = context;
+    (void)error;
+    if (board->top > 0 && board->rank == board->top) {
+        board->more = true;
+        return 1;
+    }
+    board->rank++;
+    board->predicted += trial->outcome->predicted;
+    board->measured += !trial->outcome->predicted;
+    for (int i = 0; board->cases && i < trial->outcome->case_count; i++)
+        add_row(board, trial, i);
+    if (!board->cases)
+        add_row(board, trial, -1);
+    return 0;
+}
+
+static int read_goal(struct board *board, int goal, struct error *error) {
+    board->goal = goal;
+    board->rank = 0;
+    if (read_first(board, error) < 0)
+        return -1;
+    return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, read_trial, board,
+                       error);
+}
+
+/* ---- printing ---- */
+
+/* "120 trials: 70 ok (30 of them dropped by the race), 50 over_limit" */
+static void print_counts(const struct store_counts *counts, char *text, size_t size) {
+    size_t used = (size_t)snprintf(text, size, "%lld trial%s", (long long)counts->told,
+                                   counts->told == 1 ? "" : "s");
+    const char *part = ": ";
+    for (int v = 0; v < VERDICT_COUNT && used < size; v++) {
+        if (counts->verdicts[v] == 0)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%lld %s", part,
+                                 (long long)counts->verdicts[v], verdict_name(v));
+        if (v == VERDICT_OK && counts->raced > 0 && used < size)
+            used += (size_t)snprintf(text + used, size - used, " (%lld dropped by the race)",
+                                     (long long)counts->raced);
+        part = ", ";
+    }
+    if (counts->asked > counts->told && used < size)
+        snprintf(text + used, size - used, "; %lld in flight",
+                 (long long)(counts->asked - counts->told));
+}
+
+/* Names what the rows turned out to hold: a prediction is never shown as a measurement. */
+static void finish_headings(const struct board *board) {
+    struct table *table = board->table;
+    if (board->predicted > 0 && board->measured > 0) {
+        table_heading(table, COLUMN_PREDICTED, "latency");
+    } else if (board->predicted > 0) {
+        table_heading(table, COLUMN_P50, "p50\npredicted us");
+        table_heading(table, COLUMN_P90, "p90\npredicted us");
+    }
+    if (board->baseline_us > 0)
+        table_heading(table, COLUMN_BASELINE, "ratio to\nbaseline");
+    if (board->cases)
+        table_heading(table, COLUMN_CASE, "case");
+    if (board->first != NULL)
+        table_heading(table, COLUMN_GENOME, "genome, where it differs from the default");
+}
+
+/* For people: a title, then a table a goal. */
+static int print_goals(struct board *board, int first, int last, enum table_format format,
+                       const char *counts, struct error *error) {
+    const char *run = store_run_dir(board->store);
+    bool empty = true;
+    for (int goal = first; goal <= last; goal++) {
+        board->table = table_new(columns, COLUMN_COUNT);
+        board->predicted = board->measured = 0;
+        int status = read_goal(board, goal, error);
+        if (status == 0 && board->rank > 0) {
+            if (empty)
+                printf("%s, %s\n", run, counts);
+            printf("\ngoal %d: %s\n%s", goal, store_goal_name(board->store, goal),
+                   format == TABLE_MARKDOWN ? "\n" : "");
+            finish_headings(board);
+            table_print(board->table, format, stdout);
+            empty = false;
+        }
+        table_free(board->table);
+        board->table = NULL;
+        if (status < 0)
+            return -1;
+    }
+    if (empty)
+        printf("%s: nothing is on the board, %s\n", run, counts);
+    return 0;
+}
+
+/* For programs: one table with all goals. */
+static int print_data(struct board *board, int first, int last, bool json, const char *counts,
+                      struct error *error) {
+    int status = 0;
+    board->table = table_new(columns, COLUMN_COUNT);
+    for (int goal = first; goal <= last && status == 0; goal++)
+        status = read_goal(board, goal, error);
+    if (status == 0 && table_row_count(board->table) == 0)
+        log_info("%s: nothing is on the board, %s", store_run_dir(board->store), counts);
+    if (status == 0 && json) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "run", store_run_dir(board->store));
+        cJSON_AddItemToObject(object, "rows", table_json(board->table));
+        table_print_json(object, stdout);
+    } else if (status == 0) {
+        table_print(board->table, TABLE_CSV, stdout);
+    }
+    table_free(board->table);
+    board->table = NULL;
+    return status;
+}
+
+/* ---- the verb ---- */
+
+/* The config that the run has kept, for the names of its cases. */
+static struct config *read_config(struct store *store) {
+    struct error error = {0};
+    char path[PATH_SIZE];
+    char folder[PATH_SIZE];
+    char *text = NULL;
+    struct config *config = NULL;
+    if (session_files(store_run_dir(store), path, folder, &error) == 0 &&
+        store_meta_get(store, "config", &text, &error) > 0)
+        config = config_from_text(path, text, folder, &error);
+    if (config == NULL)
+        log_warn("cases are numbered, in the order of the config: %s",
+                 *error.text != '\0' ? error.text : "the run has kept none");
+    free(text);
+    return config;
+}
+
+static double read_baseline(struct store *store) {
+    struct error error = {0};
+    char *text;
+    double baseline_us = 0;
+    /* One figure stands for one goal, all of its cases together. */
+    if (store_goal_count(store) == 1 && store_meta_get(store, "baseline_us", &text, &error) > 0) {
+        baseline_us = strtod(text, NULL);
+        free(text);
+    }
+    return baseline_us;
+}
+
+static int board_run(const struct verb *verb, int argc, char **argv) {
+    bool json = false;
+    bool csv = false;
+    bool markdown = false;
+    bool all = false;
+    int64_t goal = -1;
+    struct board board = {.top = 10};
+    const struct option_row rows[] = {
+        {"top", "N", "the best N of each goal (10)", OPTION_INTEGER, &board.top},
+        {"all", NULL, "all that are on the board", OPTION_FLAG, &all},
+        {"goal", "K", "only goal K, counted from 0", OPTION_INTEGER, &goal},
+        {"cases", NULL, "a row for each case of the goal", OPTION_FLAG, &board.cases},
+        {"json", NULL, "as JSON: {\"run\": ..., \"rows\": [...]}", OPTION_FLAG, &json},
+        {"csv", NULL, "as CSV, with a line of names", OPTION_FLAG, &csv},
+        {"markdown", NULL, "as a Markdown table", OPTION_FLAG, &markdown},
+        {0},
+    };
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    if (json + csv + markdown > 1) {
+        error_input(&error, "board: --json, --csv and --markdown exclude each other: give one");
+        return error_report(&error);
+    }
+    board.top = all ? 0 : board.top > 0 ? board.top : 1;
+    board.store = store_open(argv[0], STORE_READ, &error);
+    if (board.store == NULL)
+        return error_report(&error);
+
+    char text[1024];
+    struct store_counts counts;
+    int goals = store_goal_count(board.store);
+    int first = goal < 0 ? 0 : (int)goal;
+    int last = goal < 0 ? goals - 1 : (int)goal;
+    int status = store_count(board.store, &counts, &error);
+    if (status == 0 && goal >= goals)
+        status = error_input(&error, "%s has no goal %lld: --goal takes 0 to %d", argv[0],
+                             (long long)goal, goals - 1);
+    if (status == 0) {
+        print_counts(&counts, text, sizeof text);
+        board.config = board.cases ? read_config(board.store) : NULL;
+        board.baseline_us = board.cases ? 0 : read_baseline(board.store);
+        status = json || csv ? print_data(&board, first, last, json, text, &error)
+                             : print_goals(&board, first, last,
+                                           markdown ? TABLE_MARKDOWN : TABLE_TEXT, text, &error);
+    }
+    if (status == 0 && board.more)
+        log_info("there is more on the board: --top N or --all shows it");
+    config_free(board.config);
+    store_trial_free(board.first);
+    store_close(board.store);
+    return status < 0 ? error_report(&error) : STATUS_DONE;
+}
+
+const struct verb verb_board = {
+    .name = "board",
+    .arguments = "RUN [options]",
+    .summary = "the leaderboard of a run",
+    .help =
+        "Lists the verified and fully timed genomes of the run in folder RUN, fastest first. It\n"
+        "reads the run's file only: it needs no GPU, and works while the run goes on.\n"
+        "\n"
+        "p50 and p90 are percentiles of the latency of one call. On an emulated device they are\n"
+        "predictions, and the heading says \"predicted us\". The ratio to the default genome is\n"
+        "above 1 where a genome is faster than the template's defaults; \"-\" where these did not\n"
+        "pass. Shared memory is a block's, registers are a thread's; occupancy is the share of\n"
+        "the warps that a multiprocessor (SM) could hold at once. The error is the relative L2\n"
+        "norm of the difference from the fp64 reference. Where one genome is judged on several\n"
+        "cases, latency and TFLOP/s are geometric means, CTAs the least and the error the worst.\n"
+        "\n"
+        "The text shows the genes that differ from the default, enough for `try --genome`; CSV\n"
+        "and JSON have every gene.\n"
+        "\n"
+        "  evotile board results/demo\n"
+        "  evotile board results/night --goal 2 --top 30\n"
+        "  evotile board results/demo --all --csv > demo.csv",
+    .run = board_run,
+};

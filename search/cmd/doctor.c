@@ -1,0 +1,256 @@
+/* doctor: whether this machine can do the main job, and what would make it better. */
+#include "cmd/doctor.h"
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/process.h"
+#include "cmd/cmd.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static const struct table_column columns[] = {
+    {.name = "status", .heading = ""},
+    {.name = "check", .heading = ""},
+    {.name = "finding"},
+    {.name = "remedy"},
+    {.heading = "", .wrap = true},
+};
+
+void doctor_say(struct doctor *doctor, enum doctor_state state, const char *check,
+                const char *remedy, const char *format, ...) {
+    static const char *const words[] = {
+        [DOCTOR_OK] = "ok", [DOCTOR_WARNING] = "warning", [DOCTOR_MISSING] = "missing"};
+    char finding[2 * DOCTOR_LINE_SIZE];
+    char both[4 * DOCTOR_LINE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(finding, sizeof finding, format, arguments);
+    va_end(arguments);
+    table_text(doctor->table, words[state]);
+    table_text(doctor->table, check);
+    table_text(doctor->table, finding);
+    if (remedy != NULL)
+        table_text(doctor->table, remedy);
+    else
+        table_none(doctor->table);
+    snprintf(both, sizeof both, "%s%s%s", finding, remedy != NULL ? ": " : "",
+             remedy != NULL ? remedy : "");
+    table_text(doctor->table, both);
+}
+
+/* ---- the host ---- */
+
+static bool find_on_path(const char *name, char path[PATH_SIZE]) {
+    struct error error = {0};
+    const char *at = getenv("PATH");
+    while (at != NULL && *at != '\0') {
+        char folder[PATH_SIZE];
+        size_t length = strcspn(at, ":");
+        if (length > 0 && length < sizeof folder) {
+            memcpy(folder, at, length);
+            folder[length] = '\0';
+            if (path_join(path, folder, name, &error) == 0 && access(path, X_OK) == 0)
+                return true;
+        }
+        at += length + (at[length] == ':');
+    }
+    return false;
+}
+
+/* The folder of the CUDA Toolkit, looked for where the build does; false where there is none. */
+static bool find_toolkit(char home[PATH_SIZE]) {
+    struct error error = {0};
+    char path[PATH_SIZE];
+    char target[PATH_SIZE];
+    const char *set = getenv("CUDA_HOME");
+    if (set != NULL && *set != '\0')
+        return path_join(home, "", set, &error) == 0 && path_is_dir(home);
+    if (find_on_path("nvcc", path) && realpath(path, target) != NULL)
+        return path_parent(path, target, &error) == 0 && path_parent(home, path, &error) == 0;
+    return path_join(home, "", "/usr/local/cuda", &error) == 0 && path_is_dir(home);
+}
+
+/* A program of the toolkit or on PATH. */
+static bool find_program(const char *name, char path[PATH_SIZE]) {
+    struct error error = {0};
+    char home[PATH_SIZE];
+    if (find_toolkit(home) && path_join(path, home, "bin", &error) == 0 &&
+        path_join(path, path, name, &error) == 0 && access(path, X_OK) == 0)
+        return true;
+    return find_on_path(name, path);
+}
+
+static void check_toolkit(struct doctor *doctor) {
+    char home[PATH_SIZE];
+    struct error error = {0};
+    if (find_toolkit(home))
+        doctor_say(doctor, DOCTOR_OK, "CUDA Toolkit", NULL, "%s", home);
+    else
+        doctor_say(
+            doctor, DOCTOR_MISSING, "CUDA Toolkit",
+            "install version 12.4 or later, or set CUDA_HOME to its folder; without it NVRTC must "
+            "be on the loader's path",
+            "not found");
+    doctor->nvrtc = nvrtc_open(&error);
+    if (doctor->nvrtc == NULL)
+        doctor_say(doctor, DOCTOR_MISSING, "NVRTC", NULL, "%s", error.text);
+    else if (strtod(nvrtc_version(doctor->nvrtc), NULL) < 12.4)
+        doctor_say(doctor, DOCTOR_WARNING, "NVRTC", "install the CUDA Toolkit 12.4 or later",
+                   "%s is older than what evotile is made for", nvrtc_version(doctor->nvrtc));
+    else
+        doctor_say(doctor, DOCTOR_OK, "NVRTC", NULL, "%s", nvrtc_version(doctor->nvrtc));
+}
+
+/* Importing torch takes seconds where it is there, and may hang: it is asked in a process. */
+static void ask_torch(char version[64]) {
+    enum { LIMIT_S = 30 };
+    static const char script[] = "try:\n import torch\n print(torch.__version__, flush=True)\n"
+                                 "except Exception:\n print('', flush=True)\n";
+    char python[PATH_SIZE];
+    struct process child;
+    struct error error = {0};
+    char *line = NULL;
+    if (!find_program("python3", python) ||
+        process_start(&child, (const char *const[]){python, "-c", script, NULL}, &error) < 0)
+        return;
+    double deadline = clock_seconds() + LIMIT_S;
+    while ((line = process_line(&child)) == NULL && !child.ended && clock_seconds() < deadline) {
+        struct pollfd ready = {.fd = child.from, .events = POLLIN};
+        if (poll(&ready, 1, 100) > 0)
+            process_fill(&child);
+    }
+    if (line != NULL)
+        snprintf(version, 64, "%s", line);
+    process_stop(&child, 0, NULL, 0);
+}
+
+static void check_tools(struct doctor *doctor) {
+    static const struct {
+        const char *name, *remedy;
+    } tools[] = {
+        {"nvcc", "builds exported kernels; it comes with the CUDA Toolkit"},
+        {"ncu", "profiles kernels; it comes with Nsight Compute"},
+        {"compute-sanitizer", "checks kernels on a GPU; it comes with the CUDA Toolkit"},
+        {"gnuplot", "draws pictures; install the package gnuplot"},
+        {"nats-server", "joins several hosts; install the package nats-server"},
+    };
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
+        char path[PATH_SIZE];
+        if (find_program(tools[i].name, path))
+            doctor_say(doctor, DOCTOR_OK, tools[i].name, NULL, "%.400s", path);
+        else
+            doctor_say(doctor, DOCTOR_MISSING, tools[i].name, tools[i].remedy, "optional");
+    }
+    if (doctor->torch[0] != '\0')
+        doctor_say(doctor, DOCTOR_OK, "torch", NULL, "%s, for python3", doctor->torch);
+    else
+        doctor_say(doctor, DOCTOR_MISSING, "torch",
+                   "times PyTorch's own kernels as a baseline; install torch for python3",
+                   "optional");
+}
+
+static void check_folder(struct doctor *doctor, const char *check, const char *folder,
+                         const char *remedy) {
+    char path[PATH_SIZE];
+    struct error error = {0};
+    struct statvfs space;
+    if (path_join(path, "", folder, &error) < 0)
+        return;
+    /* It may not have been made yet: then what counts is where it will be. */
+    while (!path_exists(path) && strcmp(path, "/") != 0 && strcmp(path, ".") != 0)
+        if (path_parent(path, path, &error) < 0)
+            return;
+    if (statvfs(path, &space) < 0)
+        return;
+    double free_gib = (double)space.f_bavail * (double)space.f_frsize / (1 << 30);
+    if (access(path, W_OK) < 0)
+        doctor_say(doctor, DOCTOR_WARNING, check, remedy, "%.400s cannot be written", path);
+    else if (free_gib < 1)
+        doctor_say(doctor, DOCTOR_WARNING, check, remedy, "only %.2f GiB free in %.400s", free_gib,
+                   folder);
+    else if (path_network(path) != NULL)
+        doctor_say(doctor, DOCTOR_WARNING, check, remedy,
+                   "%.400s is on %s, where runs write more slowly", folder, path_network(path));
+    else
+        doctor_say(doctor, DOCTOR_OK, check, NULL, "%.400s, %.1f GiB free", folder, free_gib);
+}
+
+static void check_folders(struct doctor *doctor) {
+    char cache[PATH_SIZE];
+    struct error error = {0};
+    const char *set = getenv("EVOTILE_CACHE");
+    const char *base = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    check_folder(doctor, "results", "results",
+                 "free space there, or give `run` a local folder with --out");
+    if (set != NULL && *set != '\0')
+        check_folder(doctor, "kernel cache", set, "set EVOTILE_CACHE to another folder");
+    else if ((base != NULL && *base != '\0' && path_join(cache, base, "evotile", &error) == 0) ||
+             (home != NULL && *home != '\0' &&
+              path_join(cache, home, ".cache/evotile", &error) == 0))
+        check_folder(doctor, "kernel cache", cache, "set EVOTILE_CACHE to another folder");
+    else
+        doctor_say(doctor, DOCTOR_WARNING, "kernel cache", "set EVOTILE_CACHE to a folder",
+                   "neither EVOTILE_CACHE nor HOME is set");
+}
+
+/* ---- the verb ---- */
+
+static int doctor_run(const struct verb *verb, int argc, char **argv) {
+    bool json = false;
+    const struct option_row rows[] = {
+        {"json", NULL, "as JSON: {\"ready\": ..., \"device\": ..., \"checks\": [...]}", OPTION_FLAG,
+         &json},
+        {0},
+    };
+    if (options_parse(verb, rows, argc, argv, 0, 0) < 0)
+        return STATUS_USAGE;
+    struct doctor doctor = {.table = table_new(columns, sizeof columns / sizeof *columns)};
+    /* Before CUDA starts: a process that has it must not fork. */
+    ask_torch(doctor.torch);
+    check_toolkit(&doctor);
+    doctor_check_gpus(&doctor);
+    doctor_check_emulated(&doctor);
+    check_folders(&doctor);
+    check_tools(&doctor);
+    bool ready = doctor.device[0] != '\0';
+    if (json) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddBoolToObject(object, "ready", ready);
+        cJSON_AddItemToObject(object, "device",
+                              ready ? cJSON_CreateString(doctor.device) : cJSON_CreateNull());
+        cJSON_AddItemToObject(object, "checks", table_json(doctor.table));
+        table_print_json(object, stdout);
+    } else {
+        table_print(doctor.table, TABLE_TEXT, stdout);
+        if (ready)
+            printf("\nready: --device auto is %s\n", doctor.device);
+        else
+            printf(
+                "\nnot ready: no device can compile and run a kernel; mend what is said above\n");
+    }
+    table_free(doctor.table);
+    nvrtc_close(doctor.nvrtc);
+    return ready ? STATUS_DONE : STATUS_FAILED;
+}
+
+const struct verb verb_doctor = {
+    .name = "doctor",
+    .arguments = "[options]",
+    .summary = "whether this machine can do the main job, and what would help",
+    .help =
+        "Checks GPUs, driver, CUDA Toolkit and NVRTC, and really compiles and runs a small kernel\n"
+        "on every GPU and on the emulated devices; looks who else computes on the GPUs, what\n"
+        "holds their clocks down, whether there is room on the disk; and names the optional\n"
+        "programs. Each line is ok, a warning, or missing, with its remedy.\n"
+        "\n"
+        "Exit status 0 if some device can do the main job (the emulated one needs no GPU), else "
+        "1.\n"
+        "\n"
+        "  evotile doctor\n"
+        "  evotile doctor --json",
+    .run = doctor_run,
+};

@@ -1,0 +1,243 @@
+/* doctor's look at the devices. */
+#include "cmd/doctor.h"
+
+#include "base/clock.h"
+#include "device/cuda.h"
+#include "device/device.h"
+#include "device/nvml.h"
+
+#include <string.h>
+
+enum { GPUS_MAX = 64, PROCESSES_SHOWN = 8 };
+
+/* ---- a kernel, from its text to its result ---- */
+
+enum { PROOF_THREADS = 64 };
+
+static const char proof_source[] = "extern \"C\" __global__ void proof(unsigned *out) {\n"
+                                   "    out[threadIdx.x] = 3u * threadIdx.x + 1u;\n"
+                                   "}\n";
+
+/* Loads and runs the compiled kernel; -1 with the reason. */
+static int run_proof(struct device *device, const struct device_image *image, char *reason) {
+    const struct device_backend *backend = device->backend;
+    struct error error = {0};
+    struct device_module *module = NULL;
+    uint64_t address = 0;
+    unsigned out[PROOF_THREADS] = {0};
+    int status = -1;
+    if (backend->memory_new(device, "out", sizeof out, &address, &error) < 0)
+        goto failed;
+    if (backend->module_load(device, image, &module, &error) < 0)
+        goto failed;
+    struct device_sequence sequence = {
+        .count = 1,
+        .launches = {{.module = module,
+                      .kernel = "proof",
+                      .grid = {1, 1, 1},
+                      .block = {PROOF_THREADS, 1, 1},
+                      .argument_count = 1,
+                      .arguments = {{.size = 8}}}},
+    };
+    memcpy(sequence.launches[0].arguments[0].bytes, &address, sizeof address);
+    if (backend->run(device, &sequence, 10, reason) != VERDICT_OK)
+        goto done;
+    if (backend->read(device, address, out, sizeof out, &error) < 0)
+        goto failed;
+    status = 0;
+    for (unsigned i = 0; i < PROOF_THREADS; i++)
+        if (out[i] != 3 * i + 1)
+            status = -1;
+    if (status < 0)
+        snprintf(reason, REASON_SIZE, "a kernel of three operations gave wrong results");
+    goto done;
+failed:
+    snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
+done:
+    if (module != NULL)
+        backend->module_unload(device, module);
+    if (address != 0)
+        backend->memory_free(device, address);
+    return status;
+}
+
+/* Compiles and runs a kernel on the device, which proves the whole way. */
+static void check_proof(struct doctor *doctor, struct device *device) {
+    char architecture[64];
+    char check[96];
+    char reason[REASON_SIZE] = "";
+    struct error error = {0};
+    struct device_image image = {0};
+    const struct device_info *info = &device->info;
+    snprintf(check, sizeof check, "%s kernel", info->spec);
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
+             info->compute_capability);
+    if (doctor->nvrtc == NULL)
+        return;
+    if (!nvrtc_supports(doctor->nvrtc, info->compute_capability)) {
+        doctor_say(doctor, DOCTOR_WARNING, check, "install a CUDA Toolkit that knows it",
+                   "NVRTC %s cannot compile for sm_%d", nvrtc_version(doctor->nvrtc),
+                   info->compute_capability);
+        return;
+    }
+    double start = clock_seconds();
+    int status = nvrtc_compile(doctor->nvrtc, "proof.cu", proof_source,
+                               (const char *const[]){architecture}, 1, &image, reason, &error);
+    double compiled = clock_seconds();
+    if (status == 0)
+        status = run_proof(device, &image, reason);
+    if (status == 0) {
+        doctor_say(doctor, DOCTOR_OK, check, NULL, "compiled for sm_%d in %.0f ms, ran, right",
+                   info->compute_capability, 1e3 * (compiled - start));
+        if (doctor->device[0] == '\0')
+            snprintf(doctor->device, sizeof doctor->device, "%s", info->spec);
+    } else {
+        doctor_say(doctor, DOCTOR_WARNING, check, "use another --device", "%s",
+                   *reason != '\0' ? reason : error.text);
+    }
+    nvrtc_image_release(&image);
+}
+
+/* ---- GPUs ---- */
+
+/* "SM 345 of 1980 MHz": what is unknown is left out. */
+static void add_figure(char *line, const char *format, double figure) {
+    size_t used = strlen(line);
+    if (figure >= 0) {
+        used += (size_t)snprintf(line + used, DOCTOR_LINE_SIZE - used, "%s", used > 0 ? ", " : "");
+        snprintf(line + used, DOCTOR_LINE_SIZE - used, format, figure);
+    }
+}
+
+static void check_state(struct doctor *doctor, const char *spec, const struct nvml_state *state) {
+    char line[DOCTOR_LINE_SIZE] = "";
+    char check[96];
+    char slowdowns[NVML_SLOWDOWN_SIZE];
+    snprintf(check, sizeof check, "%s clocks", spec);
+    add_figure(line, "SM at %.0f MHz", state->sm_mhz);
+    add_figure(line, "at most %.0f", state->sm_max_mhz);
+    add_figure(line, "memory at %.0f MHz", state->memory_mhz);
+    add_figure(line, "at most %.0f", state->memory_max_mhz);
+    add_figure(line, "%.0f degrees Celsius", state->temperature_c);
+    add_figure(line, "%.0f W", state->power_w);
+    add_figure(line, "at most %.0f", state->power_limit_w);
+    if (*nvml_slowdowns(state->slowdowns, slowdowns) != '\0')
+        doctor_say(doctor, DOCTOR_WARNING, check,
+                   "timings vary while it lasts; cool it, lift its limits, or wait",
+                   "%s; held down by %s", line, slowdowns);
+    else
+        doctor_say(doctor, *line != '\0' ? DOCTOR_OK : DOCTOR_WARNING, check, NULL, "%s",
+                   *line != '\0' ? line : "unknown: the driver does not tell them here");
+}
+
+/* What NVML says of a GPU, asked before we touch any: later we would be among its processes. */
+struct watched {
+    struct nvml_gpu gpu;
+    struct nvml_state state;
+    int process_count;
+    struct nvml_process processes[PROCESSES_SHOWN];
+};
+
+static void check_processes(struct doctor *doctor, const char *spec,
+                            const struct watched *watched) {
+    char line[DOCTOR_LINE_SIZE];
+    char check[96];
+    snprintf(check, sizeof check, "%s processes", spec);
+    if (watched->process_count <= 0) {
+        doctor_say(doctor, watched->process_count < 0 ? DOCTOR_WARNING : DOCTOR_OK, check,
+                   watched->process_count < 0
+                       ? "see with nvidia-smi that nobody else computes on it"
+                       : NULL,
+                   "%s", watched->process_count < 0 ? "unknown" : "nobody else computes on it");
+        return;
+    }
+    int used = snprintf(line, sizeof line, "%d other%s:", watched->process_count,
+                        watched->process_count == 1 ? "" : "s");
+    for (int i = 0; i < watched->process_count && i < PROCESSES_SHOWN; i++)
+        used += snprintf(line + used, sizeof line - (size_t)used, " pid %u%s",
+                         watched->processes[i].pid, i + 1 < watched->process_count ? "," : "");
+    doctor_say(doctor, DOCTOR_WARNING, check,
+               "timings are worth little beside them; stop them, wait, or use another GPU", "%s",
+               line);
+}
+
+static void check_gpu(struct doctor *doctor, int index, const struct watched *watched,
+                      int watched_count) {
+    char spec[32];
+    char check[96];
+    struct error error = {0};
+    snprintf(spec, sizeof spec, "cuda:%d", index);
+    struct device *device = device_open(spec, &error);
+    if (device == NULL) {
+        doctor_say(doctor, DOCTOR_WARNING, spec, "free it, or use another --device", "%s",
+                   error.text);
+        return;
+    }
+    const struct device_info *info = &device->info;
+    bool new_enough = info->compute_capability >= 80;
+    doctor_say(doctor, new_enough ? DOCTOR_OK : DOCTOR_WARNING, spec,
+               new_enough ? NULL
+                          : "its tensor cores lack what templates use; take one of sm_80 or newer",
+               "%s, sm_%d, %d multiprocessors, %.1f GiB, L2 of %.0f MiB", info->name,
+               info->compute_capability, info->sm_count, (double)info->memory_bytes / (1 << 30),
+               info->l2_bytes / 1048576.0);
+    snprintf(check, sizeof check, "%s shared memory", spec);
+    doctor_say(doctor, DOCTOR_OK, check, NULL,
+               "%.0f KiB a block, %.0f by opting in, %.0f a multiprocessor",
+               info->smem_per_block / 1024.0, info->smem_per_block_optin / 1024.0,
+               info->smem_per_sm / 1024.0);
+    for (int i = 0; i < watched_count; i++)
+        if (*info->uuid != '\0' && strcmp(watched[i].gpu.uuid, info->uuid) == 0) {
+            check_state(doctor, spec, &watched[i].state);
+            check_processes(doctor, spec, &watched[i]);
+        }
+    check_proof(doctor, device);
+    device_close(device);
+}
+
+void doctor_check_gpus(struct doctor *doctor) {
+    struct error error = {0};
+    struct watched *watched = calloc(GPUS_MAX, sizeof *watched);
+    int watched_count = 0;
+    if (watched == NULL)
+        BUG("out of memory");
+    struct nvml *nvml = nvml_open(&error);
+    if (nvml != NULL) {
+        for (int i = 0; i < nvml_count(nvml) && watched_count < GPUS_MAX; i++) {
+            struct watched *it = &watched[watched_count];
+            if (!nvml_at(nvml, i, &it->gpu))
+                continue;
+            nvml_read(nvml, &it->gpu, &it->state);
+            it->process_count = nvml_processes(nvml, &it->gpu, it->processes, PROCESSES_SHOWN);
+            watched_count++;
+        }
+        doctor_say(doctor, DOCTOR_OK, "driver", NULL, "%s", nvml_driver(nvml));
+    } else {
+        doctor_say(doctor, DOCTOR_WARNING, "driver", NULL, "%s", error.text);
+    }
+    error = (struct error){0};
+    int count = cuda_device_count(&error);
+    if (count == 0)
+        doctor_say(doctor, DOCTOR_WARNING, "GPU",
+                   "install one and its driver (in a container, let it in), or use --device "
+                   "emulated:sm_89, where latency is a prediction",
+                   "none here");
+    for (int i = 0; i < count; i++)
+        check_gpu(doctor, i, watched, watched_count);
+    nvml_close(nvml);
+    free(watched);
+}
+
+void doctor_check_emulated(struct doctor *doctor) {
+    static const char *const specs[] = {"emulated:sm_89", "emulated:sm_90"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        struct error error = {0};
+        struct device *device = device_open(specs[i], &error);
+        if (device == NULL) {
+            doctor_say(doctor, DOCTOR_WARNING, specs[i], NULL, "%s", error.text);
+            continue;
+        }
+        check_proof(doctor, device);
+        device_close(device);
+    }
+}

@@ -1,0 +1,456 @@
+/* space: what a config lets the search choose from, and what one genome comes to. */
+#include "cmd/cmd.h"
+
+#include "base/log.h"
+#include "cmd/table.h"
+#include "config/config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What the verb works on. Templates are loaded a goal, for the environments of their spaces differ;
+   genes, derived quantities and constraints are the same in all. */
+struct view {
+    struct config *config;
+    struct device_info device;
+    int first_goal, last_goal;
+    struct template *templates[CASES_MAX]; /* by goal; NULL: not asked for */
+    cJSON *json;                           /* NULL: text */
+};
+
+static const struct space *space_of(const struct view *view, int goal) {
+    return view->templates[goal]->space;
+}
+
+/* Shows a table as text under a title, or puts it into the JSON; then frees it. */
+static void show(struct view *view, struct table *table, const char *title, const char *key) {
+    if (view->json != NULL) {
+        cJSON_AddItemToObject(view->json, key, table_json(table));
+    } else if (table_row_count(table) > 0) {
+        printf("\n%s\n", title);
+        table_print(table, TABLE_TEXT, stdout);
+    }
+    table_free(table);
+}
+
+/* ---- what the space is ---- */
+
+/* The domain, the default in brackets; the middle of a very long one is left out. */
+static void print_domain(const struct space *space, int gene, char *text, size_t size) {
+    enum { SHOWN_MAX = 16 };
+    char value[NAME_SIZE];
+    size_t used = 0;
+    int count = space->genes[gene].count;
+    for (int i = 0; i < count && used < size; i++) {
+        bool preset = i == space->genes[gene].default_index;
+        if (count > SHOWN_MAX && i >= SHOWN_MAX / 2 && i < count - 2 && !preset) {
+            if (i == SHOWN_MAX / 2)
+                used += (size_t)snprintf(text + used, size - used, " ...");
+            continue;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", i > 0 ? " " : "",
+                                 preset ? "[" : "", space_value_text(space, gene, i, value),
+                                 preset ? "]" : "");
+    }
+}
+
+static cJSON *domain_json(const struct space *space, int gene) {
+    const struct gene *it = &space->genes[gene];
+    char text[NAME_SIZE];
+    cJSON *values = cJSON_CreateArray();
+    for (int i = 0; i < it->count; i++)
+        cJSON_AddItemToArray(
+            values, it->ordered ? cJSON_CreateNumber((double)it->values[i])
+                                : cJSON_CreateString(space_value_text(space, gene, i, text)));
+    return values;
+}
+
+static void show_genes(struct view *view) {
+    static const struct table_column columns[] = {
+        {.name = "name", .heading = "gene"},
+        {.name = "values", .heading = "values [default]"},
+        {.name = "default"},
+        {.name = "when", .heading = "when"},
+        {.name = "about", .heading = "about", .wrap = true},
+    };
+    const struct space *space = space_of(view, view->first_goal);
+    struct table *table = table_new(columns, 5);
+    for (int i = 0; i < space->gene_count; i++) {
+        const struct gene *gene = &space->genes[i];
+        char text[1024];
+        char value[NAME_SIZE];
+        table_text(table, gene->name);
+        print_domain(space, i, text, sizeof text);
+        table_cell(table, domain_json(space, i), text);
+        space_value_text(space, i, gene->default_index, value);
+        if (gene->ordered)
+            table_integer(table, gene->values[gene->default_index]);
+        else
+            table_text(table, value);
+        if (gene->when != NULL)
+            table_text(table, expression_text(gene->when));
+        else
+            table_none(table);
+        table_text(table, gene->about);
+    }
+    show(view, table, "Genes", "genes");
+}
+
+static void show_derived(struct view *view) {
+    static const struct table_column columns[] = {
+        {.name = "name", .heading = "derived"},
+        {.name = "expression", .heading = "expression", .wrap = true},
+    };
+    const struct space *space = space_of(view, view->first_goal);
+    struct table *table = table_new(columns, 2);
+    for (int i = 0; i < space->derived_count; i++) {
+        table_text(table, space->scope.slots[space->derived[i].slot]);
+        table_text(table, expression_text(space->derived[i].expression));
+    }
+    show(view, table, "Derived quantities", "derived");
+}
+
+static void show_constraints(struct view *view) {
+    static const struct table_column columns[] = {
+        {.name = "require", .heading = "require"},
+        {.name = "because", .heading = "because", .wrap = true},
+    };
+    const struct space *space = space_of(view, view->first_goal);
+    struct table *table = table_new(columns, 2);
+    for (int i = 0; i < space->constraint_count; i++) {
+        table_text(table, expression_text(space->constraints[i].expression));
+        table_text(table, space->constraints[i].because);
+    }
+    show(view, table, "Constraints", "constraints");
+}
+
+/* Counts a goal's genomes into the table; -1 where there is none. */
+static int count_goal(const struct view *view, int goal, uint64_t limit, struct table *table,
+                      struct error *error) {
+    const struct space *space = space_of(view, goal);
+    char name[CASE_NAME_SIZE];
+    char text[48];
+    uint64_t valid = 0;
+    int first;
+    int count;
+    bool exact = space_count(space, limit, &valid);
+    double raw = space_raw_count(space);
+    config_goal_name(view->config, goal, name);
+    config_goal_cases(view->config, goal, &first, &count);
+    table_integer(table, goal);
+    table_text(table, name);
+    table_integer(table, count);
+    snprintf(text, sizeof text, "%.15g", raw);
+    table_cell(table, cJSON_CreateNumber(raw), text);
+    snprintf(text, sizeof text, "%s%" PRIu64, exact ? "" : "at least ", valid);
+    table_cell(table, cJSON_CreateNumber((double)valid), text);
+    table_cell(table, cJSON_CreateBool(exact), exact ? "yes" : "no");
+    struct problem why = {0};
+    if (!exact || valid > 0)
+        return 0;
+    space_is_empty(space, &why);
+    return error_input(error,
+                       "goal %d, %s: no genome is valid, hardest is %s; loosen that, or the "
+                       "config's \"genes\" and \"limits\"",
+                       goal, name, why.text);
+}
+
+static int show_space(struct view *view, uint64_t limit, struct error *error) {
+    static const struct table_column columns[] = {
+        {.name = "goal", .heading = "goal", .right = true},
+        {.name = "name", .heading = "name"},
+        {.name = "cases", .heading = "cases", .right = true},
+        {.name = "genomes", .heading = "genomes", .right = true},
+        {.name = "valid", .heading = "valid", .right = true},
+        {.name = "valid_is_exact"},
+    };
+    show_genes(view);
+    show_derived(view);
+    show_constraints(view);
+    struct table *table = table_new(columns, 6);
+    int status = 0;
+    for (int goal = view->first_goal; goal <= view->last_goal; goal++)
+        if (count_goal(view, goal, limit, table, error) < 0)
+            status = -1;
+    show(view, table, "Goals, and how many genomes each has", "goals");
+    return status;
+}
+
+/* ---- what one genome is ---- */
+
+/* "SMEM_BYTES=65536, SMEM_LIMIT=49152": what a failed constraint reads. */
+static void print_reads(const struct space *space, const struct genome *genome,
+                        const struct problem *problem, char *text, size_t size) {
+    int64_t values[SLOTS_MAX];
+    struct error error = {0};
+    size_t used = 0;
+    text[0] = '\0';
+    if (problem->constraint < 0 ||
+        space_values(space, genome, problem->environment, values, &error) < 0)
+        return;
+    const struct slots *reads =
+        expression_reads(space->constraints[problem->constraint].expression);
+    for (int slot = 0; slot < space->scope.slot_count && used < size; slot++) {
+        char value[NAME_SIZE];
+        if (!slots_has(reads, slot))
+            continue;
+        snprintf(value, sizeof value, "%" PRId64, values[slot]);
+        int gene = space_find_gene(space, space->scope.slots[slot]);
+        if (gene >= 0)
+            space_value_text(space, gene, genome->value[gene], value);
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", used > 0 ? ", " : "",
+                                 space->scope.slots[slot], value);
+    }
+}
+
+/* Adds a goal's verdict on the genome; whether it is valid. */
+static bool judge(const struct view *view, int goal, const struct genome *genome,
+                  struct table *table) {
+    const struct space *space = space_of(view, goal);
+    struct problem problem = {0};
+    char name[CASE_NAME_SIZE];
+    char reads[512];
+    bool valid = space_check(space, genome, &problem);
+    config_goal_name(view->config, goal, name);
+    table_integer(table, goal);
+    table_text(table, name);
+    table_cell(table, cJSON_CreateBool(valid), valid ? "valid" : "not valid");
+    if (valid) {
+        for (int i = 0; i < 4; i++)
+            table_none(table);
+        return true;
+    }
+    print_reads(space, genome, &problem, reads, sizeof reads);
+    char both[PROBLEM_SIZE + sizeof reads + 8];
+    snprintf(both, sizeof both, "%s%s%s%s", problem.text, *reads != '\0' ? " (" : "", reads,
+             *reads != '\0' ? ")" : "");
+    table_text(table, problem.text);
+    if (problem.constraint >= 0)
+        table_text(table, expression_text(space->constraints[problem.constraint].expression));
+    else
+        table_none(table);
+    table_text(table, reads);
+    table_text(table, both);
+    return false;
+}
+
+static void print_extents(const unsigned extents[3], char *text, size_t size) {
+    snprintf(text, size, "%ux%ux%u", extents[0], extents[1], extents[2]);
+}
+
+static cJSON *extents_json(const unsigned extents[3]) {
+    return cJSON_CreateIntArray((const int[]){(int)extents[0], (int)extents[1], (int)extents[2]},
+                                3);
+}
+
+/* Adds the launches of a valid genome, a case at a time. */
+static int plan_goal(const struct view *view, int goal, const struct genome *genome,
+                     struct table *launches, struct table *cases, struct error *error) {
+    const struct template *template = view->templates[goal];
+    for (int c = 0; c < template->case_count; c++) {
+        struct plan plan;
+        char name[CASE_NAME_SIZE];
+        char text[64];
+        int64_t workspace_bytes = 0;
+        if (template_plan(template, genome, c, &plan, error) < 0)
+            return -1;
+        template_print_shape(template, &template->cases[c], name);
+        for (int i = 0; i < plan.launch_count; i++) {
+            const struct planned_launch *launch = &plan.launches[i];
+            double ctas = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+            table_text(launches, name);
+            table_text(launches, launch->kernel);
+            print_extents(launch->grid, text, sizeof text);
+            table_cell(launches, extents_json(launch->grid), text);
+            print_extents(launch->block, text, sizeof text);
+            table_cell(launches, extents_json(launch->block), text);
+            table_integer(launches, launch->smem_bytes);
+            table_integer(launches, (int64_t)ctas);
+            table_number(launches, ctas / view->device.sm_count, 2);
+        }
+        for (int i = 0; i < template->tensor_count; i++)
+            if (template->tensors[i].role == ROLE_WORKSPACE && plan.tensors[i].present)
+                workspace_bytes += plan.tensors[i].bytes;
+        table_text(cases, name);
+        table_integer(cases, workspace_bytes);
+        table_integer(cases, plan.operations);
+        table_integer(cases, plan.bytes);
+        table_number(cases, plan.tolerance.relative_l2, 4);
+        table_cell(cases, cJSON_CreateBool(plan.limited_range), plan.limited_range ? "yes" : "no");
+    }
+    return 0;
+}
+
+static int show_launches(struct view *view, const bool *valid, const struct genome *genome,
+                         struct error *error) {
+    static const struct table_column launch_columns[] = {
+        {.name = "case", .heading = "case"},
+        {.name = "kernel", .heading = "kernel"},
+        {.name = "grid", .heading = "grid", .right = true},
+        {.name = "block", .heading = "block", .right = true},
+        {.name = "dynamic_smem_bytes", .heading = "dynamic\nshared bytes", .right = true},
+        {.name = "ctas", .heading = "CTAs", .right = true},
+        {.name = "ctas_over_sm_count", .heading = "CTAs /\nSMs", .right = true},
+    };
+    static const struct table_column case_columns[] = {
+        {.name = "case", .heading = "case"},
+        {.name = "workspace_bytes", .heading = "workspace\nbytes", .right = true},
+        {.name = "operations", .heading = "operations", .right = true},
+        {.name = "bytes", .heading = "bytes read\nand written", .right = true},
+        {.name = "tolerance_relative_l2", .heading = "tolerance\nrel L2", .right = true},
+        {.name = "limited_range", .heading = "limited\nrange", .right = true},
+    };
+    struct table *launches = table_new(launch_columns, 7);
+    struct table *cases = table_new(case_columns, 6);
+    int status = 0;
+    for (int goal = view->first_goal; goal <= view->last_goal && status == 0; goal++)
+        if (valid[goal])
+            status = plan_goal(view, goal, genome, launches, cases, error);
+    show(view, launches, "Launches", "launches");
+    show(view, cases, "Cases", "cases");
+    return status;
+}
+
+static int show_genome(struct view *view, const char *text, bool *all_valid, struct error *error) {
+    static const struct table_column columns[] = {
+        {.name = "goal", .heading = "goal", .right = true},
+        {.name = "name", .heading = "name"},
+        {.name = "valid", .heading = "genome"},
+        {.name = "reason"},
+        {.name = "constraint"},
+        {.name = "values"},
+        {.heading = "because", .wrap = true},
+    };
+    const struct space *space = space_of(view, view->first_goal);
+    struct genome genome;
+    char canonical[GENOME_TEXT_SIZE];
+    bool valid[CASES_MAX] = {false};
+    if (genome_parse(&genome, space, text, error) < 0)
+        return error_prefix(error, "--genome");
+    genome_print(&genome, space, canonical);
+    if (view->json != NULL)
+        cJSON_AddStringToObject(view->json, "genome", canonical);
+    else
+        printf("\nThe genome, inactive genes at their defaults\n%s\n", canonical);
+    struct table *table = table_new(columns, 7);
+    *all_valid = true;
+    for (int goal = view->first_goal; goal <= view->last_goal; goal++) {
+        valid[goal] = judge(view, goal, &genome, table);
+        *all_valid = *all_valid && valid[goal];
+    }
+    show(view, table, "Goals", "goals");
+    return show_launches(view, valid, &genome, error);
+}
+
+/* ---- the verb ---- */
+
+static void show_heading(struct view *view) {
+    const struct template *template = view->templates[view->first_goal];
+    if (view->json != NULL) {
+        cJSON_AddStringToObject(view->json, "template", template->name);
+        cJSON_AddStringToObject(view->json, "device", view->device.spec);
+        cJSON_AddStringToObject(view->json, "device_name", view->device.name);
+        cJSON_AddNumberToObject(view->json, "sm_count", view->device.sm_count);
+        cJSON_AddNumberToObject(view->json, "smem_limit_bytes", view->config->smem_limit_bytes);
+        return;
+    }
+    printf("%s: %s\n%s (%s), %d multiprocessors; at most %d bytes of shared memory a block\n",
+           template->name, template->about, view->device.name, view->device.spec,
+           view->device.sm_count, view->config->smem_limit_bytes);
+}
+
+static int view_open(struct view *view, const char *path, const char *templates, const char *spec,
+                     int64_t goal, struct error *error) {
+    view->config = config_load(path, templates, error);
+    if (view->config == NULL)
+        return -1;
+    int goals = config_goal_count(view->config);
+    if (goal >= goals)
+        return error_input(error, "%s has no goal %" PRId64 ": --goal takes 0 to %d", path, goal,
+                           goals - 1);
+    view->first_goal = goal < 0 ? 0 : (int)goal;
+    view->last_goal = goal < 0 ? goals - 1 : (int)goal;
+    if (device_describe(spec != NULL ? spec : view->config->device, &view->device, error) < 0)
+        return -1;
+    for (int g = view->first_goal; g <= view->last_goal; g++) {
+        view->templates[g] = config_load_template(view->config, g, &view->device, error);
+        if (view->templates[g] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+static void view_release(struct view *view) {
+    for (int g = 0; g < CASES_MAX; g++)
+        template_free(view->templates[g]);
+    config_free(view->config);
+}
+
+static int space_run(const struct verb *verb, int argc, char **argv) {
+    bool json = false;
+    bool all_valid = true;
+    const char *genome = NULL;
+    const char *device = NULL;
+    const char *templates = NULL;
+    int64_t goal = -1;
+    int64_t limit = 10000000;
+    const struct option_row rows[] = {
+        {"genome", "TEXT", "say whether this genome is valid, and what it launches", OPTION_TEXT,
+         &genome},
+        {"goal", "K", "only goal K, counted from 0", OPTION_INTEGER, &goal},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX, in place of the config's", OPTION_TEXT,
+         &device},
+        {"templates", "DIR", "where to look for the template's folder first", OPTION_TEXT,
+         &templates},
+        {"count-limit", "N",
+         "partial genomes to try when counting, after which \"at least\" is said; 0: all "
+         "(10000000, about a second)",
+         OPTION_INTEGER, &limit},
+        {"json", NULL, "as JSON", OPTION_FLAG, &json},
+        {0},
+    };
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    struct view view = {0};
+    int status = view_open(&view, argv[0], templates, device, goal, &error);
+    if (status == 0) {
+        view.json = json ? cJSON_CreateObject() : NULL;
+        show_heading(&view);
+        status = genome != NULL ? show_genome(&view, genome, &all_valid, &error)
+                                : show_space(&view, (uint64_t)limit, &error);
+        /* An empty space is an error, but it has been shown. */
+        if (json && (status == 0 || genome == NULL))
+            table_print_json(view.json, stdout);
+        else
+            cJSON_Delete(view.json);
+    }
+    view_release(&view);
+    fflush(stdout);
+    if (status < 0)
+        return error_report(&error);
+    return all_valid ? STATUS_DONE : STATUS_GATE;
+}
+
+const struct verb verb_space = {
+    .name = "space",
+    .arguments = "CONFIG [options]",
+    .summary = "what a config lets the search choose from, or why a genome is not valid",
+    .help =
+        "Shows the template's genes with their values (the default in brackets), the quantities\n"
+        "derived from them, the constraints with their reasons, and how many genomes there are\n"
+        "and how many of them satisfy every constraint in every case of a goal. A goal is what\n"
+        "one genome is judged on: all cases of a joint objective, or one case each.\n"
+        "\n"
+        "With --genome it tells of one genome instead (genes that are left out have their\n"
+        "defaults): whether it is valid, or which constraint fails, in which case and with which\n"
+        "values; and each kernel's grid, block, dynamic shared memory and CTAs (thread blocks).\n"
+        "CTAs / SMs below 1 leaves multiprocessors idle. Exit status 3 if it is not valid.\n"
+        "\n"
+        "Constraints may read the device's attributes; nothing runs on it.\n"
+        "\n"
+        "  evotile space configs/demo.json\n"
+        "  evotile space configs/demo.json --genome BLOCK_M=32,KV_SPLITS=4\n"
+        "  evotile space configs/attention_l4.json --device emulated:sm_89 --goal 1 --json",
+    .run = space_run,
+};

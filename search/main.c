@@ -1,0 +1,76 @@
+#include "base/nearest.h"
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct verb *const verbs[] = {
+    &verb_doctor, &verb_space, &verb_run, &verb_resume, &verb_board, &verb_try, &verb_worker,
+};
+
+enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
+
+static void print_verbs(FILE *out) {
+    fprintf(out, "evotile evolves CUDA kernels.\n\nusage: evotile VERB [arguments]\n\n");
+    for (int i = 0; i < VERB_COUNT; i++)
+        if (!verbs[i]->hidden)
+            fprintf(out, "  %-8s  %s\n", verbs[i]->name, verbs[i]->summary);
+    fprintf(out, "\n`evotile help VERB` tells what a verb does, with examples.\n");
+}
+
+static const struct verb *find_verb(const char *name) {
+    for (int i = 0; i < VERB_COUNT; i++)
+        if (strcmp(verbs[i]->name, name) == 0)
+            return verbs[i];
+    return NULL;
+}
+
+static int unknown_verb(const char *name) {
+    const char *names[VERB_COUNT + 1] = {"help"};
+    int count = 1;
+    for (int i = 0; i < VERB_COUNT; i++)
+        if (!verbs[i]->hidden)
+            names[count++] = verbs[i]->name;
+    fprintf(stderr, "evotile: unknown verb \"%s\"; did you mean %s? `evotile help` lists them\n",
+            name, nearest(name, names, count));
+    return STATUS_USAGE;
+}
+
+static int help(const char *name) {
+    if (name == NULL) {
+        print_verbs(stdout);
+        return STATUS_DONE;
+    }
+    const struct verb *verb = find_verb(name);
+    if (verb == NULL)
+        return unknown_verb(name);
+    /* Only the verb itself knows its options. */
+    char *arguments[] = {(char *)name, (char *)"--help", NULL};
+    return verb->run(verb, 2, arguments);
+}
+
+static int dispatch(int argc, char **argv) {
+    if (argc < 2) {
+        print_verbs(stderr);
+        return STATUS_USAGE;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0)
+        return help(argc > 2 ? argv[2] : NULL);
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("evotile " EVOTILE_VERSION);
+        return STATUS_DONE;
+    }
+    const struct verb *verb = find_verb(argv[1]);
+    return verb != NULL ? verb->run(verb, argc - 1, argv + 1) : unknown_verb(argv[1]);
+}
+
+int main(int argc, char **argv) {
+    int status = dispatch(argc, argv);
+    /* A result that did not reach its file (a full disk) is no result. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "evotile: the results cannot be written: %s\n", strerror(errno));
+        return STATUS_FAILED;
+    }
+    return status;
+}
