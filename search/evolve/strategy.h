@@ -11,10 +11,8 @@
 
 struct strategy {
     const char *name, *about;
-    bool stratified; /* whether the start is spread over the space, after the default and the seeds
-                      */
-    /* Thinks of a valid genome that was not seen before; false if it found none within its
-     * patience. */
+    bool stratified; /* the start is spread over the space, once the default and seeds are in */
+    /* Thinks of a valid genome not seen before; false if it found none within its patience. */
     bool (*propose)(struct evolution *evolution, struct proposal *proposal);
 };
 

@@ -58,9 +58,8 @@ struct expression_style {
     const struct slots *known;
     const int64_t *values;
     /* NULL: the language above, which expression_parse reads back. Otherwise C over int64_t
-       variables that are named as the slots: constants end in LL, and min, max (of two), ceil_div
-       and log2 become functions of this prefix: "evotile_" gives evotile_min(a, evotile_min(b, c)).
-     */
+       variables named as the slots: constants end in LL, and functions have this prefix and at most
+       two arguments: "evotile_" gives evotile_min(evotile_min(a, b), c). */
     const char *function_prefix;
 };
 
