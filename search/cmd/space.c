@@ -311,7 +311,8 @@ static int show_launches(struct view *view, const bool *valid, const struct geno
     return status;
 }
 
-static int show_genome(struct view *view, const char *text, bool *all_valid, struct error *error) {
+static int show_genome(struct view *view, const struct genome *genome, bool *all_valid,
+                       struct error *error) {
     static const struct table_column columns[] = {
         {.name = "goal", .heading = "goal", .right = true},
         {.name = "name", .heading = "name"},
@@ -322,12 +323,9 @@ static int show_genome(struct view *view, const char *text, bool *all_valid, str
         {.heading = "because", .wrap = true},
     };
     const struct space *space = space_of(view, view->first_goal);
-    struct genome genome;
     char canonical[GENOME_TEXT_SIZE];
     bool valid[CASES_MAX] = {false};
-    if (genome_parse(&genome, space, text, error) < 0)
-        return error_prefix(error, "--genome");
-    genome_print(&genome, space, canonical);
+    genome_print(genome, space, canonical);
     if (view->json != NULL)
         cJSON_AddStringToObject(view->json, "genome", canonical);
     else
@@ -335,11 +333,11 @@ static int show_genome(struct view *view, const char *text, bool *all_valid, str
     struct table *table = table_new(columns, 7);
     *all_valid = true;
     for (int goal = view->first_goal; goal <= view->last_goal; goal++) {
-        valid[goal] = judge(view, goal, &genome, table);
+        valid[goal] = judge(view, goal, genome, table);
         *all_valid = *all_valid && valid[goal];
     }
     show(view, table, "Goals", "goals");
-    return show_launches(view, valid, &genome, error);
+    return show_launches(view, valid, genome, error);
 }
 
 /* ---- the verb ---- */
@@ -389,14 +387,14 @@ static void view_release(struct view *view) {
 static int space_run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     bool all_valid = true;
-    const char *genome = NULL;
+    const char *text = NULL;
     const char *device = NULL;
     const char *templates = NULL;
     int64_t goal = -1;
     int64_t limit = 10000000;
     const struct option_row rows[] = {
         {"genome", "TEXT", "say whether this genome is valid, and what it launches", OPTION_TEXT,
-         &genome},
+         &text},
         {"goal", "K", "only goal K, counted from 0", OPTION_INTEGER, &goal},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX, in place of the config's", OPTION_TEXT,
          &device},
@@ -413,14 +411,18 @@ static int space_run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     struct error error = {0};
     struct view view = {0};
+    struct genome genome;
     int status = view_open(&view, argv[0], templates, device, goal, &error);
+    if (status == 0 && text != NULL &&
+        genome_parse(&genome, space_of(&view, view.first_goal), text, &error) < 0)
+        status = error_prefix(&error, "--genome");
     if (status == 0) {
         view.json = json ? cJSON_CreateObject() : NULL;
         show_heading(&view);
-        status = genome != NULL ? show_genome(&view, genome, &all_valid, &error)
-                                : show_space(&view, (uint64_t)limit, &error);
+        status = text != NULL ? show_genome(&view, &genome, &all_valid, &error)
+                              : show_space(&view, (uint64_t)limit, &error);
         /* An empty space is an error, but it has been shown. */
-        if (json && (status == 0 || genome == NULL))
+        if (json && (status == 0 || text == NULL))
             table_print_json(view.json, stdout);
         else
             cJSON_Delete(view.json);
