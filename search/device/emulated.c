@@ -1,0 +1,443 @@
+#include "device/emulated.h"
+
+#include "device/predict.h"
+#include "device/ptx/ptx.h"
+#include "device/ptxas_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a kernel executed when it last ran with some geometry and arguments: the basis of
+ * predictions. */
+struct observation {
+    const struct ptx_kernel *kernel;
+    unsigned grid[3], block[3];
+    unsigned smem_bytes;
+    int scalar_count;
+    uint32_t
+        scalars[DEVICE_ARGUMENTS_MAX]; /* arguments of 4 bytes; pointers differ and do not matter */
+    struct ptx_counts counts;
+};
+
+enum { OBSERVATIONS_MAX = 64 };
+
+struct device_module {
+    struct ptx_module *ptx;
+    char *log, *name;
+    int observation_count;
+    struct observation observations[OBSERVATIONS_MAX]; /* the latest last */
+};
+
+struct emulated {
+    struct device device; /* first: a device * is an emulated * */
+    struct ptx_memory *memory;
+};
+
+static struct emulated *emulated_of(struct device *device) {
+    return (struct emulated *)device;
+}
+
+static struct device *emulated_open(const char *spec, struct error *error) {
+    return device_open(spec, error);
+}
+
+struct device *emulated_open_with(const struct device_info *info, struct error *error) {
+    if (info->sm_count < 1 || info->threads_per_sm < 32 || info->clock_mhz <= 0 ||
+        info->dram_gb_per_s <= 0) {
+        error_set(error,
+                  "%s: an emulated device needs multiprocessors, threads, a clock and bandwidth",
+                  info->spec);
+        return NULL;
+    }
+    struct emulated *emulated = calloc(1, sizeof *emulated);
+    if (!emulated) {
+        error_set(error, "no memory for the device %s", info->spec);
+        return NULL;
+    }
+    emulated->device = (struct device){.backend = &emulated_backend, .info = *info};
+    emulated->device.info.predicts = true;
+    emulated->memory = ptx_memory_new();
+    return &emulated->device;
+}
+
+static void emulated_close(struct device *device) {
+    ptx_memory_free(emulated_of(device)->memory);
+    free(device);
+}
+
+/* ---- Memory ---- */
+
+static int emulated_memory_new(struct device *device, const char *name, size_t bytes,
+                               uint64_t *address, struct error *error) {
+    *address = ptx_memory_allocate(emulated_of(device)->memory, name, bytes);
+    if (!*address)
+        return error_set(error, "no host memory for '%s' of %zu bytes: choose a smaller case", name,
+                         bytes);
+    return 0;
+}
+
+static void emulated_memory_free(struct device *device, uint64_t address) {
+    ptx_memory_release(emulated_of(device)->memory, address);
+}
+
+static void *at(struct device *device, uint64_t address, size_t bytes, struct error *error) {
+    struct ptx_memory *memory = emulated_of(device)->memory;
+    void *host = ptx_memory_at(memory, address, bytes);
+    if (!host) {
+        char where[160];
+        ptx_memory_describe(memory, address, where, sizeof where);
+        error_set(error, "%zu bytes at 0x%llx are not all allocated: they begin %s", bytes,
+                  (unsigned long long)address, where);
+    }
+    return host;
+}
+
+static int emulated_write(struct device *device, uint64_t address, const void *from, size_t bytes,
+                          struct error *error) {
+    void *host = at(device, address, bytes, error);
+    if (!host)
+        return -1;
+    memcpy(host, from, bytes);
+    return 0;
+}
+
+static int emulated_read(struct device *device, uint64_t address, void *to, size_t bytes,
+                         struct error *error) {
+    const void *host = at(device, address, bytes, error);
+    if (!host)
+        return -1;
+    memcpy(to, host, bytes);
+    return 0;
+}
+
+static int emulated_fill32(struct device *device, uint64_t address, uint32_t word, size_t words,
+                           struct error *error) {
+    uint32_t *host = at(device, address, words * sizeof word, error);
+    if (!host)
+        return -1;
+    for (size_t i = 0; i < words; i++)
+        host[i] = word;
+    return 0;
+}
+
+/* ---- Modules ---- */
+
+static void emulated_module_unload(struct device *device, struct device_module *module) {
+    (void)device;
+    if (!module)
+        return;
+    ptx_module_free(module->ptx);
+    free(module->log);
+    free(module->name);
+    free(module);
+}
+
+static int emulated_module_load(struct device *device, const struct device_image *image,
+                                struct device_module **module, struct error *error) {
+    if (!image->ptx)
+        return error_set(error, "%s: has no PTX to emulate", image->name);
+    struct device_module *loaded = calloc(1, sizeof *loaded);
+    if (loaded) {
+        loaded->log = strdup(image->log ? image->log : "");
+        loaded->name = strdup(image->name ? image->name : "");
+    }
+    if (!loaded || !loaded->log || !loaded->name) {
+        emulated_module_unload(device, loaded);
+        return error_set(error, "no memory for a module");
+    }
+    loaded->ptx = ptx_module_new(image->ptx, emulated_of(device)->memory, error);
+    if (!loaded->ptx) {
+        error_prefix(error, "%s", loaded->name);
+        emulated_module_unload(device, loaded);
+        return -1;
+    }
+    *module = loaded;
+    return 0;
+}
+
+static const struct ptx_kernel *find_kernel(const struct device_module *module, const char *name,
+                                            struct error *error) {
+    const struct ptx_kernel *kernel = ptx_module_kernel(module->ptx, name);
+    if (!kernel)
+        error_set(error, "%s: has no kernel '%s': declare it extern \"C\" __global__", module->name,
+                  name);
+    return kernel;
+}
+
+static int emulated_resources(struct device *device, struct device_module *module,
+                              const char *kernel_name, int threads, unsigned smem_bytes,
+                              struct resources *resources, struct error *error) {
+    const struct device_info *info = &device->info;
+    const struct ptx_kernel *kernel = find_kernel(module, kernel_name, error);
+    struct ptxas_report report;
+    if (!kernel)
+        return -1;
+    if (!ptxas_report_find(module->log, kernel_name, &report))
+        return error_set(error,
+                         "%s: the compiler's log does not speak of '%s': compile with "
+                         "--ptxas-options=-v",
+                         module->name, kernel_name);
+    *resources = (struct resources){.registers = report.registers,
+                                    .smem_bytes = (int)(kernel->static_smem_bytes + smem_bytes),
+                                    .local_bytes = report.stack_bytes,
+                                    .spill_bytes = report.spill_bytes};
+    resources->ctas_per_sm =
+        occupancy_blocks(info, resources->registers, threads, resources->smem_bytes);
+    resources->occupancy =
+        (double)resources->ctas_per_sm * ((threads + 31) / 32) * 32 / info->threads_per_sm;
+    return 0;
+}
+
+static int emulated_global_u64(struct device *device, struct device_module *module,
+                               const char *name, uint64_t *value, struct error *error) {
+    size_t bytes;
+    uint64_t address = ptx_module_variable(module->ptx, name, &bytes);
+    if (!address || bytes != sizeof *value)
+        return error_set(error, "%s: has no variable '%s' of 8 bytes", module->name, name);
+    return emulated_read(device, address, value, sizeof *value, error);
+}
+
+/* ---- Running ---- */
+
+static const enum verdict verdict_of_fault[] = {
+    [PTX_FAULT_NONE] = VERDICT_OK,
+    [PTX_FAULT_LAUNCH] = VERDICT_LAUNCH_FAILED,
+    [PTX_FAULT_UNKNOWN] = VERDICT_CRASHED,
+    [PTX_FAULT_LOAD] = VERDICT_CRASHED,
+    [PTX_FAULT_STORE] = VERDICT_WROTE_OUTSIDE,
+    [PTX_FAULT_MISALIGNED] = VERDICT_CRASHED,
+    [PTX_FAULT_TRAP] = VERDICT_CRASHED,
+    [PTX_FAULT_MISUSE] = VERDICT_CRASHED,
+    [PTX_FAULT_DEADLOCK] = VERDICT_TIMEOUT,
+    [PTX_FAULT_TIMEOUT] = VERDICT_TIMEOUT,
+};
+
+static void observe(struct device_module *module, const struct ptx_kernel *kernel,
+                    const struct device_launch *launch, const struct ptx_counts *counts) {
+    if (module->observation_count == OBSERVATIONS_MAX) {
+        memmove(module->observations, module->observations + 1,
+                (OBSERVATIONS_MAX - 1) * sizeof *module->observations);
+        module->observation_count--;
+    }
+    struct observation *observation = &module->observations[module->observation_count++];
+    *observation =
+        (struct observation){.kernel = kernel, .smem_bytes = launch->smem_bytes, .counts = *counts};
+    memcpy(observation->grid, launch->grid, sizeof launch->grid);
+    memcpy(observation->block, launch->block, sizeof launch->block);
+    for (int i = 0; i < launch->argument_count; i++)
+        if (launch->arguments[i].size == 4)
+            memcpy(&observation->scalars[observation->scalar_count++], launch->arguments[i].bytes,
+                   4);
+}
+
+static enum verdict clear(struct device *device, const struct device_launch *launch, char *reason) {
+    struct error error = {0};
+    void *host = at(device, launch->clear_address, launch->clear_bytes, &error);
+    if (!host) {
+        snprintf(reason, REASON_SIZE, "clearing: %.*s", REASON_SIZE - 16, error.text);
+        return VERDICT_WROTE_OUTSIDE;
+    }
+    memset(host, 0, launch->clear_bytes);
+    return VERDICT_OK;
+}
+
+/* The arguments as the kernel's parameters lie; -1 if they are not the ones it takes. */
+static int lay_out(const struct ptx_kernel *kernel, const struct device_launch *launch,
+                   unsigned char *arguments, char *reason) {
+    bool fits = kernel->parameter_count == launch->argument_count;
+    for (int i = 0; fits && i < launch->argument_count; i++) {
+        fits = (int)kernel->parameters[i].bytes == launch->arguments[i].size;
+        if (fits)
+            memcpy(arguments + kernel->parameters[i].offset, launch->arguments[i].bytes,
+                   (size_t)launch->arguments[i].size);
+    }
+    if (!fits)
+        snprintf(reason, REASON_SIZE, "%s: takes other arguments than the %d given", kernel->name,
+                 launch->argument_count);
+    return fits ? 0 : -1;
+}
+
+static enum verdict run_kernel(struct device *device, const struct device_launch *launch,
+                               double deadline_s, char *reason) {
+    struct error error = {0};
+    const struct ptx_kernel *kernel = find_kernel(launch->module, launch->kernel, &error);
+    unsigned char arguments[PTX_PARAMETERS_MAX * 8];
+    unsigned smem_bytes = launch->smem_bytes + (kernel ? kernel->static_smem_bytes : 0);
+    if (!kernel) {
+        snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
+        return VERDICT_LAUNCH_FAILED;
+    }
+    if (smem_bytes > (unsigned)device->info.smem_per_block_optin) {
+        snprintf(reason, REASON_SIZE, "%s: %u bytes of shared memory; a block may have %d",
+                 kernel->name, smem_bytes, device->info.smem_per_block_optin);
+        return VERDICT_LAUNCH_FAILED;
+    }
+    if (lay_out(kernel, launch, arguments, reason) < 0)
+        return VERDICT_LAUNCH_FAILED;
+    struct ptx_launch ptx = {.kernel = kernel,
+                             .smem_bytes = launch->smem_bytes,
+                             .arguments = arguments,
+                             .argument_bytes = kernel->argument_bytes,
+                             .deadline_s = deadline_s};
+    struct ptx_counts counts;
+    struct ptx_fault fault;
+    memcpy(ptx.grid, launch->grid, sizeof ptx.grid);
+    memcpy(ptx.block, launch->block, sizeof ptx.block);
+    if (ptx_launch(&ptx, &counts, &fault) < 0) {
+        snprintf(reason, REASON_SIZE, "%s", fault.text);
+        return verdict_of_fault[fault.kind];
+    }
+    observe(launch->module, kernel, launch, &counts);
+    return VERDICT_OK;
+}
+
+static enum verdict emulated_run(struct device *device, const struct device_sequence *sequence,
+                                 double deadline_s, char *reason) {
+    enum verdict verdict = VERDICT_OK;
+    for (int i = 0; i < sequence->count && verdict == VERDICT_OK; i++) {
+        const struct device_launch *launch = &sequence->launches[i];
+        verdict = launch->kernel ? run_kernel(device, launch, deadline_s, reason)
+                                 : clear(device, launch, reason);
+    }
+    return verdict;
+}
+
+/* ---- Predicting ---- */
+
+static bool is_exact(const struct observation *observation, const struct device_launch *launch) {
+    uint32_t scalars[DEVICE_ARGUMENTS_MAX];
+    int count = 0;
+    for (int i = 0; i < launch->argument_count; i++)
+        if (launch->arguments[i].size == 4)
+            memcpy(&scalars[count++], launch->arguments[i].bytes, 4);
+    return !memcmp(observation->grid, launch->grid, sizeof launch->grid) &&
+           !memcmp(observation->block, launch->block, sizeof launch->block) &&
+           observation->smem_bytes == launch->smem_bytes && observation->scalar_count == count &&
+           !memcmp(observation->scalars, scalars, (size_t)count * sizeof *scalars);
+}
+
+/* What the kernel executed with just these arguments, else when it last ran; NULL if it never did.
+ */
+static const struct observation *find_observation(const struct device_launch *launch, bool *exact) {
+    const struct ptx_kernel *kernel = ptx_module_kernel(launch->module->ptx, launch->kernel);
+    const struct observation *latest = NULL;
+    for (int i = launch->module->observation_count - 1; i >= 0; i--) {
+        const struct observation *observation = &launch->module->observations[i];
+        if (observation->kernel != kernel)
+            continue;
+        if ((*exact = is_exact(observation, launch)))
+            return observation;
+        if (!latest)
+            latest = observation;
+    }
+    return latest;
+}
+
+static double blocks_of(const unsigned grid[3]) {
+    return (double)grid[0] * grid[1] * grid[2];
+}
+
+/* Fills everything but the DRAM bytes. Where the kernel never ran with this shape, a block is taken
+   to do what it did then; where it never ran at all, only its geometry is known. */
+static int describe_launch(struct device *device, const struct device_launch *launch,
+                           struct prediction_input *input, bool *exact, struct error *error) {
+    int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
+    *input = (struct prediction_input){.blocks = blocks_of(launch->grid), .threads = threads};
+    *exact = false;
+    if (emulated_resources(device, launch->module, launch->kernel, threads, launch->smem_bytes,
+                           &input->resources, error) < 0)
+        return -1;
+    const struct observation *observation = find_observation(launch, exact);
+    if (!observation)
+        return 0;
+    const struct ptx_counts *counts = &observation->counts;
+    double scale = *exact ? 1 : input->blocks / blocks_of(observation->grid);
+    input->warp_instructions = scale * (double)counts->warp_instructions;
+    input->matrix_operations = scale * (double)counts->mma_operations;
+    input->special_functions = scale * (double)counts->special_functions;
+    input->shared_wavefronts = scale * (double)counts->shared_wavefronts;
+    input->barriers = scale * (double)counts->barriers;
+    input->load_bytes = scale * (double)counts->global_load_bytes;
+    input->store_bytes = scale * (double)counts->global_store_bytes;
+    input->async_bytes = scale * (double)counts->async_bytes;
+    input->local_bytes = scale * (double)counts->local_bytes;
+    return 0;
+}
+
+/* A shape that never ran has longer loops too: the work of the template's formula says how much. */
+static void scale_work(struct prediction_input *input, double factor) {
+    double *const work[] = {&input->warp_instructions, &input->matrix_operations,
+                            &input->special_functions, &input->shared_wavefronts,
+                            &input->barriers,          &input->load_bytes,
+                            &input->async_bytes,       &input->local_bytes};
+    for (size_t i = 0; i < sizeof work / sizeof *work; i++)
+        *work[i] *= factor;
+}
+
+static int predict_sequence(struct device *device, const struct device_sequence *sequence,
+                            const struct device_timing *timing, double *latency_us,
+                            struct error *error) {
+    struct prediction_input inputs[DEVICE_LAUNCHES_MAX];
+    bool exact[DEVICE_LAUNCHES_MAX];
+    double operations = 0, bytes = 0;
+    for (int i = 0; i < sequence->count; i++) {
+        inputs[i] = (struct prediction_input){0};
+        if (!sequence->launches[i].kernel)
+            continue;
+        if (describe_launch(device, &sequence->launches[i], &inputs[i], &exact[i], error) < 0)
+            return -1;
+        operations += inputs[i].matrix_operations;
+        bytes += inputs[i].load_bytes + inputs[i].store_bytes + inputs[i].async_bytes;
+    }
+    *latency_us = 0;
+    for (int i = 0; i < sequence->count; i++) {
+        struct prediction_input *input = &inputs[i];
+        if (!sequence->launches[i].kernel) {
+            *latency_us +=
+                predict_clear_us(&device->info, (double)sequence->launches[i].clear_bytes);
+            continue;
+        }
+        double moved = input->load_bytes + input->store_bytes + input->async_bytes;
+        input->dram_bytes =
+            (double)timing->bytes * (bytes > 0 ? moved / bytes : 1.0 / sequence->count);
+        if (!exact[i] && input->matrix_operations > 0 && operations < (double)timing->operations)
+            scale_work(input, (double)timing->operations / operations);
+        if (operations == 0 && bytes == 0) /* it never ran */
+            input->matrix_operations = (double)timing->operations / sequence->count;
+        *latency_us += predict_launch_us(&device->info, input);
+    }
+    return 0;
+}
+
+static enum verdict emulated_time(struct device *device, const struct device_sequence *sets,
+                                  int set_count, const struct device_timing *timing,
+                                  double *samples_us, char *reason) {
+    (void)set_count;
+    struct error error = {0};
+    double latency_us;
+    if (predict_sequence(device, &sets[0], timing, &latency_us, &error) < 0) {
+        snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
+        return VERDICT_LAUNCH_FAILED;
+    }
+    for (int i = 0; i < timing->samples; i++)
+        samples_us[i] = latency_us;
+    return VERDICT_OK;
+}
+
+const struct device_backend emulated_backend = {
+    .scheme = "emulated",
+    .open = emulated_open,
+    .close = emulated_close,
+    .memory_new = emulated_memory_new,
+    .memory_free = emulated_memory_free,
+    .write = emulated_write,
+    .read = emulated_read,
+    .fill32 = emulated_fill32,
+    .guards = NULL, /* every stray access is trapped */
+    .module_load = emulated_module_load,
+    .module_unload = emulated_module_unload,
+    .resources = emulated_resources,
+    .global_u64 = emulated_global_u64,
+    .run = emulated_run,
+    .time = emulated_time,
+};

@@ -1,0 +1,29 @@
+/*
+ * emulated: the backend without a GPU. Kernels run for real, on the CPU, from the PTX that NVRTC
+ * emitted (ptx/ptx.h): their results and their faults are true. Latencies are predictions
+ * (predict.h) from the published figures in the device's info and from what the last run of the
+ * kernel executed.
+ *
+ *     struct device *device = emulated_open_with(&info, &error);
+ *     device->backend->module_load(device, &image, &module, &error);
+ *     device_close(device);
+ *
+ * How faults become verdicts: a store outside of every allocation is wrote_outside; endless loops
+ * and deadlocks are timeout; loads outside, misaligned accesses, traps and unknown opcodes are
+ * crashed. None of them harms the process: it may go on.
+ *
+ * Occupancy and registers come from ptxas's report in the image's log (compile with
+ * --ptxas-options=-v).
+ */
+#ifndef EVOTILE_DEVICE_EMULATED_H
+#define EVOTILE_DEVICE_EMULATED_H
+
+#include "device/device.h"
+
+extern const struct device_backend emulated_backend;
+
+/* A device with these figures, which are copied; info->predicts is set. NULL with `error` if they
+   make no device. device_open("emulated:sm_XX") is this with the figures of a file. */
+struct device *emulated_open_with(const struct device_info *info, struct error *error);
+
+#endif

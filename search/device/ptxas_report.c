@@ -1,0 +1,50 @@
+#include "device/ptxas_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The number that stands before `what` in one line, or 0. */
+static int number_before(const char *line, const char *what) {
+    const char *end = strchr(line, '\n');
+    const char *found = strstr(line, what);
+    if (!found || (end && found > end))
+        return 0;
+    while (found > line && found[-1] >= '0' && found[-1] <= '9')
+        found--;
+    int number = 0;
+    sscanf(found, "%9d", &number);
+    return number;
+}
+
+bool ptxas_report_find(const char *log, const char *kernel, struct ptxas_report *report) {
+    static const char entry[] = "Compiling entry function '",
+                      properties[] = "Function properties for ";
+    size_t length = strlen(kernel);
+    bool in_kernel = false, in_properties = false, found = false;
+    *report = (struct ptxas_report){0};
+    for (const char *line = log; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+        const char *end = strchr(line, '\n'), *at = strstr(line, entry);
+        if (at && (!end || at < end)) {
+            at += strlen(entry);
+            in_kernel = strncmp(at, kernel, length) == 0 && at[length] == '\'';
+            found |= in_kernel;
+            continue;
+        }
+        /* Functions that the kernel calls are reported between its lines. */
+        at = strstr(line, properties);
+        if (at && (!end || at < end)) {
+            at += strlen(properties);
+            in_properties = strncmp(at, kernel, length) == 0 && strchr("\n\r", at[length]);
+            continue;
+        }
+        if (in_properties && number_before(line, " bytes stack frame") >= 0 &&
+            strstr(line, "stack frame") && (!end || strstr(line, "stack frame") < end)) {
+            report->stack_bytes = number_before(line, " bytes stack frame");
+            report->spill_bytes = number_before(line, " bytes spill stores") +
+                                  number_before(line, " bytes spill loads");
+        }
+        if (in_kernel && number_before(line, " registers"))
+            report->registers = number_before(line, " registers");
+    }
+    return found;
+}

@@ -1,0 +1,23 @@
+/*
+ * ptxas_report: what ptxas -v said of a kernel, as it stands in a compiler's log:
+ *
+ *     ptxas info    : Compiling entry function 'attn' for 'sm_89'
+ *     ptxas info    : Function properties for attn
+ *     ptxas         .     72 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads
+ *     ptxas info    : Used 24 registers, used 1 barriers, 128 bytes smem, 376 bytes cmem[0]
+ */
+#ifndef EVOTILE_DEVICE_PTXAS_REPORT_H
+#define EVOTILE_DEVICE_PTXAS_REPORT_H
+
+#include <stdbool.h>
+
+struct ptxas_report {
+    int registers;   /* a thread */
+    int stack_bytes; /* a thread: local memory, spills included */
+    int spill_bytes; /* stores and loads */
+};
+
+/* False if the log does not speak of the kernel. */
+bool ptxas_report_find(const char *log, const char *kernel, struct ptxas_report *report);
+
+#endif
