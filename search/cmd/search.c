@@ -219,9 +219,9 @@ static void show_progress(const struct session *session, struct progress *progre
     if (session->config->seconds > 0)
         snprintf(left, sizeof left, ", %.0f s left",
                  fmax(0, session->config->seconds - elapsed(session)));
-    progress_show(progress, "%" PRId64 " trials, %.1f/s, %s%s%s", session->told,
-                  spent > 0 ? (double)(session->told - session->told_before) / spent : 0, verdicts,
-                  champion, left);
+    progress_show(progress, "%" PRId64 " trials, %.1f/s%s%s%s%s", session->told,
+                  spent > 0 ? (double)(session->told - session->told_before) / spent : 0,
+                  verdicts[0] != '\0' ? ", " : "", verdicts, champion, left);
 }
 
 /* ---- the loop ---- */

@@ -74,8 +74,8 @@ void bench_free(struct bench *bench) {
 static const struct template *probes_of(struct bench *bench, int goal,
                                         const struct template *template, struct error *error) {
     if (!bench->probes_known[goal]) {
-        bench->probes[goal] =
-            config_load_probes(bench->config, goal, &bench->device->info, template, error);
+        struct template_setting setting = config_setting(bench->config, goal, &bench->device->info);
+        bench->probes[goal] = template_load_probes(template, &setting, error);
         bench->probes_known[goal] = true;
     }
     return bench->probes[goal];

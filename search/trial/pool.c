@@ -280,11 +280,22 @@ static int start_all(struct pool *pool, struct error *error) {
     return 0;
 }
 
+static const char *own_copy(const char *text) {
+    char *copy = strdup(text);
+    if (copy == NULL)
+        BUG("out of memory");
+    return copy;
+}
+
 struct pool *pool_new(const struct pool_settings *settings, struct error *error) {
     struct pool *pool = calloc(1, sizeof *pool);
     if (pool == NULL)
         BUG("out of memory");
     pool->settings = *settings;
+    pool->settings.program = own_copy(settings->program);
+    pool->settings.config_path = own_copy(settings->config_path);
+    pool->settings.template_folder = own_copy(settings->template_folder);
+    pool->settings.device = own_copy(settings->device);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         pool->waiting[stage].end = &pool->waiting[stage].first;
     pool->finished.end = &pool->finished.first;
@@ -315,6 +326,10 @@ void pool_free(struct pool *pool) {
             drop(flight);
     while ((flight = queue_take(&pool->finished)) != NULL)
         drop(flight);
+    free((char *)pool->settings.program);
+    free((char *)pool->settings.config_path);
+    free((char *)pool->settings.template_folder);
+    free((char *)pool->settings.device);
     free(pool);
 }
 

@@ -18,6 +18,7 @@
 #include "device/device.h"
 #include "trial/trial.h"
 
+/* The pool copies the strings. */
 struct pool_settings {
     const char *program;         /* evotile itself */
     const char *config_path;     /* a file that workers read */

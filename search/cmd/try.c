@@ -1,0 +1,185 @@
+/* try: one candidate through every gate. */
+#include "cmd/cmd.h"
+#include "cmd/solo.h"
+#include "config/config.h"
+
+#include <signal.h>
+#include <string.h>
+
+struct trying {
+    struct config *config;
+    struct template *template;
+    struct solo *solo;
+    int goal;
+    bool json;
+};
+
+/* Tries a genome with the full timing. */
+static int try_genome(struct trying *trying, const struct genome *genome, uint64_t seed,
+                      struct trial_result *result, struct error *error) {
+    struct trial_request request = {
+        .goal = trying->goal, .genome = *genome, .full = true, .seed = seed};
+    return solo_try(trying->solo, &request, result, error);
+}
+
+static void add_case(const struct trying *trying, const struct case_outcome *outcome, int index,
+                     cJSON *array) {
+    char name[CASE_NAME_SIZE];
+    cJSON *object = cJSON_CreateObject();
+    template_print_shape(trying->template, &trying->template->cases[index], name);
+    cJSON_AddStringToObject(object, "case", name);
+    cJSON_AddNumberToObject(object, "p10_us", outcome->warm.p10_us);
+    cJSON_AddNumberToObject(object, "p50_us", outcome->warm.p50_us);
+    cJSON_AddNumberToObject(object, "p90_us", outcome->warm.p90_us);
+    cJSON_AddNumberToObject(object, "tflops", outcome->tflops);
+    cJSON_AddNumberToObject(object, "ctas", outcome->ctas);
+    cJSON_AddNumberToObject(object, "relative_l2", outcome->errors.relative_l2);
+    cJSON_AddNumberToObject(object, "row_relative_l2", outcome->errors.row_relative_l2);
+    cJSON_AddNumberToObject(object, "max_absolute", outcome->errors.max_absolute);
+    cJSON_AddItemToArray(array, object);
+}
+
+static void print_json(const struct trying *trying, const struct trial_result *result,
+                       double speedup) {
+    const struct outcome *outcome = &result->outcome;
+    const struct case_outcome *first = &outcome->cases[0];
+    char genome[GENOME_TEXT_SIZE];
+    cJSON *object = cJSON_CreateObject();
+    genome_print(&result->genome, trying->template->space, genome);
+    cJSON_AddStringToObject(object, "genome", genome);
+    cJSON_AddStringToObject(object, "device", solo_device(trying->solo)->name);
+    cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict));
+    cJSON_AddStringToObject(object, "reason", outcome->reason);
+    cJSON_AddBoolToObject(object, "predicted", outcome->predicted);
+    if (speedup > 0)
+        cJSON_AddNumberToObject(object, "speedup", speedup);
+    else
+        cJSON_AddNullToObject(object, "speedup");
+    cJSON_AddNumberToObject(object, "latency_ms", outcome->score_us / 1000);
+    cJSON_AddNumberToObject(object, "p50", first->warm.p50_us / 1000);
+    cJSON_AddNumberToObject(object, "p90", first->warm.p90_us / 1000);
+    cJSON_AddNumberToObject(object, "tflops", first->tflops);
+    cJSON_AddNumberToObject(object, "ctas", first->ctas);
+    cJSON_AddNumberToObject(object, "sm_count", solo_device(trying->solo)->sm_count);
+    cJSON_AddNumberToObject(object, "registers", outcome->resources.registers);
+    cJSON_AddNumberToObject(object, "smem_bytes", outcome->resources.smem_bytes);
+    cJSON_AddNumberToObject(object, "spill_bytes", outcome->resources.spill_bytes);
+    cJSON_AddNumberToObject(object, "ctas_per_sm", outcome->resources.ctas_per_sm);
+    cJSON_AddNumberToObject(object, "occupancy", outcome->resources.occupancy);
+    cJSON *cases = cJSON_AddArrayToObject(object, "cases");
+    for (int c = 0; c < outcome->case_count && outcome->verdict == VERDICT_OK; c++)
+        add_case(trying, &outcome->cases[c], c, cases);
+    cJSON_AddItemToObject(object, "gates", solo_json_gates(result));
+    char *text = cJSON_Print(object);
+    puts(text);
+    free(text);
+    cJSON_Delete(object);
+}
+
+static void print_text(const struct trying *trying, const struct trial_result *result,
+                       double speedup) {
+    const struct outcome *outcome = &result->outcome;
+    char text[GENOME_TEXT_SIZE];
+    genome_print(&result->genome, trying->template->space, text);
+    printf("%s\non %s\n", text, solo_device(trying->solo)->name);
+    solo_print_gates(result);
+    if (outcome->verdict != VERDICT_OK) {
+        printf("%s: %s\n", verdict_name(outcome->verdict), outcome->reason);
+        return;
+    }
+    for (int c = 0; c < outcome->case_count; c++) {
+        const struct case_outcome *one = &outcome->cases[c];
+        template_print_shape(trying->template, &trying->template->cases[c], text);
+        printf("%s: %.3f us%s (p90 %.3f), %.1f TFLOP/s, %d CTAs, error %.2e\n", text,
+               one->warm.p50_us, outcome->predicted ? " predicted" : "", one->warm.p90_us,
+               one->tflops, one->ctas, one->errors.relative_l2);
+    }
+    if (speedup > 0)
+        printf("%.3f times as fast as the default genome\n", speedup);
+}
+
+static int run_both(struct trying *trying, const char *genome_text, struct error *error) {
+    struct trial_result result;
+    struct trial_result preset;
+    struct genome genome;
+    struct genome standard = genome_default(trying->template->space);
+    uint64_t seed = solo_fresh_seed();
+    double speedup = 0;
+    if (genome_parse(&genome, trying->template->space, genome_text, error) < 0 ||
+        try_genome(trying, &genome, seed, &result, error) < 0)
+        return -1;
+    /* The default genome in the same session, as what the speedup is over. */
+    genome_canonicalise(&standard, trying->template->space);
+    if (result.outcome.verdict == VERDICT_OK &&
+        space_check(trying->template->space, &standard, NULL)) {
+        if (try_genome(trying, &standard, seed + 1, &preset, error) < 0) {
+            trial_result_release(&result);
+            return -1;
+        }
+        if (preset.outcome.verdict == VERDICT_OK)
+            speedup = preset.outcome.score_us / result.outcome.score_us;
+        trial_result_release(&preset);
+    }
+    (trying->json ? print_json : print_text)(trying, &result, speedup);
+    int status = result.outcome.verdict == VERDICT_OK ? STATUS_DONE : STATUS_GATE;
+    trial_result_release(&result);
+    return status;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    const char *genome = "";
+    const char *device = NULL;
+    const char *templates = NULL;
+    int64_t goal = 0;
+    struct trying trying = {0};
+    const struct option_row rows[] = {
+        {"genome", "GENES", "BLOCK_M=64,WARPS=4,...; what is left out has its default", OPTION_TEXT,
+         &genome},
+        {"goal", "K", "which of a per_case config's cases, from 0", OPTION_INTEGER, &goal},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT, &device},
+        {"templates", "DIR", "where to look for template folders first", OPTION_TEXT, &templates},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &trying.json},
+        {0},
+    };
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    int status = -1;
+    signal(SIGPIPE, SIG_IGN);
+    trying.config = config_load(argv[0], templates, &error);
+    if (trying.config == NULL)
+        return error_report(&error);
+    if (goal >= config_goal_count(trying.config)) {
+        error_input(&error, "there is no goal %lld: %s has %d, from 0", (long long)goal, argv[0],
+                    config_goal_count(trying.config));
+        goto done;
+    }
+    trying.goal = (int)goal;
+    trying.solo = solo_new(argv[0], trying.config->template_folder,
+                           device != NULL ? device : trying.config->device, &error);
+    if (trying.solo == NULL)
+        goto done;
+    trying.template =
+        config_load_template(trying.config, trying.goal, solo_device(trying.solo), &error);
+    if (trying.template != NULL)
+        status = run_both(&trying, genome, &error);
+done:
+    template_free(trying.template);
+    solo_free(trying.solo);
+    config_free(trying.config);
+    return status < 0 ? error_report(&error) : status;
+}
+
+const struct verb verb_try = {
+    .name = "try",
+    .arguments = "CONFIG [--genome GENES] [options]",
+    .summary = "take one genome through every gate",
+    .help = "Compiles, checks and times one genome on the config's cases, and says what each gate "
+            "found. "
+            "Genes\nthat are not named have their default. Exit status 3 when a gate was not "
+            "passed.\n\n"
+            "  evotile try configs/demo.json\n"
+            "  evotile try configs/demo.json --genome BLOCK_M=32,WARPS=2 --device emulated:sm_89 "
+            "--json\n",
+    .run = run,
+};
