@@ -302,6 +302,20 @@ static void print_csv_cell(const char *text, FILE *out) {
     fputc('"', out);
 }
 
+/* As in JSON, but for text, which is plain, and lists, which are as people read them. */
+static void print_csv_value(const struct cell *cell, FILE *out) {
+    if (cJSON_IsNull(cell->value))
+        return;
+    if (cJSON_IsString(cell->value)) {
+        print_csv_cell(cell->value->valuestring, out);
+        return;
+    }
+    bool list = cJSON_IsArray(cell->value) || cJSON_IsObject(cell->value);
+    char *value = list ? NULL : cJSON_PrintUnformatted(cell->value);
+    print_csv_cell(value != NULL ? value : cell->text, out);
+    cJSON_free(value);
+}
+
 static void print_csv(const struct table *table, FILE *out) {
     for (int row = -1; row < table_row_count(table); row++) {
         const char *comma = "";
@@ -314,16 +328,7 @@ static void print_csv(const struct table *table, FILE *out) {
                 print_csv_cell(table->columns[c].name, out);
                 continue;
             }
-            const struct cell *cell = cell_at(table, row, c);
-            char *digits = NULL;
-            if (cJSON_IsNumber(cell->value))
-                digits = cJSON_PrintUnformatted(cell->value);
-            if (!cJSON_IsNull(cell->value))
-                print_csv_cell(digits != NULL                ? digits
-                               : cJSON_IsString(cell->value) ? cell->value->valuestring
-                                                             : cell->text,
-                               out);
-            cJSON_free(digits);
+            print_csv_value(cell_at(table, row, c), out);
         }
         fputc('\n', out);
     }

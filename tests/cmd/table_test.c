@@ -160,7 +160,7 @@ static void random_text_comes_back(void **state) {
             for (int j = 0; j < length; j++) {
                 char letter = letters[random_below(&random, sizeof letters - 1)];
                 /* Half of a character in UTF-8 is no text. */
-                strncat(texts[i], letter & '\x80' ? "\xc3\xa9" : (char[]){letter, '\0'}, 2);
+                strcat(texts[i], letter & '\x80' ? "\xc3\xa9" : (char[]){letter, '\0'});
             }
             table_text(table, texts[i]);
         }
