@@ -1,0 +1,106 @@
+/* cases.h: what check.c knows of this kernel, as tables. */
+#include "freeze/parts.h"
+
+#include <string.h>
+
+static void add_glue(const struct export *export, struct text *text) {
+    const struct template *template = export->template;
+    const char *name = export->name;
+    text_print(text,
+               "static int64_t kernel_workspace_bytes(const int64_t *d)\n{\n"
+               "    const struct %s_shape shape = {",
+               name);
+    for (int d = 0; d < template->dimension_count; d++)
+        text_print(text, "%sd[%d]", d > 0 ? ", " : "", d);
+    text_print(text,
+               "};\n    return %s_workspace_bytes(&shape);\n}\n\n"
+               "static int kernel_launch(const int64_t *d, void *const *t, void *workspace,\n"
+               "                         int64_t workspace_bytes, cudaStream_t stream)\n{\n"
+               "    const struct %s_shape shape = {",
+               name, name);
+    for (int d = 0; d < template->dimension_count; d++)
+        text_print(text, "%sd[%d]", d > 0 ? ", " : "", d);
+    text_print(text, "};\n    const struct %s_tensors tensors = {", name);
+    for (int t = 0, index = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role != ROLE_WORKSPACE) {
+            text_print(text, "%st[%d]", index > 0 ? ", " : "", index);
+            index++;
+        }
+    text_print(text,
+               "};\n    return %s_launch(&shape, &tensors, workspace, (size_t)workspace_bytes, "
+               "stream);\n}\n\n#define kernel_error_string %s_error_string\n\n",
+               name, name);
+}
+
+static void add_shape(const struct export *export, const struct checked_shape *checked,
+                      struct text *text) {
+    const struct template *template = export->template;
+    const struct plan *plan = &checked->plan;
+    text_print(text, "    {\"%s\",\n     {", checked->name);
+    for (int d = 0; d < template->dimension_count; d++)
+        text_print(text, "%s%lld", d > 0 ? ", " : "", (long long)checked->shape.values[d]);
+    text_print(text, "},\n     {");
+    const char *comma = "";
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct planned_tensor *tensor = &plan->tensors[t];
+        if (template->tensors[t].role == ROLE_WORKSPACE)
+            continue;
+        text_print(text, "%s{\"%s\", \"%s\", %d, %lld, %lld}", comma, template->tensors[t].name,
+                   dtype_name(tensor->dtype), template->tensors[t].role == ROLE_OUTPUT,
+                   (long long)tensor->elements * tensor->present, (long long)tensor->row);
+        comma = ",\n      ";
+    }
+    text_print(text, "},\n     %.6g, %.6g, %.1f, ", plan->tolerance.relative_l2,
+               plan->tolerance.row_relative_l2, (double)plan->operations);
+    if (checked->record != NULL)
+        text_print(text, "%.4f, %.4f},\n", checked->record->warm.p50_us,
+                   checked->record->warm.p90_us);
+    else
+        text_print(text, "0, 0},\n");
+}
+
+int write_cases(const struct export *export, struct text *text, struct error *error) {
+    const struct template *template = export->template;
+    (void)error;
+    text_print(text,
+               "/* What check.c knows of %s. Written by evotile: do not edit. */\n"
+               "#include \"%s.h\"\n\n"
+               "#define KERNEL \"%s\"\n"
+               "#define RECORD_KIND \"%s\"\n"
+               "#define RECORD_DEVICE ",
+               export->name, export->name, export->name,
+               export->request->predicted ? "predicted" : "measured");
+    text_quote(text, export->request->units[0].key->parts[KEY_DEVICE]);
+    text_print(text,
+               "\n\nenum {\n    DIMENSIONS = %d,\n    TENSORS = %d, /* without workspaces */\n"
+               "    SHAPES = %d,\n    CASES = %d, /* the first of the shapes; these are timed */\n"
+               "};\n\n",
+               template->dimension_count, template->tensor_count - export->workspace_count,
+               export->checked_count, template->case_count);
+    text_print(
+        text,
+        "/* In double precision on the CPU: the dimensions in the order of %s_shape, inputs as "
+        "stored, outputs\n   as doubles. */\n"
+        "void %s_reference(const int64_t *dimensions, void *const *tensors);\n"
+        "#define kernel_reference %s_reference\n\n",
+        export->name, template->name, template->name);
+    text_print(text, "struct tensor {\n"
+                     "    const char *name, *dtype;\n"
+                     "    int is_output;\n"
+                     "    int64_t elements, row; /* no elements: not there for this shape */\n"
+                     "};\n\n"
+                     "struct checked_shape {\n"
+                     "    const char *name;\n"
+                     "    int64_t dimensions[DIMENSIONS];\n"
+                     "    struct tensor tensors[TENSORS];\n"
+                     "    double relative_l2, row_relative_l2; /* the most that is right */\n"
+                     "    double operations;\n"
+                     "    double p50_us, p90_us; /* as recorded at the export */\n"
+                     "};\n\n"
+                     "static const struct checked_shape shapes[SHAPES] = {\n");
+    for (int i = 0; i < export->checked_count; i++)
+        add_shape(export, &export->checked[i], text);
+    text_print(text, "};\n\n");
+    add_glue(export, text);
+    return 0;
+}

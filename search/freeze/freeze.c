@@ -1,0 +1,234 @@
+#include "freeze/freeze.h"
+
+#include "base/log.h"
+#include "freeze/parts.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* check.c is the same in every export: the text of check.c.in, which the linker put here. */
+extern const char check_text[] __asm__("_binary_search_freeze_check_c_in_start");
+extern const char check_text_end[] __asm__("_binary_search_freeze_check_c_in_end");
+
+/* ---- the files ---- */
+
+static int put_file(const struct export *export, const char *name, const void *bytes, size_t size,
+                    struct error *error) {
+    char path[PATH_SIZE];
+    if (path_join(path, export->folder, name, error) < 0)
+        return -1;
+    return path_write_file(path, bytes, size, error);
+}
+
+/* Takes the text away, whether it was written or not. */
+static int put_text(const struct export *export, const char *name, int written, struct text *text,
+                    struct error *error) {
+    int result = written < 0 ? -1 : put_file(export, name, text->bytes, text->used, error);
+    text_release(text);
+    return result;
+}
+
+static int put_units(const struct export *export, struct error *error) {
+    const struct freeze_request *request = export->request;
+    for (int unit = 0; unit < request->unit_count; unit++) {
+        struct text text = {0};
+        char stem[STEM_SIZE];
+        char name[STEM_SIZE + 8];
+        snprintf(name, sizeof name, "%s.cu", unit_stem(unit, stem));
+        if (put_text(export, name, write_kernel(export, unit, &text, error), &text, error) < 0)
+            return -1;
+        snprintf(name, sizeof name, "%s.cubin", stem);
+        if (put_file(export, name, request->units[unit].cubin, request->units[unit].cubin_bytes,
+                     error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int put_reference(const struct export *export, struct error *error) {
+    const struct template *template = export->template;
+    char path[PATH_SIZE];
+    size_t size;
+    if (path_join(path, template->folder, template->cpu_reference, error) < 0)
+        return -1;
+    char *bytes = path_read_file(path, 4 << 20, &size, error);
+    int result = bytes != NULL ? put_file(export, "reference.c", bytes, size, error) : -1;
+    free(bytes);
+    return result;
+}
+
+/* template/NAME and template/lib: what template_load wants. */
+static int put_template(const struct export *export, struct error *error) {
+    const struct template *template = export->template;
+    char from[PATH_SIZE];
+    char to[PATH_SIZE];
+    if (path_join(to, export->folder, "template", error) < 0 ||
+        path_join(to, to, template->name, error) < 0 || path_make_folder(to, error) < 0 ||
+        path_copy_tree(template->folder, to, error) < 0 ||
+        path_join(from, template->folder, "../lib", error) < 0)
+        return -1;
+    if (!path_is_dir(from))
+        return 0;
+    if (path_join(to, export->folder, "template/lib", error) < 0)
+        return -1;
+    return path_copy_tree(from, to, error);
+}
+
+static int put_all(const struct export *export, struct error *error) {
+    static const struct {
+        const char *name; /* an extension stands for the export's name */
+        int (*write)(const struct export *export, struct text *text, struct error *error);
+    } files[] = {
+        {".h", write_header},
+        {".c", write_launcher},
+        {"cases.h", write_cases},
+        {"Makefile", write_makefile},
+        {"manifest.json", write_manifest}, /* lists all the others */
+    };
+    if (put_units(export, error) < 0 || put_reference(export, error) < 0 ||
+        put_template(export, error) < 0 ||
+        put_file(export, "check.c", check_text, (size_t)(check_text_end - check_text), error) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct text text = {0};
+        char name[NAME_SIZE + 8];
+        snprintf(name, sizeof name, "%s%s", files[i].name[0] == '.' ? export->name : "",
+                 files[i].name);
+        if (put_text(export, name, files[i].write(export, &text, error), &text, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- the folder ---- */
+
+/* Only an earlier export is ever replaced: --force with a mistyped path must not cost a home. */
+static int check_place(const char *folder, bool force, struct error *error) {
+    char manifest[PATH_SIZE];
+    const char *name = path_name(folder);
+    if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return error_input(error, "\"%s\" cannot be a kernel's folder: name a new one", folder);
+    if (!path_exists(folder))
+        return 0;
+    if (!force)
+        return error_input(error, "%s exists: choose another --out, or replace it with --force",
+                           folder);
+    if (path_join(manifest, folder, "manifest.json", error) < 0)
+        return -1;
+    if (!path_exists(manifest))
+        return error_input(error,
+                           "%s is no exported kernel (it has no manifest.json), so --force leaves "
+                           "it alone: choose another --out",
+                           folder);
+    return 0;
+}
+
+static int move(const char *from, const char *to, struct error *error) {
+    return rename(from, to) == 0 ? 0
+                                 : error_set(error, "cannot rename %s to %s: %s; check the path",
+                                             from, to, strerror(errno));
+}
+
+/* Old aside, new in, old away; should the second step fail, the first is undone. */
+static int put_in_place(const char *fresh, const char *folder, const char *aside,
+                        struct error *error) {
+    bool replaces = path_exists(folder);
+    if (replaces && move(folder, aside, error) < 0)
+        return -1;
+    if (move(fresh, folder, error) < 0) {
+        if (replaces)
+            rename(aside, folder);
+        return -1;
+    }
+    if (replaces && path_remove_tree(aside, &(struct error){0}) < 0)
+        log_warn("the old export is still at %s: remove it", aside);
+    return 0;
+}
+
+/* A C identifier made of the folder's name. */
+static void name_of(const char *folder, char name[NAME_SIZE]) {
+    const char *from = path_name(folder);
+    int used = snprintf(name, NAME_SIZE, "%s%.*s", *from >= '0' && *from <= '9' ? "tuned_" : "",
+                        NAME_SIZE - 8, from);
+    for (int i = 0; i < used; i++)
+        if (!((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') ||
+              (name[i] >= '0' && name[i] <= '9')))
+            name[i] = '_';
+}
+
+/* `folder` without slashes at its end, a name beside it, and another. */
+static int find_places(const char *given, char folder[PATH_SIZE], char fresh[PATH_SIZE],
+                       char aside[PATH_SIZE], struct error *error) {
+    char suffix[32];
+    snprintf(suffix, sizeof suffix, ".%ld", (long)getpid());
+    if (path_join(folder, "", given, error) < 0)
+        return -1;
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        folder[--length] = '\0';
+    if (length + sizeof suffix + 8 > PATH_SIZE)
+        return error_input(error, "the path of the kernel's folder is too long: use a shorter one");
+    memcpy(fresh, folder, length);
+    memcpy(aside, folder, length);
+    snprintf(fresh + length, PATH_SIZE - length, "%s.new", suffix);
+    snprintf(aside + length, PATH_SIZE - length, "%s.old", suffix);
+    return 0;
+}
+
+static void check_request(const struct freeze_request *request) {
+    if (request->unit_count < 1 || request->unit_count > CASES_MAX)
+        BUG("%d units", request->unit_count);
+    for (int unit = 0; unit < request->unit_count; unit++)
+        if (request->units[unit].cubin == NULL || request->units[unit].key == NULL)
+            BUG("unit %d has no %s", unit, request->units[unit].key == NULL ? "key" : "cubin");
+    for (int c = 0; c < request->template->case_count; c++)
+        if (request->cases[c].unit < 0 || request->cases[c].unit >= request->unit_count ||
+            request->cases[c].outcome == NULL)
+            BUG("case %d has no unit or no outcome", c);
+    if (request->replay == NULL)
+        BUG("no replay command");
+}
+
+static int write_folder(struct export *export, const char *folder, const char *fresh,
+                        const char *aside, struct error *error) {
+    const struct template *template = export->template;
+    char parent[PATH_SIZE];
+    if (check_place(folder, export->request->force, error) < 0 || check_names(export, error) < 0)
+        return -1;
+    if (template->cpu_reference == NULL)
+        return error_input(error,
+                           "%s: an exported kernel is checked against a CPU reference, and there "
+                           "is none: write reference.c and name it as \"cpu_reference\" "
+                           "(templates/README.md)",
+                           template->document.file);
+    if (find_workspaces(export, error) < 0 || find_checked(export, error) < 0 ||
+        path_parent(parent, folder, error) < 0 || path_make_folder(parent, error) < 0 ||
+        path_remove_tree(fresh, error) < 0 || /* of a process that died under our number */
+        path_make_folder(fresh, error) < 0)
+        return -1;
+    if (put_all(export, error) == 0 && put_in_place(fresh, folder, aside, error) == 0)
+        return 0;
+    path_remove_tree(fresh, &(struct error){0});
+    return -1;
+}
+
+int freeze_write(const struct freeze_request *request, const char *given, struct error *error) {
+    char folder[PATH_SIZE];
+    char fresh[PATH_SIZE];
+    char aside[PATH_SIZE];
+    char name[NAME_SIZE];
+    struct export export = {.request = request, .template = request->template};
+    check_request(request);
+    if (find_places(given, folder, fresh, aside, error) < 0)
+        return -1;
+    name_of(folder, name);
+    export.name = request->name != NULL ? request->name : name;
+    export.folder = fresh;
+    for (int t = 0; t < request->template->tensor_count; t++)
+        export.workspace_count += request->template->tensors[t].role == ROLE_WORKSPACE;
+    int result = write_folder(&export, folder, fresh, aside, error);
+    free(export.checked);
+    return result;
+}

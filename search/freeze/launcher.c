@@ -1,0 +1,367 @@
+/* NAME.c: the launcher. unit.c writes what is a unit's own; this, what they share. */
+#include "freeze/parts.h"
+#include "freeze/unit.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* NAME, LOWER: the export's name, in capitals and as it is. */
+static void add_named(const struct export *export, const char *pattern, struct text *text) {
+    for (const char *at = pattern; *at != '\0'; at++) {
+        if (strncmp(at, "LOWER", 5) == 0) {
+            text_print(text, "%s", export->name);
+            at += 4;
+        } else if (strncmp(at, "NAME", 4) == 0) {
+            for (const char *letter = export->name; *letter != '\0'; letter++)
+                text_print(text, "%c", toupper((unsigned char)*letter));
+            at += 3;
+        } else {
+            text_add(text, at, 1);
+        }
+    }
+}
+
+static const char head[] =
+    "/* The launcher of LOWER: see LOWER.h. Written by evotile: do not edit. */\n"
+    "#include \"LOWER.h\"\n\n";
+
+static const char arguments_text[] =
+    "/* ---- what every kernel's launch shares ---- */\n"
+    "\n"
+    "/* One argument of a kernel. */\n"
+    "union argument {\n"
+    "    const void *pointer;\n"
+    "    int32_t i32;\n"
+    "    int64_t i64;\n"
+    "};\n"
+    "\n"
+    "enum { ARGUMENTS_MAX = 32 };\n"
+    "\n"
+    "/* The argument as 32 bits; a shape that does not fit has no kernel. */\n"
+    "static inline int32_t narrow(int64_t value, int *status)\n"
+    "{\n"
+    "    if (value != (int32_t)value)\n"
+    "        *status = NAME_NO_KERNEL;\n"
+    "    return (int32_t)value;\n"
+    "}\n"
+    "\n"
+    "/* Whether the bytes of a tensor can be counted, and fit a GPU: at most 2^40 elements. */\n"
+    "static int fits(const int64_t *extents, int rank)\n"
+    "{\n"
+    "    int64_t elements = 1;\n"
+    "    for (int i = 0; i < rank; i++) {\n"
+    "        if (extents[i] < 1 || extents[i] > (INT64_C(1) << 40) / elements)\n"
+    "            return 0;\n"
+    "        elements *= extents[i];\n"
+    "    }\n"
+    "    return 1;\n"
+    "}\n"
+    "\n"
+    "/* The status of an address that a kernel reads or writes. */\n"
+    "static int unusable(const void *address)\n"
+    "{\n"
+    "    if (address == NULL)\n"
+    "        return NAME_NO_ARGUMENT;\n"
+    "    return (uintptr_t)address % 16 != 0 ? NAME_MISALIGNED : 0;\n"
+    "}\n"
+    "\n";
+
+static const char launch_text[] =
+    "/* Over 48 KB of dynamic shared memory a kernel must opt in. */\n"
+    "static int launch(const void *kernel, const int64_t grid[3], const int64_t block[3],\n"
+    "                  int64_t smem_bytes, union argument *arguments, int count,\n"
+    "                  cudaStream_t stream)\n"
+    "{\n"
+    "    void *pointers[ARGUMENTS_MAX];\n"
+    "    cudaError_t error = cudaSuccess;\n"
+    "    if (grid[0] < 1 || grid[0] > INT32_MAX || grid[1] < 1 || grid[1] > 65535 || grid[2] < 1 "
+    "||\n"
+    "        grid[2] > 65535)\n"
+    "        return NAME_NO_KERNEL;\n"
+    "    for (int i = 0; i < count; i++)\n"
+    "        pointers[i] = &arguments[i];\n"
+    "    if (smem_bytes > 48 * 1024)\n"
+    "        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,\n"
+    "                                     (int)smem_bytes);\n"
+    "    if (error == cudaSuccess)\n"
+    "        error = cudaLaunchKernel(\n"
+    "            kernel, (dim3){(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]},\n"
+    "            (dim3){(unsigned)block[0], (unsigned)block[1], (unsigned)block[2]}, pointers,\n"
+    "            (size_t)smem_bytes, stream);\n"
+    "    return (int)error;\n"
+    "}\n"
+    "\n";
+
+static const char parts_text[] =
+    "/* A workspace tensor's part of the workspace; of no bytes where a kernel does without. */\n"
+    "struct part {\n"
+    "    int64_t offset, bytes;\n"
+    "};\n"
+    "\n"
+    "/* Takes the next part, aligned to 256 bytes as cudaMalloc aligns. */\n"
+    "static struct part take(int64_t *used, const int64_t *extents, int rank, int64_t "
+    "element_bytes)\n"
+    "{\n"
+    "    struct part part = {*used, element_bytes};\n"
+    "    for (int i = 0; i < rank; i++)\n"
+    "        part.bytes *= extents[i];\n"
+    "    *used += (part.bytes + 255) / 256 * 256;\n"
+    "    return part;\n"
+    "}\n"
+    "\n"
+    "static inline void *address(void *workspace, struct part part)\n"
+    "{\n"
+    "    return part.bytes > 0 ? (char *)workspace + part.offset : NULL;\n"
+    "}\n"
+    "\n";
+
+static const char clear_text[] =
+    "static int clear(void *workspace, struct part part, cudaStream_t stream)\n"
+    "{\n"
+    "    if (part.bytes == 0)\n"
+    "        return 0;\n"
+    "    return (int)cudaMemsetAsync(address(workspace, part), 0, (size_t)part.bytes, stream);\n"
+    "}\n"
+    "\n";
+
+/* ---- the choice of a unit ---- */
+
+static void add_range(const struct export *export, struct text *text) {
+    const struct template *template = export->template;
+    text_print(text,
+               "/* ---- the choice of a kernel ---- */\n\n"
+               "/* Whether every dimension is one that %s allows. */\n"
+               "static int in_range(const struct %s_shape *shape)\n{\n    return ",
+               template->name, export->name);
+    for (int d = 0; d < template->dimension_count; d++) {
+        const struct dimension *dimension = &template->dimensions[d];
+        text_print(text, "%s", d > 0 ? " &&\n           " : "");
+        if (dimension->value_count > 0) {
+            text_print(text, "(");
+            for (int i = 0; i < dimension->value_count; i++)
+                text_print(text, "%sshape->%s == %lld", i > 0 ? " || " : "", dimension->name,
+                           (long long)dimension->values[i]);
+            text_print(text, ")");
+        } else {
+            text_print(text, "shape->%s >= %lld && shape->%s <= %lld", dimension->name,
+                       (long long)dimension->minimum, dimension->name,
+                       (long long)dimension->maximum);
+        }
+    }
+    text_print(text, "%s;\n}\n\n", template->dimension_count == 0 ? "1" : "");
+}
+
+static void add_units(const struct export *export, struct text *text) {
+    const char *name = export->name;
+    bool several = export->request->unit_count > 1;
+    bool parts = export->workspaces;
+    text_print(text,
+               "/* A kernel: whether it takes a shape,%s\n  %s what it runs. */\n"
+               "struct unit {\n    int (*admits)(const struct %s_shape *shape);\n",
+               several ? " how many operations that is," : "",
+               parts ? " what it needs of a workspace," : "", name);
+    if (several)
+        text_print(text, "    double (*operations)(const struct %s_shape *shape);\n", name);
+    if (parts)
+        text_print(text,
+                   "    int64_t (*parts)(const struct %s_shape *shape, struct part *parts);\n",
+                   name);
+    text_print(text,
+               "    int (*run)(const struct %s_shape *shape, const struct %s_tensors *tensors,%s\n"
+               "               cudaStream_t stream);\n};\n\n"
+               "static const struct unit units[] = {\n",
+               name, name,
+               parts ? "\n               void *workspace, const struct part *parts," : "");
+    for (int unit = 1; unit <= export->request->unit_count; unit++) {
+        text_print(text, "    {admits_%d, ", unit);
+        if (several)
+            text_print(text, "operations_%d, ", unit);
+        if (parts)
+            text_print(text, "parts_%d, ", unit);
+        text_print(text, "run_%d},\n", unit);
+    }
+    text_print(text, "};\n\n");
+}
+
+static void add_tuned(const struct export *export, struct text *text) {
+    const struct template *template = export->template;
+    text_print(text,
+               "/* The shapes that kernels were tuned for, and which kernel was. */\n"
+               "static const struct {\n    struct %s_shape shape;\n    int unit;\n"
+               "    double operations;\n} tuned[] = {\n",
+               export->name);
+    for (int c = 0; c < template->case_count; c++) {
+        text_print(text, "    {{");
+        for (int d = 0; d < template->dimension_count; d++)
+            text_print(text, "%s%lld", d > 0 ? ", " : "", (long long)template->cases[c].values[d]);
+        text_print(text, "}, %d, %.1f},\n", export->request->cases[c].unit,
+                   (double)export->checked[c].plan.operations);
+    }
+    text_print(text, "};\nenum { TUNED = sizeof tuned / sizeof *tuned };\n\n");
+}
+
+static void add_same_shape(const struct export *export, struct text *text) {
+    const struct template *template = export->template;
+    text_print(text,
+               "static int same_shape(const struct %s_shape *a, const struct %s_shape *b)\n{\n"
+               "    return ",
+               export->name, export->name);
+    for (int d = 0; d < template->dimension_count; d++)
+        text_print(text, "%sa->%s == b->%s", d > 0 ? " &&\n           " : "",
+                   template->dimensions[d].name, template->dimensions[d].name);
+    text_print(text, "%s;\n}\n\n", template->dimension_count == 0 ? "1" : "");
+}
+
+static const char choose_one[] =
+    "/* The kernel for a shape, or NULL. */\n"
+    "static const struct unit *choose(const struct LOWER_shape *shape)\n"
+    "{\n"
+    "    return in_range(shape) && units[0].admits(shape) ? &units[0] : NULL;\n"
+    "}\n"
+    "\n";
+
+static const char choose_several[] =
+    "/* The kernel for a shape, or NULL: the one tuned for it, else, of those that take it, the "
+    "one\n"
+    "   tuned for the shape nearest in operations. */\n"
+    "static const struct unit *choose(const struct LOWER_shape *shape)\n"
+    "{\n"
+    "    const struct unit *best = NULL;\n"
+    "    double best_distance = 0;\n"
+    "    if (!in_range(shape))\n"
+    "        return NULL;\n"
+    "    for (int i = 0; i < TUNED; i++) {\n"
+    "        const struct unit *unit = &units[tuned[i].unit];\n"
+    "        double distance;\n"
+    "        if (same_shape(shape, &tuned[i].shape))\n"
+    "            return unit;\n"
+    "        if (!unit->admits(shape))\n"
+    "            continue;\n"
+    "        distance = unit->operations(shape) / tuned[i].operations;\n"
+    "        if (distance < 1)\n"
+    "            distance = 1 / distance;\n"
+    "        if (best == NULL || distance < best_distance) {\n"
+    "            best = unit;\n"
+    "            best_distance = distance;\n"
+    "        }\n"
+    "    }\n"
+    "    return best;\n"
+    "}\n"
+    "\n";
+
+/* ---- the functions of the header ---- */
+
+static const char api_with_parts[] =
+    "/* ---- the functions of LOWER.h ---- */\n"
+    "\n"
+    "int64_t LOWER_workspace_bytes(const struct LOWER_shape *shape)\n"
+    "{\n"
+    "    struct part parts[PARTS];\n"
+    "    const struct unit *unit = shape != NULL ? choose(shape) : NULL;\n"
+    "    return unit != NULL ? unit->parts(shape, parts) : -1;\n"
+    "}\n"
+    "\n"
+    "int LOWER_launch(const struct LOWER_shape *shape, const struct LOWER_tensors *tensors,\n"
+    "        void *workspace, size_t workspace_bytes, cudaStream_t stream)\n"
+    "{\n"
+    "    struct part parts[PARTS];\n"
+    "    const struct unit *unit;\n"
+    "    int64_t needed;\n"
+    "    if (shape == NULL || tensors == NULL)\n"
+    "        return NAME_NO_ARGUMENT;\n"
+    "    unit = choose(shape);\n"
+    "    if (unit == NULL)\n"
+    "        return NAME_NO_KERNEL;\n"
+    "    needed = unit->parts(shape, parts);\n"
+    "    if (needed > 0 && unusable(workspace) != 0)\n"
+    "        return unusable(workspace);\n"
+    "    if ((uint64_t)needed > workspace_bytes)\n"
+    "        return NAME_WORKSPACE;\n"
+    "    return unit->run(shape, tensors, workspace, parts, stream);\n"
+    "}\n"
+    "\n";
+
+static const char api_without_parts[] =
+    "/* ---- the functions of LOWER.h ---- */\n"
+    "\n"
+    "int64_t LOWER_workspace_bytes(const struct LOWER_shape *shape)\n"
+    "{\n"
+    "    return shape != NULL && choose(shape) != NULL ? 0 : -1;\n"
+    "}\n"
+    "\n"
+    "int LOWER_launch(const struct LOWER_shape *shape, const struct LOWER_tensors *tensors,\n"
+    "        void *workspace, size_t workspace_bytes, cudaStream_t stream)\n"
+    "{\n"
+    "    const struct unit *unit;\n"
+    "    (void)workspace; /* this kernel needs none */\n"
+    "    (void)workspace_bytes;\n"
+    "    if (shape == NULL || tensors == NULL)\n"
+    "        return NAME_NO_ARGUMENT;\n"
+    "    unit = choose(shape);\n"
+    "    return unit != NULL ? unit->run(shape, tensors, stream) : NAME_NO_KERNEL;\n"
+    "}\n"
+    "\n";
+
+static const char error_text[] =
+    "const char *LOWER_error_string(int status)\n"
+    "{\n"
+    "    switch (status) {\n"
+    "    case 0:\n"
+    "        return \"no error\";\n"
+    "    case NAME_NO_ARGUMENT:\n"
+    "        return \"a null pointer was given\";\n"
+    "    case NAME_MISALIGNED:\n"
+    "        return \"an address is not a multiple of 16 bytes\";\n"
+    "    case NAME_NO_KERNEL:\n"
+    "        return \"no kernel for this shape\";\n"
+    "    case NAME_WORKSPACE:\n"
+    "        return \"the workspace is too small: ask LOWER_workspace_bytes\";\n"
+    "    default:\n"
+    "        return cudaGetErrorString((cudaError_t)status);\n"
+    "    }\n"
+    "}\n";
+
+static void add_functions(struct text *text) {
+    size_t length = expression_print_functions(FORMULA_PREFIX, NULL, 0);
+    char *functions = malloc(length + 1);
+    if (functions == NULL)
+        BUG("out of memory");
+    expression_print_functions(FORMULA_PREFIX, functions, length + 1);
+    text_print(text, "/* ---- arithmetic on whole numbers ---- */\n\n%s\n", functions);
+    free(functions);
+}
+
+int write_launcher(const struct export *export, struct text *text, struct error *error) {
+    struct text units = {0};
+    bool parts = export->workspaces;
+    for (int unit = 0; unit < export->request->unit_count; unit++)
+        if (add_unit(export, unit, &units, error) < 0) {
+            text_release(&units);
+            return -1;
+        }
+    add_named(export, head, text);
+    if (strstr(units.bytes, FORMULA_PREFIX "min(") || strstr(units.bytes, FORMULA_PREFIX "max(") ||
+        strstr(units.bytes, FORMULA_PREFIX "ceil_div(") ||
+        strstr(units.bytes, FORMULA_PREFIX "log2("))
+        add_functions(text);
+    add_named(export, arguments_text, text);
+    if (parts) {
+        text_print(text, "enum { PARTS = %d };\n\n", export->workspace_count);
+        add_named(export, parts_text, text);
+    }
+    if (strstr(units.bytes, " clear(workspace") != NULL)
+        add_named(export, clear_text, text);
+    add_named(export, launch_text, text);
+    text_add(text, units.bytes, units.used);
+    text_release(&units);
+    add_range(export, text);
+    add_units(export, text);
+    if (export->request->unit_count > 1) {
+        add_tuned(export, text);
+        add_same_shape(export, text);
+    }
+    add_named(export, export->request->unit_count > 1 ? choose_several : choose_one, text);
+    add_named(export, parts ? api_with_parts : api_without_parts, text);
+    add_named(export, error_text, text);
+    return 0;
+}

@@ -1,0 +1,37 @@
+/*
+ * text: a string that grows, for the files that freeze writes. All zeros is the empty text; its
+ * bytes end in NUL once anything was added.
+ *
+ *     struct text text = {0};
+ *     text_print(&text, "#define %s %d\n", name, value);
+ *     text_release(&text);
+ */
+#ifndef EVOTILE_FREEZE_TEXT_H
+#define EVOTILE_FREEZE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text {
+    char *bytes;
+    size_t used, room;
+};
+
+void text_add(struct text *text, const char *bytes, size_t count);
+void text_print(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_release(struct text *text);
+
+/* Adds words to a C comment, which must not end early: "star slash" becomes "star space slash". */
+void text_comment(struct text *text, const char *words, size_t count);
+
+/* The same in lines of at most 100 columns that start with `margin`, broken after commas and at
+   spaces. */
+void text_wrap(struct text *text, const char *margin, const char *words);
+
+/* Adds a C string literal, quotes included. */
+void text_quote(struct text *text, const char *words);
+
+/* Whether the identifier stands in `code` as a whole word. */
+bool text_mentions(const char *code, const char *identifier);
+
+#endif

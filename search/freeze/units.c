@@ -1,0 +1,161 @@
+/* What the cases of an export are compiled from, and which shapes its check proves. */
+#include "freeze/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+int freeze_divide(const struct template *template, const struct genome *const *genomes,
+                  struct frozen_unit *units, struct frozen_case *cases) {
+    int count = 0;
+    for (int c = 0; c < template->case_count; c++) {
+        int unit = 0;
+        while (unit < count && !(genome_equal(units[unit].genome, genomes[c]) &&
+                                 template_variant(template, units[unit].case_index) ==
+                                     template_variant(template, c)))
+            unit++;
+        if (unit == count)
+            units[count++] = (struct frozen_unit){.genome = genomes[c], .case_index = c};
+        cases[c].unit = unit;
+    }
+    return count;
+}
+
+const char *unit_stem(int unit, char stem[STEM_SIZE]) {
+    if (unit == 0)
+        snprintf(stem, STEM_SIZE, "kernel");
+    else
+        snprintf(stem, STEM_SIZE, "kernel_%d", unit + 1);
+    return stem;
+}
+
+const char *unit_symbol(int unit, const char *kernel, char symbol[SYMBOL_SIZE]) {
+    if (unit == 0)
+        snprintf(symbol, SYMBOL_SIZE, "%s", kernel);
+    else
+        snprintf(symbol, SYMBOL_SIZE, "%s_%d", kernel, unit + 1);
+    return symbol;
+}
+
+void unit_specialised(const struct export *export, int unit, struct text *text) {
+    const struct template *template = export->template;
+    int case_index = export->request->units[unit].case_index;
+    const char *comma = "";
+    text_add(text, "", 0);
+    for (int d = 0; d < template->dimension_count; d++)
+        if (template->dimensions[d].specialised) {
+            text_print(text, "%s%s=%lld", comma, template->dimensions[d].name,
+                       (long long)template->cases[case_index].values[d]);
+            comma = ",";
+        }
+}
+
+int unit_options(const struct export *export, int unit, char architecture[NAME_SIZE],
+                 struct text *options, struct error *error) {
+    static const char prefix[] = "--gpu-architecture=";
+    struct compile_options compiled;
+    if (template_options(export->template, export->request->units[unit].genome, false, &compiled,
+                         error) < 0)
+        return -1;
+    text_add(options, "", 0);
+    for (int i = 0; i < compiled.count; i++) {
+        const char *option = compiled.items[i];
+        if (strncmp(option, prefix, sizeof prefix - 1) == 0)
+            snprintf(architecture, NAME_SIZE, "%s", option + sizeof prefix - 1);
+        else if (strcmp(option, "--ptxas-options=-v") != 0) /* a report, not a different program */
+            text_print(options, " %s", option);
+    }
+    return 0;
+}
+
+int find_workspaces(struct export *export, struct error *error) {
+    const struct template *template = export->template;
+    for (int unit = 0; unit < export->request->unit_count; unit++) {
+        struct formulas formulas;
+        if (formulas_init(&formulas, template, &export->request->units[unit], false, error) < 0)
+            return -1;
+        for (int t = 0; t < template->tensor_count; t++) {
+            const struct tensor *tensor = &template->tensors[t];
+            int64_t there = 1;
+            bool never = tensor->when != NULL &&
+                         formula_constant(&formulas, tensor->when, &there) && there == 0;
+            export->workspaces = export->workspaces || (tensor->role == ROLE_WORKSPACE && !never);
+        }
+    }
+    return 0;
+}
+
+/* ---- the shapes to prove ---- */
+
+static bool same_specialised(const struct template *template, const struct shape *a,
+                             const struct shape *b) {
+    for (int d = 0; d < template->dimension_count; d++)
+        if (template->dimensions[d].specialised && a->values[d] != b->values[d])
+            return false;
+    return true;
+}
+
+/* The unit that the launcher will choose for a probe, as launcher.c writes it: or -1. */
+static int choose(const struct export *export, const struct template *probes, int probe,
+                  struct plan *plan) {
+    const struct freeze_request *request = export->request;
+    int best = -1;
+    double best_distance = INFINITY;
+    for (int c = 0; c < export->template->case_count; c++) {
+        int unit = request->cases[c].unit;
+        struct plan planned;
+        if (!same_specialised(probes, &probes->cases[probe], &export->template->cases[c]) ||
+            !template_admits(probes, request->units[unit].genome, probe) ||
+            template_plan(probes, request->units[unit].genome, probe, &planned,
+                          &(struct error){0}) < 0)
+            continue;
+        bool exact = memcmp(probes->cases[probe].values, export->template->cases[c].values,
+                            (size_t)probes->dimension_count * sizeof(int64_t)) == 0;
+        double ratio = (double)planned.operations / (double)export->checked[c].plan.operations;
+        double distance = exact ? 0 : ratio < 1 ? 1 / ratio : ratio;
+        if (distance < best_distance) {
+            best = unit;
+            best_distance = distance;
+            *plan = planned;
+        }
+    }
+    return best;
+}
+
+static void add_probes(struct export *export, const struct template *probes) {
+    for (int p = 0; p < probes->case_count; p++) {
+        struct checked_shape *checked = &export->checked[export->checked_count];
+        *checked = (struct checked_shape){.shape = probes->cases[p]};
+        if (choose(export, probes, p, &checked->plan) < 0)
+            continue;
+        template_print_shape(probes, &checked->shape, checked->name);
+        export->checked_count++;
+    }
+}
+
+int find_checked(struct export *export, struct error *error) {
+    const struct template *template = export->template;
+    const struct freeze_request *request = export->request;
+    struct error why = {0};
+    struct template *probes = template_load_probes(template, request->setting, &why);
+    if (probes == NULL && why.kind != ERROR_NONE) {
+        *error = why;
+        return -1;
+    }
+    int room = template->case_count + (probes != NULL ? probes->case_count : 0);
+    export->checked = calloc((size_t)room, sizeof *export->checked);
+    if (export->checked == NULL)
+        BUG("out of memory");
+    int result = 0;
+    for (int c = 0; c < template->case_count && result == 0; c++) {
+        struct checked_shape *checked = &export->checked[export->checked_count++];
+        checked->shape = template->cases[c];
+        checked->record = request->cases[c].outcome;
+        template_print_shape(template, &checked->shape, checked->name);
+        result = template_plan(template, request->units[request->cases[c].unit].genome, c,
+                               &checked->plan, error);
+    }
+    if (probes != NULL && result == 0)
+        add_probes(export, probes);
+    template_free(probes);
+    return result;
+}

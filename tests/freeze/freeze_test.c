@@ -1,0 +1,205 @@
+/* The exported folder: that it builds with nvcc alone, and how it comes into place. */
+#include "freeze/example.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+static const char two_variants[] = "[{\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64},"
+                                   " {\"B\": 2, \"H\": 8, \"S\": 512, \"D\": 64},"
+                                   " {\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64, \"CAUSAL\": 1}]";
+static const char one_case[] = "[{\"ROWS\": 64, \"COLS\": 512}]";
+
+static char *read_text(const char *path) {
+    struct error error = {0};
+    char *text = path_read_file(path, 16 << 20, NULL, &error);
+    must(text != NULL ? 0 : -1, &error);
+    return text;
+}
+
+static bool holds(const char *path, const char *words) {
+    char *text = read_text(path);
+    bool found = strstr(text, words) != NULL;
+    free(text);
+    return found;
+}
+
+/* What lies in the test's folder, apart from `expected`: nothing is ever left behind. */
+static void assert_only(const char *folder, const char *expected) {
+    struct error error = {0};
+    char **names;
+    int count;
+    must(path_list(folder, &names, &count, &error), &error);
+    for (int i = 0; i < count; i++)
+        assert_string_equal(names[i], expected);
+    path_list_free(names, count);
+}
+
+/* The launcher and check.c without a warning, then everything linked; no GPU is needed. */
+static void build(const char *folder, const char *name) {
+    assert_runs("cd %s/%s && gcc -std=c11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null %s.c",
+                folder, name, cuda_home(), name);
+    assert_runs("cd %s/%s && gcc -std=gnu11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null "
+                "check.c",
+                folder, name, cuda_home());
+    assert_runs("make -s -j2 -C %s/%s NVCC=%s/bin/nvcc >%s/log 2>&1 || { cat %s/log >&2; exit 1; }",
+                folder, name, cuda_home(), folder, folder);
+    assert_runs("test -x %s/%s/check.bin -a ! -s %s/log", folder, name, folder);
+    assert_runs("rm %s/log", folder);
+}
+
+static void test_one_unit(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    must(freeze_write(&example->request, within(*state, "rows"), &error), &error);
+    const char *kernel = within(*state, "rows/kernel.cu");
+    assert_true(holds(kernel, "THREADS=128"));
+    assert_true(holds(kernel, "#define THREADS 128\n"));
+    assert_true(holds(kernel, "replay: evotile replay kernels/example"));
+    assert_true(holds(kernel, "p50 8.25 us"));
+    assert_false(holds(kernel, "namespace unit_"));
+    assert_false(holds(kernel, "#include"));
+    build(*state, "rows");
+    example_free(example);
+}
+
+/* A genome of its own for the last case: it needs a workspace, the others do not. */
+static void test_several_units(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("attention_fwd", two_variants);
+    must(genome_parse(&example->genomes[2], example->template->space, "KV_SPLITS=4,PERSISTENT=2",
+                      &error),
+         &error);
+    example_request(example);
+    assert_int_equal(example->request.unit_count, 2);
+    assert_int_equal(example->cases[1].unit, 0);
+    assert_int_equal(example->cases[2].unit, 1);
+    must(freeze_write(&example->request, within(*state, "attention"), &error), &error);
+    assert_true(
+        holds(within(*state, "attention/kernel_2.cu"), "#define attention_fwd attention_fwd_2\n"));
+    build(*state, "attention");
+    example_free(example);
+}
+
+/* Genomes without a workspace: nothing of one is left in the launcher. */
+static void test_no_workspace(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("attention_fwd", two_variants);
+    must(freeze_write(&example->request, within(*state, "attention"), &error), &error);
+    assert_false(holds(within(*state, "attention/attention.c"), "struct part"));
+    assert_runs("gcc -std=c11 -Wall -Wextra -Werror -I%s/include -c -o /dev/null "
+                "%s/attention/attention.c",
+                cuda_home(), (const char *)*state);
+    example_free(example);
+}
+
+/* replay judges the kernel by the copy, wherever the template itself has gone. */
+static void test_template_copy(void **state) {
+    struct error error = {0};
+    struct manifest manifest;
+    struct example *example = example_new("softmax_rows", one_case);
+    must(freeze_write(&example->request, within(*state, "rows"), &error), &error);
+    must(manifest_read(&manifest, within(*state, "rows"), &error), &error);
+    struct template *copy = template_load(manifest.template_folder, &example->setting, &error);
+    must(copy != NULL ? 0 : -1, &error);
+    assert_true(hash_equal(copy->hash, manifest.template_hash));
+    char *source = template_source(copy, &example->genomes[0], 0, &error);
+    must(source != NULL ? 0 : -1, &error);
+    free(source);
+    template_free(copy);
+    manifest_release(&manifest);
+    example_free(example);
+}
+
+static void test_existing(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    const char *marker = within(*state, "rows/marker");
+    must(freeze_write(&example->request, within(*state, "rows"), &error), &error);
+    must(path_write_file(marker, "mine", 4, &error), &error);
+    assert_int_equal(freeze_write(&example->request, within(*state, "rows"), &error), -1);
+    assert_int_equal(error.kind, ERROR_INPUT);
+    assert_non_null(strstr(error.text, "--force"));
+    assert_true(path_exists(marker));
+    example->request.force = true;
+    must(freeze_write(&example->request, within(*state, "rows/"), &error), &error);
+    assert_false(path_exists(marker));
+    assert_only(*state, "rows");
+    example_free(example);
+}
+
+/* --force with a mistyped path does not cost somebody's folder. */
+static void test_foreign_folder(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    const char *marker = within(*state, "home/thesis.txt");
+    must(path_make_folder(within(*state, "home"), &error), &error);
+    must(path_write_file(marker, "mine", 4, &error), &error);
+    example->request.force = true;
+    assert_int_equal(freeze_write(&example->request, within(*state, "home"), &error), -1);
+    assert_non_null(strstr(error.text, "manifest.json"));
+    assert_true(path_exists(marker));
+    assert_int_equal(freeze_write(&example->request, "/", &error), -1);
+    assert_int_equal(freeze_write(&example->request, within(*state, ".."), &error), -1);
+    assert_only(*state, "home");
+    example_free(example);
+}
+
+static void test_full_disk(void **state) {
+    struct error error = {0};
+    struct rlimit old;
+    struct example *example = example_new("softmax_rows", one_case);
+    const char *marker = within(*state, "rows/marker");
+    must(freeze_write(&example->request, within(*state, "rows"), &error), &error);
+    must(path_write_file(marker, "mine", 4, &error), &error);
+    example->request.force = true;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){3000, old.rlim_max});
+    int result = freeze_write(&example->request, within(*state, "rows"), &error);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_int_equal(result, -1);
+    assert_non_null(strstr(error.text, "free some space"));
+    assert_true(path_exists(marker));
+    assert_only(*state, "rows");
+    example_free(example);
+}
+
+static void test_names(void **state) {
+    static const char *const bad[] = {"check", "int", "2x", "my kernel", "kernel_2", "a-b", ""};
+    struct example *example = example_new("softmax_rows", one_case);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error error = {0};
+        example->request.name = bad[i];
+        assert_int_equal(freeze_write(&example->request, within(*state, "x"), &error), -1);
+        assert_int_equal(error.kind, ERROR_INPUT);
+    }
+    struct error error = {0};
+    example->request.name = NULL;
+    must(freeze_write(&example->request, within(*state, "4-rows.v2"), &error), &error);
+    assert_true(path_exists(within(*state, "4-rows.v2/tuned_4_rows_v2.c")));
+    assert_only(*state, "4-rows.v2");
+    example_free(example);
+}
+
+static void test_predicted(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    example->request.predicted = true;
+    must(freeze_write(&example->request, within(*state, "rows"), &error), &error);
+    assert_true(holds(within(*state, "rows/kernel.cu"), "predicted, not measured"));
+    assert_true(holds(within(*state, "rows/rows.h"), "predicted p50"));
+    assert_true(holds(within(*state, "rows/cases.h"), "RECORD_KIND \"predicted\""));
+    example_free(example);
+}
+
+int main(void) {
+#define FOLDER_TEST(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+    const struct CMUnitTest tests[] = {
+        FOLDER_TEST(test_one_unit),     FOLDER_TEST(test_several_units),
+        FOLDER_TEST(test_no_workspace), FOLDER_TEST(test_template_copy),
+        FOLDER_TEST(test_existing),     FOLDER_TEST(test_foreign_folder),
+        FOLDER_TEST(test_full_disk),    FOLDER_TEST(test_names),
+        FOLDER_TEST(test_predicted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
