@@ -46,7 +46,9 @@ static const struct table_column columns[COLUMN_COUNT] = {
     [COLUMN_P50] = {.name = "latency_p50_us", .heading = "p50\nus", .right = true},
     [COLUMN_P90] = {.name = "latency_p90_us", .heading = "p90\nus", .right = true},
     [COLUMN_TFLOPS] = {.name = "tflops", .heading = "TFLOP/s", .right = true},
-    [COLUMN_RATIO] = {.name = "ratio_to_default", .heading = "ratio to\ndefault", .right = true},
+    [COLUMN_RATIO] = {.name = "ratio_to_default",
+                      .heading = "ratio\nto the\ndefault",
+                      .right = true},
     [COLUMN_BASELINE] = {.name = "ratio_to_baseline", .right = true},
     [COLUMN_CTAS] = {.name = "ctas", .heading = "CTAs", .right = true},
     [COLUMN_CTAS_PER_SM] = {.name = "ctas_per_sm", .heading = "CTAs\n/SM", .right = true},
@@ -190,15 +192,23 @@ static void add_genome(const struct board *board, const char *genome) {
     table_cell(board->table, cJSON_CreateString(genome), used > 0 ? shown : "(the default)");
 }
 
-/* A number that text shows in a form of its own. */
-static void add_formatted(struct table *table, double number, double shown, const char *format) {
+static void add_percent(struct table *table, double share) {
     char text[32];
-    if (!isfinite(number)) {
+    snprintf(text, sizeof text, "%.0f", 100 * share);
+    table_cell(table, cJSON_CreateNumber(share), text);
+}
+
+/* "3.1e-4": C prints a zero more in the exponent, which the board has no room for. */
+static void add_small(struct table *table, double number) {
+    char text[32];
+    snprintf(text, sizeof text, "%.1e", number);
+    char *zero = strstr(text, "e-0");
+    if (zero != NULL)
+        memmove(zero + 2, zero + 3, strlen(zero + 2));
+    if (isfinite(number))
+        table_cell(table, cJSON_CreateNumber(number), text);
+    else
         table_none(table);
-        return;
-    }
-    snprintf(text, sizeof text, format, shown);
-    table_cell(table, cJSON_CreateNumber(number), text);
 }
 
 /* `number` is the case's, or -1 for all. */
@@ -240,8 +250,8 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
     table_integer(table, resources->smem_bytes);
     table_integer(table, resources->registers);
     table_integer(table, resources->spill_bytes);
-    add_formatted(table, resources->occupancy, 100 * resources->occupancy, "%.0f");
-    add_formatted(table, it.error, it.error, "%.1e");
+    add_percent(table, resources->occupancy);
+    add_small(table, it.error);
     add_genome(board, trial->genome);
 }
 
@@ -299,15 +309,15 @@ static void finish_headings(const struct board *board) {
     if (board->predicted > 0 && board->measured > 0) {
         table_heading(table, COLUMN_PREDICTED, "latency");
     } else if (board->predicted > 0) {
-        table_heading(table, COLUMN_P50, "p50\npredicted us");
-        table_heading(table, COLUMN_P90, "p90\npredicted us");
+        table_heading(table, COLUMN_P50, "p50\npredicted\nus");
+        table_heading(table, COLUMN_P90, "p90\npredicted\nus");
     }
     if (board->baseline_us > 0)
-        table_heading(table, COLUMN_BASELINE, "ratio to\nbaseline");
+        table_heading(table, COLUMN_BASELINE, "ratio\nto the\nbaseline");
     if (board->cases)
         table_heading(table, COLUMN_CASE, "case");
     if (board->first != NULL)
-        table_heading(table, COLUMN_GENOME, "genome, where it differs from the default");
+        table_heading(table, COLUMN_GENOME, "genome, where it\ndiffers from the default");
 }
 
 /* For people: a title, then a table a goal. */
@@ -322,7 +332,8 @@ static int print_goals(struct board *board, int first, int last, enum table_form
         if (status == 0 && board->rank > 0) {
             if (empty)
                 printf("%s, %s\n", run, counts);
-            printf("\ngoal %d: %s\n%s", goal, store_goal_name(board->store, goal),
+            printf("\ngoal %d: %s%s\n%s", goal, store_goal_name(board->store, goal),
+                   board->predicted > 0 && board->measured == 0 ? " (latency in predicted us)" : "",
                    format == TABLE_MARKDOWN ? "\n" : "");
             finish_headings(board);
             table_print(board->table, format, stdout);

@@ -19,7 +19,7 @@ struct table {
     struct cell *cells; /* row by row */
 };
 
-enum { GAP = 2, INDENT = 4, WRAP_LEAST = 28 };
+enum { INDENT = 4, WRAP_LEAST = 28 };
 
 struct table *table_new(const struct table_column *columns, int count) {
     struct table *table = calloc(1, sizeof *table);
@@ -164,6 +164,7 @@ struct layout {
     int widths[64];
     int last;       /* the last column shown */
     int lines;      /* of headings */
+    int gap;        /* spaces between columns: fewer where room is short */
     int tail;       /* where the last column begins */
     int tail_width; /* 0: no limit */
     bool below;     /* the last column goes on lines of its own */
@@ -192,9 +193,14 @@ static struct layout lay_out(const struct table *table, int width) {
             layout.widths[c] = wide > layout.widths[c] ? wide : layout.widths[c];
         }
     }
+    int shown = 0;
     for (int c = 0; c < layout.last; c++)
-        if (table->columns[c].heading != NULL)
-            layout.tail += layout.widths[c] + GAP;
+        if (table->columns[c].heading != NULL) {
+            layout.tail += layout.widths[c];
+            shown++;
+        }
+    layout.gap = width > 0 && layout.tail + 2 * shown > width ? 1 : 2;
+    layout.tail += layout.gap * shown;
     if (width > 0 && layout.last >= 0 && table->columns[layout.last].wrap &&
         layout.tail + layout.widths[layout.last] > width) {
         layout.below = layout.tail + WRAP_LEAST > width;
@@ -221,13 +227,17 @@ static void print_headings(const struct table *table, const struct layout *layou
             int room = layout->widths[c] - text_width(part, bytes);
             if (bytes > 0)
                 fprintf(out, "%*s%.*s", blank + (column->right ? room : 0), "", (int)bytes, part);
-            blank = bytes == 0 ? blank + layout->widths[c] + GAP : column->right ? GAP : room + GAP;
+            blank = bytes == 0      ? blank + layout->widths[c] + layout->gap
+                    : column->right ? layout->gap
+                                    : room + layout->gap;
         }
         fputc('\n', out);
     }
     if (layout->below) {
         fprintf(out, "%*s", INDENT, "");
-        print_wrapped(table->columns[layout->last].heading, INDENT, layout->tail_width, out);
+        for (const char *at = table->columns[layout->last].heading; *at != '\0'; at++)
+            fputc(*at == '\n' ? ' ' : *at, out);
+        fputc('\n', out);
     }
 }
 
@@ -242,7 +252,7 @@ void table_print_text(const struct table *table, int width, FILE *out) {
             if (table->columns[c].heading == NULL)
                 continue;
             const char *text = cell_at(table, row, c)->text;
-            fprintf(out, "%*s", first ? 0 : GAP, "");
+            fprintf(out, "%*s", first ? 0 : layout.gap, "");
             print_padded(text, strlen(text), layout.widths[c], table->columns[c].right, out);
             first = false;
         }
@@ -250,7 +260,7 @@ void table_print_text(const struct table *table, int width, FILE *out) {
         if (layout.below)
             fprintf(out, "\n%*s", INDENT, "");
         else
-            fprintf(out, "%*s", first ? 0 : GAP, "");
+            fprintf(out, "%*s", first ? 0 : layout.gap, "");
         if (table->columns[layout.last].right)
             fprintf(out, "%*s", layout.widths[layout.last] - text_width(text, strlen(text)), "");
         print_wrapped(text, layout.tail, layout.tail_width, out);
