@@ -10,7 +10,8 @@
 
 enum { FILE_BYTES_MAX = 64 << 20 };
 
-/* The end of a string literal that starts at `at`: behind its closing quote, or at the final NUL. */
+/* The end of a string literal that starts at `at`: behind its closing quote, or at the final NUL.
+ */
 static const char *skip_string(const char *at) {
     for (at++; *at != '\0' && *at != '"'; at++)
         if (*at == '\\' && at[1] != '\0')
@@ -25,7 +26,12 @@ static int blank_comments(const char *file, char *text, struct error *error) {
         if (*at == '\n')
             line++;
         if (*at == '"') {
-            at = (char *)skip_string(at) - 1;
+            char *end = (char *)skip_string(at);
+            for (; at < end; at++)
+                if (at[0] == '\\' && strncmp(++at, "u0000", 5) == 0) /* cJSON would end it there */
+                    return error_input(error, "%s:%d: a string cannot hold \\u0000: remove it",
+                                       file, line);
+            at = end - 1;
         } else if (at[0] == '/' && at[1] == '/') {
             for (; *at != '\0' && *at != '\n'; at++)
                 *at = ' ';
@@ -48,8 +54,8 @@ static int blank_comments(const char *file, char *text, struct error *error) {
     return 0;
 }
 
-/* cJSON keeps no positions. Its tree lists values in the order of the text, so the n-th value of the
-   tree is the n-th value of the text; the two walks below count alike. */
+/* cJSON keeps no positions. Its tree lists values in the order of the text, so the n-th value of
+   the tree is the n-th value of the text; the two walks below count alike. */
 static bool count_until(const cJSON *value, const cJSON *wanted, int *count) {
     if (value == wanted)
         return true;
@@ -86,11 +92,26 @@ static int line_of(const struct json_document *document, const cJSON *wanted) {
     return line;
 }
 
+static struct json child_of(const struct json *parent, const cJSON *value, int index) {
+    struct json child = {.document = parent->document, .value = value};
+    size_t used = strlen(parent->path);
+    memcpy(child.path, parent->path, used);
+    if (cJSON_IsArray(parent->value))
+        snprintf(child.path + used, sizeof child.path - used, "[%d]", index);
+    else
+        snprintf(child.path + used, sizeof child.path - used, "%s%s", used > 0 ? "." : "",
+                 value->string);
+    return child;
+}
+
 static int refuse_duplicates(const struct json *value, struct error *error) {
-    for (int i = 0; i < json_count(value); i++) {
-        struct json member = json_at(value, i);
-        for (const cJSON *other = value->value->child; other != member.value; other = other->next)
-            if (cJSON_IsObject(value->value) && strcmp(other->string, member.value->string) == 0)
+    const cJSON *first = value->value->child;
+    int index = 0;
+    for (const cJSON *child = first; child != NULL; child = child->next) {
+        struct json member = child_of(value, child, index++);
+        for (const cJSON *other = first; child->string != NULL && other != child;
+             other = other->next)
+            if (strcmp(other->string, child->string) == 0)
                 return json_error(&member, error, "this key stands twice: remove one");
         if (refuse_duplicates(&member, error) < 0)
             return -1;
@@ -110,8 +131,9 @@ static int parse(struct json_document *document, struct error *error) {
             column = *at == '\n' ? 1 : column + 1;
             line += *at == '\n';
         }
-        return error_input(error, "%s:%d: not valid JSON at column %d: look for a missing comma, quote or bracket",
-                           document->file, line, column);
+        return error_input(
+            error, "%s:%d: not valid JSON at column %d: look for a missing comma, quote or bracket",
+            document->file, line, column);
     }
     struct json root = json_root(document);
     return refuse_duplicates(&root, error);
@@ -178,18 +200,6 @@ int json_count(const struct json *value) {
     return cJSON_GetArraySize(value->value);
 }
 
-static struct json child_of(const struct json *parent, const cJSON *value, int index) {
-    struct json child = {.document = parent->document, .value = value};
-    size_t used = strlen(parent->path);
-    memcpy(child.path, parent->path, used);
-    if (cJSON_IsArray(parent->value))
-        snprintf(child.path + used, sizeof child.path - used, "[%d]", index);
-    else
-        snprintf(child.path + used, sizeof child.path - used, "%s%s", used > 0 ? "." : "",
-                 value->string);
-    return child;
-}
-
 struct json json_at(const struct json *value, int index) {
     const cJSON *child = cJSON_GetArrayItem(value->value, index);
     if (child == NULL)
@@ -209,8 +219,7 @@ bool json_find(const struct json *object, const char *key, struct json *found) {
     return true;
 }
 
-int json_need(const struct json *object, const char *key, struct json *found,
-              struct error *error) {
+int json_need(const struct json *object, const char *key, struct json *found, struct error *error) {
     if (json_is_object(object, error) < 0)
         return -1;
     if (!json_find(object, key, found))
@@ -268,28 +277,39 @@ int json_number(const struct json *value, double *number, struct error *error) {
 
 int json_integer(const struct json *value, int64_t *number, struct error *error) {
     if (cJSON_IsString(value->value)) {
+        const char *digits = value->value->valuestring;
         char *end;
         errno = 0;
-        long long parsed = strtoll(value->value->valuestring, &end, 10);
-        if (end != value->value->valuestring && *end == '\0' && errno == 0) {
+        long long parsed = strtoll(digits, &end, 10);
+        if ((isdigit((unsigned char)*digits) || *digits == '-') && end != digits && *end == '\0' &&
+            errno == 0) {
             *number = parsed;
             return 0;
         }
     }
     double parsed = value->value->valuedouble;
-    if (!cJSON_IsNumber(value->value) || parsed != floor(parsed) || fabs(parsed) > 9007199254740992.0)
-        return json_error(value, error, "must be a whole number");
+    if (!cJSON_IsNumber(value->value) || parsed != floor(parsed) ||
+        fabs(parsed) >= 9007199254740992.0)
+        return json_error(value, error,
+                          fabs(parsed) >= 9007199254740992.0
+                              ? "must be a whole number; beyond 2^53 write it as a string"
+                              : "must be a whole number");
     *number = (int64_t)parsed;
     return 0;
 }
 
+void json_where(const struct json *value, char *text, size_t size) {
+    snprintf(text, size, "%s:%d%s%s", value->document->file, line_of(value->document, value->value),
+             value->path[0] != '\0' ? ": " : "", value->path);
+}
+
 int json_error(const struct json *value, struct error *error, const char *format, ...) {
+    char where[512];
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return error_input(error, "%s:%d: %s%s%s", value->document->file,
-                       line_of(value->document, value->value), value->path,
-                       value->path[0] != '\0' ? ": " : "", text);
+    json_where(value, where, sizeof where);
+    return error_input(error, "%s: %s", where, text);
 }

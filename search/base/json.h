@@ -1,9 +1,9 @@
 /*
  * json: reading JSON that people write, with errors that say where.
  *
- * A thin layer over cJSON: it adds comments (// and slash-star), which are blanked in place so that lines
- * and columns survive; refuses duplicate keys; looks keys up case-sensitively; and names file, line
- * and path (`cases[2].S`) in every error. It does not write JSON: cJSON_Print does.
+ * A thin layer over cJSON: it adds comments (// and slash-star), which are blanked in place so that
+ * lines and columns survive; refuses duplicate keys; looks keys up case-sensitively; and names
+ * file, line and path (`cases[2].S`) in every error. It does not write JSON: cJSON_Print does.
  *
  *     struct json_document document;
  *     if (json_read(&document, "configs/demo.json", &error) < 0) return -1;
@@ -66,6 +66,9 @@ int json_number(const struct json *value, double *number, struct error *error);
 /* A whole number; beyond 2^53, where cJSON's doubles end, only as a string of digits. */
 int json_integer(const struct json *value, int64_t *number, struct error *error);
 
+/* Where a value stands: "FILE:LINE: PATH", cut to `size` bytes; for errors that come to light
+ * later. */
+void json_where(const struct json *value, char *text, size_t size);
 /* Fills `error` with "FILE:LINE: PATH: ..."; returns -1. */
 int json_error(const struct json *value, struct error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

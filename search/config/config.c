@@ -105,7 +105,10 @@ int config_parse_duration(const char *text, double *seconds, struct error *error
         char *end;
         if (!isdigit((unsigned char)*at))
             goto malformed;
+        size_t length = strspn(at, "0123456789.");
         double number = strtod(at, &end);
+        if (end != at + length) /* 1e3 and 0x10 are numbers, but not how people write times */
+            goto malformed;
         at = end;
         if (with_units) {
             static const char units[] = "smhd";
@@ -124,7 +127,7 @@ int config_parse_duration(const char *text, double *seconds, struct error *error
     }
     for (int i = 0; i < parts; i++)
         total = total * 60 + colon_parts[i];
-    if (total <= 0 || (!with_units && parts != 3))
+    if (!(total > 0 && total < 1e9) || (!with_units && parts != 3))
         goto malformed;
     *seconds = total;
     return 0;
@@ -167,6 +170,7 @@ static int read_genes(struct config *config, const struct json *root, struct err
             json_count(&list) < 1 || json_count(&list) > DOMAIN_MAX)
             return json_error(&list, error, "must list the values of a gene that are left to try");
         strcpy(narrowing->gene, json_key(&list));
+        json_where(&list, narrowing->where, sizeof narrowing->where);
         for (int k = 0; k < json_count(&list); k++) {
             struct json value = json_at(&list, k);
             const char *text;
@@ -175,7 +179,8 @@ static int read_genes(struct config *config, const struct json *root, struct err
             if (cJSON_IsString(value.value)) {
                 if (json_string(&value, &text, error) < 0)
                     return -1;
-                snprintf(to, NAME_SIZE, "%s", text);
+                if (snprintf(to, NAME_SIZE, "%s", text) >= NAME_SIZE)
+                    return json_error(&value, error, "no gene has a value of so many letters");
             } else {
                 if (json_integer(&value, &number, error) < 0)
                     return -1;
@@ -285,7 +290,9 @@ static struct config *read_document(struct json_document *document, const char *
         goto failed;
     if (folder == NULL) {
         if (template_find(found, name, templates, error) < 0) {
-            error_prefix(error, "%s", document->file);
+            char where[512];
+            json_where(&value, where, sizeof where);
+            error_prefix(error, "%s", where);
             goto failed;
         }
         folder = found;

@@ -267,12 +267,18 @@ static int load_tolerance(struct template *template, const struct json *root, st
 /* ---- the whole ---- */
 
 /* A file of the folder itself. */
-static int load_file_name(const struct json *value, char **name, struct error *error) {
+static int load_file_name(const struct template *template, const struct json *value, char **name,
+                          struct error *error) {
     const char *text;
+    char path[PATH_SIZE];
     if (json_string(value, &text, error) < 0)
         return -1;
     if (*text == '\0' || *text == '.' || strchr(text, '/') != NULL)
         return json_error(value, error, "must name a file in the template's own folder");
+    if (path_join(path, template->folder, text, error) < 0)
+        return -1;
+    if (!path_exists(path))
+        return json_error(value, error, "there is no file %s", path);
     *name = strdup(text);
     return 0;
 }
@@ -292,19 +298,19 @@ int load_kernel(struct template *template, const struct json *root, struct error
     if (load_launches(template, root, &template->launches, error) < 0 ||
         load_options(template, root, error) < 0 || load_tolerance(template, root, error) < 0 ||
         json_need(root, "source", &source, error) < 0 ||
-        load_file_name(&source, &template->source, error) < 0 ||
+        load_file_name(template, &source, &template->source, error) < 0 ||
         json_need(root, "reference", &value, error) < 0 ||
         json_only(&value, reference_keys, error) < 0 ||
         load_launches(template, &value, &template->reference, error) < 0 ||
         json_need(&value, "source", &source, error) < 0 ||
-        load_file_name(&source, &template->reference_source, error) < 0 ||
+        load_file_name(template, &source, &template->reference_source, error) < 0 ||
         json_need(root, "operations", &value, error) < 0 ||
         load_expression(template, &value, &template->operations, error) < 0 ||
         json_need(root, "bytes", &value, error) < 0 ||
         load_expression(template, &value, &template->bytes, error) < 0)
         return -1;
     if (json_find(root, "cpu_reference", &value) &&
-        load_file_name(&value, &template->cpu_reference, error) < 0)
+        load_file_name(template, &value, &template->cpu_reference, error) < 0)
         return -1;
     if (json_find(root, "architecture_variant", &value) &&
         json_bool(&value, &template->architecture_variant, error) < 0)

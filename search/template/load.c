@@ -1,9 +1,11 @@
 #include "template/template.h"
 
+#include "base/nearest.h"
 #include "base/path.h"
 #include "device/device.h"
 #include "template/load.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* ---- the attributes of a device that expressions may read ---- */
@@ -275,6 +277,17 @@ static int load_space(struct template *template, const struct json *root, struct
     return 0;
 }
 
+/* How an expression writes the value of a gene: a label's name if it is an identifier. */
+static void value_operand(const struct space *space, int gene, int index, char operand[NAME_SIZE]) {
+    const struct gene *the = &space->genes[gene];
+    space_value_text(space, gene, index, operand);
+    bool identifier = isalpha((unsigned char)*operand) || *operand == '_';
+    for (const char *at = operand; *at != '\0'; at++)
+        identifier = identifier && (isalnum((unsigned char)*at) || *at == '_');
+    if (!identifier)
+        snprintf(operand, NAME_SIZE, "%lld", (long long)the->values[index]);
+}
+
 /* A config's "genes" is one more constraint a gene: where the gene is active, one of these values.
  */
 static int narrow(struct template *template, const struct narrowing *narrowing,
@@ -284,9 +297,15 @@ static int narrow(struct template *template, const struct narrowing *narrowing,
     char value[NAME_SIZE];
     size_t used = 0;
     int index = space_find_gene(space, narrowing->gene);
-    if (index < 0)
-        return error_input(error, "there is no gene %s in %s; did you mean %s?", narrowing->gene,
-                           template->name, scope_nearest(&space->scope, narrowing->gene));
+    if (index < 0) {
+        const char *names[GENES_MAX];
+        for (int i = 0; i < space->gene_count; i++)
+            names[i] = space->genes[i].name;
+        return error_input(
+            error, "there is no gene %s in %s; did you mean %s?", narrowing->gene, template->name,
+            space->gene_count > 0 ? nearest(narrowing->gene, names, space->gene_count)
+                                  : "another template");
+    }
     const struct gene *gene = &space->genes[index];
     if (gene->when != NULL)
         used = (size_t)snprintf(text, sizeof text, "!(%s) || ", expression_text(gene->when));
@@ -298,9 +317,10 @@ static int narrow(struct template *template, const struct narrowing *narrowing,
         if (k == gene->count)
             return error_input(error, "gene %s of %s has no value %s: `evotile space` lists them",
                                gene->name, template->name, narrowing->values[i]);
+        value_operand(space, index, k, value);
         if (used < sizeof text)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s == %s",
-                                     i > 0 ? " || " : "", gene->name, narrowing->values[i]);
+                                     i > 0 ? " || " : "", gene->name, value);
     }
     if (used >= sizeof text)
         return error_input(error, "gene %s is narrowed to too many values", gene->name);
@@ -314,7 +334,9 @@ static int narrow_all(struct template *template, const struct template_setting *
                       struct error *error) {
     for (int i = 0; i < setting->narrowing_count; i++)
         if (narrow(template, &setting->narrowings[i], error) < 0)
-            return -1;
+            return setting->narrowings[i].where[0] != '\0'
+                       ? error_prefix(error, "%s", setting->narrowings[i].where)
+                       : -1;
     return 0;
 }
 

@@ -233,6 +233,7 @@ int template_hash(struct template *template, struct error *error) {
     int result = path_join(library, template->folder, "../lib", error);
     if (result == 0)
         result = hash_folder(hasher, template->folder, error);
+    hasher_add_text(hasher, "lib"); /* a file that moves there is another one */
     if (result == 0 && path_is_dir(library))
         result = hash_folder(hasher, library, error);
     template->hash = hasher_finish(hasher);

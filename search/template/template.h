@@ -100,6 +100,7 @@ struct narrowing {
     char gene[NAME_SIZE];
     int count;
     char values[DOMAIN_MAX][NAME_SIZE];
+    char where[256]; /* it was asked for, for errors: "FILE:LINE: PATH", or empty */
 };
 
 struct device_info;
