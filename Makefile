@@ -16,7 +16,7 @@ FUZZ_RUNS ?= 1000000
 
 sources := $(shell find search -name '*.c' | sort)
 cxx_sources := $(shell find search -name '*.cpp' | sort)
-embedded := $(shell find search -name '*.cu' | sort)
+embedded := $(shell find search -name '*.cu' -o -name '*.in' | sort)
 test_sources := $(shell find tests -name '*_test.c' -not -path 'tests/gpu/*' | sort)
 gpu_sources := $(shell find tests/gpu -name '*_test.c' 2>/dev/null | sort)
 fuzz_sources := $(shell find tests/fuzz -name '*_fuzz.c' 2>/dev/null | sort)
@@ -37,7 +37,7 @@ unlike_gcc := -Wno-error
 endif
 
 objects := $(sources:%.c=$(BUILD)/%.o) $(cxx_sources:%.cpp=$(BUILD)/%.o) \
-           $(embedded:%.cu=$(BUILD)/%.cu.o)
+           $(embedded:%=$(BUILD)/%.o)
 library := $(BUILD)/libevotile.a
 library_objects := $(filter-out $(BUILD)/search/main.o,$(objects))
 tests := $(test_sources:%.c=$(BUILD)/%)
@@ -92,9 +92,14 @@ $(BUILD)/%.o: %.cpp $(BUILD)/flags
 	@mkdir -p $(@D); echo "  $@"
 	$(quiet)$(compile_cxx) -c -o $@ $<
 
-# A .cu file that the engine compiles at run time becomes read-only bytes between the symbols
+# A .cu file that the engine compiles at run time, or an .in file that it writes out, becomes read-only bytes between the symbols
 # _binary_PATH_start and _binary_PATH_end, where PATH is search_trial_judge_cu for search/trial/judge.cu.
 $(BUILD)/%.cu.o: %.cu
+	@mkdir -p $(@D); echo "  $@"
+	$(quiet)ld -r -b binary -z noexecstack -o $@ $<
+	$(quiet)objcopy --rename-section .data=.rodata,alloc,load,readonly,data,contents $@
+
+$(BUILD)/%.in.o: %.in
 	@mkdir -p $(@D); echo "  $@"
 	$(quiet)ld -r -b binary -z noexecstack -o $@ $<
 	$(quiet)objcopy --rename-section .data=.rodata,alloc,load,readonly,data,contents $@
