@@ -92,17 +92,15 @@ $(BUILD)/%.o: %.cpp $(BUILD)/flags
 	@mkdir -p $(@D); echo "  $@"
 	$(quiet)$(compile_cxx) -c -o $@ $<
 
-# A .cu file that the engine compiles at run time, or an .in file that it writes out, becomes read-only bytes between the symbols
-# _binary_PATH_start and _binary_PATH_end, where PATH is search_trial_judge_cu for search/trial/judge.cu.
-$(BUILD)/%.cu.o: %.cu
-	@mkdir -p $(@D); echo "  $@"
-	$(quiet)ld -r -b binary -z noexecstack -o $@ $<
-	$(quiet)objcopy --rename-section .data=.rodata,alloc,load,readonly,data,contents $@
-
-$(BUILD)/%.in.o: %.in
-	@mkdir -p $(@D); echo "  $@"
-	$(quiet)ld -r -b binary -z noexecstack -o $@ $<
-	$(quiet)objcopy --rename-section .data=.rodata,alloc,load,readonly,data,contents $@
+# What the engine compiles at run time (.cu) or writes out (.in) becomes read-only bytes between the
+# symbols _binary_PATH_start and _binary_PATH_end: PATH is search_trial_judge_cu for search/trial/judge.cu.
+$(BUILD)/%.cu.o: %.cu ; $(embed)
+$(BUILD)/%.in.o: %.in ; $(embed)
+define embed
+@mkdir -p $(@D); echo "  $@"
+$(quiet)ld -r -b binary -z noexecstack -o $@ $<
+$(quiet)objcopy --rename-section .data=.rodata,alloc,load,readonly,data,contents $@
+endef
 
 # Only what names the version is compiled again when it changes.
 versioned := $(patsubst %.c,$(BUILD)/%.o,$(shell grep -rl EVOTILE_VERSION search --include='*.c'))

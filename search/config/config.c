@@ -82,7 +82,7 @@ static int read_fields(struct config *config, const struct json *object, const s
             number = (double)whole;
         }
         if (!(number >= field->minimum && number <= field->maximum))
-            return json_error(&value, error, "must lie between %g and %g", field->minimum,
+            return json_error(&value, error, "must lie between %.15g and %.15g", field->minimum,
                               field->maximum);
         void *at = (char *)config + field->offset;
         if (field->kind == FIELD_DOUBLE)
