@@ -150,7 +150,7 @@ static int count_goal(const struct view *view, int goal, uint64_t limit, struct 
         return 0;
     space_is_empty(space, &why);
     return error_input(error,
-                       "goal %d, %s: no genome is valid, hardest is %s; loosen that, or the "
+                       "goal %d, %s: no genome is valid: %s; loosen that, or the "
                        "config's \"genes\" and \"limits\"",
                        goal, name, why.text);
 }
