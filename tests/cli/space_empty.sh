@@ -1,0 +1,10 @@
+# A space without a valid genome is shown, and is an error that says what to loosen.
+cat >config.json <<'END'
+{
+  "template": "softmax_rows", "device": "emulated:sm_89",
+  "genes": {"THREADS": [32], "ROW_THREADS": [64]},
+  "cases": [{"ROWS": 64, "COLS": 1000}]
+}
+END
+$EVOTILE space config.json | tail -2
+exit "${PIPESTATUS[0]}"

@@ -1,0 +1,8 @@
+# Why a genome is not valid in one goal, and what it launches in the other. Exit status 3: not valid.
+cat >config.json <<'END'
+{
+  "template": "softmax_rows", "device": "emulated:sm_89", "objective": "per_case",
+  "cases": [{"ROWS": 64, "COLS": 1000}, {"ROWS": 8, "COLS": 33, "F32": 1}]
+}
+END
+$EVOTILE space config.json --genome THREADS=256,VECTOR=8
