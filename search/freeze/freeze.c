@@ -87,9 +87,10 @@ static int put_all(const struct export *export, struct error *error) {
         {"Makefile", write_makefile},
         {"manifest.json", write_manifest}, /* lists all the others */
     };
+    size_t check_bytes = (uintptr_t)check_text_end - (uintptr_t)check_text;
     if (put_units(export, error) < 0 || put_reference(export, error) < 0 ||
         put_template(export, error) < 0 ||
-        put_file(export, "check.c", check_text, (size_t)(check_text_end - check_text), error) < 0)
+        put_file(export, "check.c", check_text, check_bytes, error) < 0)
         return -1;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct text text = {0};

@@ -72,6 +72,19 @@ static void add_renames(const struct export *export, int unit, struct text *text
     text_add(text, "\n", 1);
 }
 
+/* Where the line begins that defines the genome's mark: the last before the template's own text. */
+static size_t mark_line(const char *source) {
+    for (size_t at = 0; source[at] != '\0'; at++) {
+        size_t length = strcspn(source + at, "\n");
+        if (memmem(source + at, length, TEMPLATE_MARK_SYMBOL, sizeof TEMPLATE_MARK_SYMBOL - 1))
+            return at;
+        at += length;
+        if (source[at] == '\0')
+            break;
+    }
+    BUG("a source without %s", TEMPLATE_MARK_SYMBOL);
+}
+
 int write_kernel(const struct export *export, int unit, struct text *text, struct error *error) {
     char architecture[NAME_SIZE] = "";
     struct text options = {0};
@@ -79,25 +92,20 @@ int write_kernel(const struct export *export, int unit, struct text *text, struc
     char *source = template_source(export->template, frozen->genome,
                                    template_variant(export->template, frozen->case_index), error);
     if (source == NULL || unit_options(export, unit, architecture, &options, error) < 0) {
+        text_release(&options);
         free(source);
         return -1;
     }
-    /* The genes end with the line that defines the mark. */
-    char *mark = strstr(source, TEMPLATE_MARK_SYMBOL);
-    if (mark == NULL)
-        BUG("the source of %s has no %s", export->template->name, TEMPLATE_MARK_SYMBOL);
-    char *body = mark + strcspn(mark, "\n");
-    body += *body == '\n';
-    while (mark > source && mark[-1] != '\n')
-        mark--;
+    size_t mark = mark_line(source);
+    const char *body = source + mark + strcspn(source + mark, "\n");
+    body += strspn(body, "\n");
     add_header(export, unit, architecture, text);
     add_includes(body, text);
-    text_add(text, source, (size_t)(mark - source));
+    text_add(text, source, mark);
     /* Within braces it is the file's own for nvcc too, which otherwise takes it for a declaration
        of a variable that lives elsewhere. */
     text_print(text, "extern \"C\" {\n__device__ unsigned long long %s = 0x%016llxull;\n}\n\n",
                TEMPLATE_MARK_SYMBOL, (unsigned long long)template_genome_mark(frozen->genome));
-    body += strspn(body, "\n");
     if (unit > 0) {
         add_renames(export, unit, text);
         text_print(text, "namespace unit_%d {\n\n%s\n} // namespace unit_%d\n", unit + 1, body,
