@@ -26,7 +26,12 @@ static int describe_emulated(const char *spec, struct device_info *info, struct 
     char rest;
     if (sscanf(spec, "emulated:sm_%3d%c", &compute_capability, &rest) != 1)
         return error_input(error, "\"%s\" names no architecture: say %s", spec, fallback);
-    return published_find(compute_capability, info, error);
+    if (published_find(compute_capability, info, error) < 0)
+        return -1;
+    /* A figure of this device must never pass for one of the real card. */
+    size_t length = strlen(info->name);
+    snprintf(info->name + length, sizeof info->name - length, ", emulated");
+    return 0;
 }
 
 static struct device *open_cuda(const char *spec, struct error *error) {
