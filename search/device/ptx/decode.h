@@ -173,6 +173,22 @@ uint32_t new_register(struct decoder *decoder, int bytes);
 /* A place whose lanes all hold the value. */
 uint32_t constant(struct decoder *decoder, uint64_t bits, int bytes);
 
+/* ---- Scopes and names: decode_names.c ---- */
+
+void open_scope(struct decoder *decoder, int parent);
+/* Forgets the names of the scope. */
+void close_scope(struct decoder *decoder, int back_to);
+struct binding *bind(struct decoder *decoder, int name, int scope);
+int declare_registers(struct decoder *decoder, const struct variable *variable);
+int bind_variable(struct decoder *decoder, const struct variable *variable);
+/* The offset of a variable behind `*used` bytes, which grow. */
+uint64_t place_variable(uint64_t *used, const struct variable *variable);
+
+/* ---- Code ---- */
+
+/* All statements of a function; the jumps from the first-th on find their labels afterwards. */
+int decode_statements(struct decoder *decoder, const struct function *function);
+int resolve_jumps(struct decoder *decoder, int first);
 /* Adds an instruction with its operands, guarded as the statement is. */
 struct instruction *emit(struct decoder *decoder, const struct instruction *instruction,
                          const uint32_t *places, int count);

@@ -86,25 +86,65 @@ static uint64_t lane_address(const struct access *access, const void *base, uint
     return offset;
 }
 
+/* The addresses of all lanes, and whether they are multiples of `bytes`; lanes outside of `mask`
+   get the address of one inside, so that loops need not skip them. */
+static bool lane_addresses(const struct access *access, const void *base, uint32_t mask, int bytes,
+                           uint64_t addresses[LANES]) {
+    uint64_t odd = 0;
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        addresses[lane] = lane_address(access, base, lane);
+    if (mask != ALL_LANES) {
+        uint64_t inside = addresses[__builtin_ctz(mask)];
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            addresses[lane] = mask >> lane & 1 ? addresses[lane] : inside;
+    }
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        odd |= addresses[lane];
+    return !(odd & (uint64_t)(bytes - 1));
+}
+
+/* Host bytes behind lowest .. highest + bytes of a space, if all of that exists; else NULL. */
+static uint8_t *reach_span(struct block *block, enum space space, uint64_t lowest, uint64_t highest,
+                           int bytes) {
+    int hint = -1;
+    uint64_t length = highest - lowest + (uint64_t)bytes;
+    if (space == SPACE_GENERIC && highest >= SHARED_WINDOW) {
+        if (lowest < SHARED_WINDOW || highest - SHARED_WINDOW >= WINDOW_BYTES)
+            return NULL;
+        lowest -= SHARED_WINDOW;
+        space = SPACE_SHARED;
+    }
+    if (space == SPACE_SHARED)
+        return lowest <= block->shared_bytes && length <= block->shared_bytes - lowest
+                   ? block->shared + lowest
+                   : NULL;
+    if (space == SPACE_LOCAL || space == SPACE_PARAM)
+        return NULL;
+    return memory_reach(block->memory, lowest, length, &hint);
+}
+
 enum action reach_lanes(struct warp *warp, const struct instruction *instruction,
                         const struct access *access, uint32_t base_place, uint32_t mask, int bytes,
                         bool is_store, uint8_t *pointers[LANES]) {
     const void *base = access->base_bytes ? place_of(warp, base_place) : NULL;
-    int hint = -1;
-    if (access->space == SPACE_SHARED) {
-        /* Frequent enough for a loop that decides nothing else. */
-        uint64_t size = warp->block->shared_bytes, bad = 0;
-        FOR_EACH_LANE(lane, mask) {
-            uint64_t address = lane_address(access, base, lane);
-            bad |= (address & (uint64_t)(bytes - 1)) | (address > size - (uint64_t)bytes);
-            pointers[lane] = warp->block->shared + address;
+    uint64_t addresses[LANES];
+    /* Nearly always all lanes are in one allocation: one look-up serves them. */
+    if (lane_addresses(access, base, mask, bytes, addresses)) {
+        uint64_t lowest = addresses[0], highest = addresses[0];
+        for (int lane = 1; lane < LANES; lane++) {
+            lowest = addresses[lane] < lowest ? addresses[lane] : lowest;
+            highest = addresses[lane] > highest ? addresses[lane] : highest;
         }
-        if (!bad && size >= (uint64_t)bytes)
+        uint8_t *host = reach_span(warp->block, access->space, lowest, highest, bytes);
+        for (int lane = 0; host && lane < LANES; lane++)
+            pointers[lane] = host + (addresses[lane] - lowest);
+        if (host)
             return ACTION_NEXT;
     }
+    int hint = -1;
     FOR_EACH_LANE(lane, mask) {
-        pointers[lane] = reach(warp, instruction, access->space, (int)lane,
-                               lane_address(access, base, lane), bytes, is_store, &hint);
+        pointers[lane] = reach(warp, instruction, access->space, (int)lane, addresses[lane], bytes,
+                               is_store, &hint);
         if (!pointers[lane])
             return ACTION_FAULT;
     }
@@ -157,20 +197,74 @@ static void count_access(struct warp *warp, const struct access *access, bool is
     }
 }
 
+/* Elements of constant sizes, so that each copy is one move of the machine. */
+#define LOAD_LANES(memory_type, register_type)                                                     \
+    FOR_EACH_LANE(lane, mask) {                                                                    \
+        memory_type value;                                                                         \
+        memcpy(&value, from[lane] + offset, sizeof value);                                         \
+        register_type extended = (register_type)value;                                             \
+        memcpy((uint8_t *)out + lane * sizeof extended, &extended, sizeof extended);               \
+    }                                                                                              \
+    break
+
 /* One element for each lane of `mask`, extended from its size in memory to the register's. */
 static void load_element(void *out, const struct access *access, uint8_t *const from[LANES],
                          int offset, uint32_t mask) {
-    if (access->element_bytes == 4 && access->register_bytes == 4) {
-        FOR_EACH_LANE(lane, mask) memcpy((uint32_t *)out + lane, from[lane] + offset, 4);
-        return;
+    switch (access->element_bytes << 8 | access->register_bytes << 1 | access->is_signed) {
+    case 1 << 8 | 2 << 1:
+        LOAD_LANES(uint8_t, uint16_t);
+    case 1 << 8 | 2 << 1 | 1:
+        LOAD_LANES(int8_t, int16_t);
+    case 1 << 8 | 4 << 1:
+        LOAD_LANES(uint8_t, uint32_t);
+    case 1 << 8 | 4 << 1 | 1:
+        LOAD_LANES(int8_t, int32_t);
+    case 1 << 8 | 8 << 1:
+        LOAD_LANES(uint8_t, uint64_t);
+    case 1 << 8 | 8 << 1 | 1:
+        LOAD_LANES(int8_t, int64_t);
+    case 2 << 8 | 2 << 1:
+    case 2 << 8 | 2 << 1 | 1:
+        LOAD_LANES(uint16_t, uint16_t);
+    case 2 << 8 | 4 << 1:
+        LOAD_LANES(uint16_t, uint32_t);
+    case 2 << 8 | 4 << 1 | 1:
+        LOAD_LANES(int16_t, int32_t);
+    case 2 << 8 | 8 << 1:
+        LOAD_LANES(uint16_t, uint64_t);
+    case 2 << 8 | 8 << 1 | 1:
+        LOAD_LANES(int16_t, int64_t);
+    case 4 << 8 | 4 << 1:
+    case 4 << 8 | 4 << 1 | 1:
+        LOAD_LANES(uint32_t, uint32_t);
+    case 4 << 8 | 8 << 1:
+        LOAD_LANES(uint32_t, uint64_t);
+    case 4 << 8 | 8 << 1 | 1:
+        LOAD_LANES(int32_t, int64_t);
+    default:
+        LOAD_LANES(uint64_t, uint64_t);
     }
-    FOR_EACH_LANE(lane, mask) {
-        uint64_t value = 0;
-        memcpy(&value, from[lane] + offset, access->element_bytes);
-        int unused = 64 - 8 * access->element_bytes;
-        if (access->is_signed)
-            value = (uint64_t)((int64_t)(value << unused) >> unused);
-        memcpy((uint8_t *)out + lane * access->register_bytes, &value, access->register_bytes);
+}
+
+#define STORE_LANES(memory_type, register_type)                                                    \
+    FOR_EACH_LANE(lane, mask) {                                                                    \
+        memory_type value = (memory_type)((const register_type *)from)[lane];                      \
+        memcpy(to[lane] + offset, &value, sizeof value);                                           \
+    }                                                                                              \
+    break
+
+/* Registers are as wide as the element, but for single bytes. */
+static void store_element(const void *from, const struct access *access, uint8_t *const to[LANES],
+                          int offset, uint32_t mask) {
+    switch (access->element_bytes) {
+    case 1:
+        STORE_LANES(uint8_t, uint16_t);
+    case 2:
+        STORE_LANES(uint16_t, uint16_t);
+    case 4:
+        STORE_LANES(uint32_t, uint32_t);
+    default:
+        STORE_LANES(uint64_t, uint64_t);
     }
 }
 
@@ -197,12 +291,9 @@ EXECUTE(store) {
     if (reach_lanes(warp, instruction, access, instruction->operands[0], mask, bytes, true,
                     pointers) == ACTION_FAULT)
         return ACTION_FAULT;
-    for (int i = 0; i < access->vector; i++) {
-        const uint8_t *from = place_of(warp, instruction->operands[1 + i]);
-        FOR_EACH_LANE(lane, mask)
-        memcpy(pointers[lane] + i * access->element_bytes, from + lane * access->register_bytes,
-               access->element_bytes);
-    }
+    for (int i = 0; i < access->vector; i++)
+        store_element(place_of(warp, instruction->operands[1 + i]), access, pointers,
+                      i * access->element_bytes, mask);
     count_access(warp, access, true, pointers, mask, bytes);
     return ACTION_NEXT;
 }

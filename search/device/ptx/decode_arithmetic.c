@@ -1,0 +1,229 @@
+/* How arithmetic, comparisons, moves and conversions are decoded. */
+#include "device/ptx/execute.h"
+#include "device/ptx/opcodes.h"
+
+#include <string.h>
+
+static bool is_special_function(const char *name) {
+    static const char *const names[] = {"ex2", "lg2", "rcp",  "rsqrt", "sqrt",
+                                        "sin", "cos", "tanh", "div"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+/* .ftz of operations that the machine's mode does not reach: they move bits or choose an operand.
+ */
+static bool needs_flush(const char *name) {
+    return !strncmp(name, "abs", 3) || !strncmp(name, "neg", 3) || !strncmp(name, "min", 3) ||
+           !strncmp(name, "max", 3);
+}
+
+DECODE(arithmetic) {
+    (void)opcode;
+    enum type type = take_type(decoder);
+    uint8_t mode = take_float_mode(decoder);
+    bool saturate = type_is_float(type) && take(decoder, "sat");
+    take(decoder, "approx");
+    take(decoder, "full");
+    struct slice name = take_rest(decoder);
+    struct lanes_row row;
+    if (!decoder->module->lanes.find(&row, name, type))
+        return decode_fail(decoder, "this opcode, or this form of it, is not known");
+    bool is_half = type == TYPE_F16 || type == TYPE_F16X2;
+    if (is_half && mode != FLOAT_NEAREST)
+        return decode_fail(decoder, "f16 arithmetic that rounds or flushes so is not known");
+    if (expect_operands(decoder, row.input_count + 1, row.input_count + 1) < 0)
+        return -1;
+    struct instruction instruction = {
+        .execute = execute_arithmetic,
+        .lanes = row.function,
+        .float_mode = type_is_float(type) ? mode : FLOAT_ANY,
+        .input_count = (uint8_t)row.input_count,
+        .width = (uint8_t)row.out_width,
+        .type = (uint8_t)type,
+        .saturate = saturate,
+        .flush = type == TYPE_F32 && (mode & FLOAT_FLUSH) && needs_flush(row.name),
+        .is_special_function = type == TYPE_F32 && is_special_function(row.name)};
+    uint32_t places[1 + LANE_INPUTS_MAX];
+    for (int i = 0; i < row.input_count; i++) {
+        const struct operand *operand = operand_at(decoder, 1 + i);
+        if (operand->negated)
+            return decode_fail(decoder, "an operand cannot be negated");
+        if (source(decoder, operand, type, row.in_width[i], &places[1 + i]) < 0)
+            return -1;
+    }
+    if (destination(decoder, operand_at(decoder, 0), row.out_width, type_is_signed(type),
+                    &places[0]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 1 + row.input_count);
+    return 0;
+}
+
+static const char *const combinations[] = {"and", "or", "xor", NULL};
+
+static lanes_function take_comparison(struct decoder *decoder, enum type type) {
+    for (int i = 1; i < decoder->part_count; i++) {
+        lanes_function compare =
+            decoder->taken[i] ? NULL : decoder->module->lanes.compare(decoder->parts[i], type);
+        if (compare) {
+            decoder->taken[i] = true;
+            return compare;
+        }
+    }
+    return NULL;
+}
+
+/* The parts that setp and set share: the comparison, its two operands, and the predicate behind it.
+ */
+static int decode_comparison(struct decoder *decoder, struct instruction *instruction,
+                             enum type type, uint32_t *places) {
+    uint8_t mode = take_float_mode(decoder);
+    int bytes = type_bytes(type), combination = take_one_of(decoder, combinations);
+    instruction->type = (uint8_t)type;
+    instruction->float_mode = type == TYPE_F32 || type == TYPE_F64 ? mode : FLOAT_ANY;
+    if (type == TYPE_F16 || type == TYPE_F16X2)
+        instruction->float_mode = FLOAT_NEAREST;
+    instruction->lanes = take_comparison(decoder, type);
+    if (!instruction->lanes)
+        return decode_fail(decoder, "this comparison is not known");
+    if (expect_operands(decoder, combination < 0 ? 3 : 4, combination < 0 ? 3 : 4) < 0 ||
+        source(decoder, operand_at(decoder, 1), type, bytes, &places[0]) < 0 ||
+        source(decoder, operand_at(decoder, 2), type, bytes, &places[1]) < 0)
+        return -1;
+    places[2] = places[0];
+    if (combination < 0)
+        return 0;
+    instruction->as.compare.combination = (enum combination)(COMBINE_AND + combination);
+    return predicate_source(decoder, operand_at(decoder, 3),
+                            &instruction->as.compare.combined_negated, &places[2]);
+}
+
+DECODE(setp) {
+    struct instruction instruction = instruction_of(opcode);
+    uint32_t places[5];
+    enum type type = take_type(decoder);
+    if (decode_comparison(decoder, &instruction, type, places + 2) < 0)
+        return -1;
+    const struct operand *result = operand_at(decoder, 0), *second = NULL;
+    if (result->kind == OPERAND_PAIR) {
+        second = &result->elements[1];
+        result = &result->elements[0];
+        instruction.as.compare.has_second = true;
+    }
+    places[1] = 0;
+    if (destination(decoder, result, 0, false, &places[0]) < 0 ||
+        (second && destination(decoder, second, 0, false, &places[1]) < 0))
+        return -1;
+    emit(decoder, &instruction, places, 5);
+    return 0;
+}
+
+DECODE(set) {
+    struct instruction instruction = instruction_of(opcode);
+    uint32_t places[4];
+    enum type result = take_type(decoder), type = take_type(decoder);
+    int bytes = type_bytes(result);
+    if (bytes != 2 && bytes != 4)
+        return decode_fail(decoder, "this form is not known");
+    instruction.width = (uint8_t)bytes;
+    instruction.as.compare.result = result;
+    if (decode_comparison(decoder, &instruction, type, places + 1) < 0 ||
+        destination(decoder, operand_at(decoder, 0), bytes, false, &places[0]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 4);
+    return 0;
+}
+
+static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs) {
+    const struct operand *vector = operand_at(decoder, packs ? 1 : 0);
+    const struct operand *whole = operand_at(decoder, packs ? 0 : 1);
+    int bytes = type_bytes(type), count = vector->count, each = count ? bytes / count : 0;
+    if ((count != 2 && count != 4) || (each != 2 && each != 4))
+        return decode_fail(decoder, "a vector of %d elements does not make %d bytes", count, bytes);
+    struct instruction instruction = {.execute = packs ? execute_pack : execute_unpack,
+                                      .float_mode = FLOAT_ANY,
+                                      .as.pack = {.element_bytes = each, .count = count}};
+    uint32_t places[5], *element = packs ? places + 1 : places;
+    for (int i = 0; i < count; i++) {
+        const struct operand *operand = &vector->elements[i];
+        if (packs ? source(decoder, operand, TYPE_NONE, each, &element[i])
+                  : destination(decoder, operand, each, false, &element[i]))
+            return -1;
+    }
+    if (packs ? destination(decoder, whole, bytes, false, &places[0])
+              : source(decoder, whole, type, bytes, &places[count]))
+        return -1;
+    emit(decoder, &instruction, places, count + 1);
+    return 0;
+}
+
+DECODE(mov) {
+    if (expect_operands(decoder, 2, 2) < 0)
+        return -1;
+    bool unpacks = operand_at(decoder, 0)->kind == OPERAND_VECTOR;
+    bool packs = operand_at(decoder, 1)->kind == OPERAND_VECTOR;
+    if (unpacks || packs)
+        return decode_vector_mov(decoder, take_type(decoder), packs);
+    return decode_arithmetic(decoder, opcode);
+}
+
+static const char *const to_integer_words[] = {"rni", "rzi", "rmi", "rpi", NULL};
+
+DECODE(cvt) {
+    (void)opcode;
+    struct conversion conversion = {.saturate = take(decoder, "sat"),
+                                    .relu = take(decoder, "relu")};
+    int to_integer = take_one_of(decoder, to_integer_words);
+    conversion.to = take_type(decoder);
+    conversion.from = take_type(decoder);
+    if (to_integer >= 0)
+        conversion.to_integer = (enum rounding_to_integer)(TO_INTEGER_NEAREST + to_integer);
+    bool packs = conversion.to == TYPE_F16X2 || conversion.to == TYPE_BF16X2;
+    bool to_half = packs || conversion.to == TYPE_F16 || conversion.to == TYPE_BF16;
+    bool away = conversion.to == TYPE_TF32 && take(decoder, "rna");
+    uint8_t mode = take_float_mode(decoder);
+    if (conversion.to == TYPE_NONE || conversion.from == TYPE_NONE ||
+        type_bytes(conversion.to) > 8 || (packs && conversion.from != TYPE_F32) ||
+        (!packs && (conversion.from == TYPE_F16X2 || conversion.from == TYPE_BF16X2)) ||
+        conversion.to == TYPE_PRED || conversion.from == TYPE_PRED ||
+        conversion.from == TYPE_TF32 || (conversion.to == TYPE_TF32 && !away) ||
+        (to_half && (mode & FLOAT_ROUNDING) > FLOAT_ZERO))
+        return decode_fail(decoder, "this conversion is not known");
+    /* Going through fp16 takes fp32 subnormals; flushing would lose them, and changes no result. */
+    if (to_half || conversion.from == TYPE_F16 || conversion.from == TYPE_BF16) {
+        conversion.toward_zero = to_half && (mode & FLOAT_ROUNDING) == FLOAT_ZERO;
+        mode = FLOAT_NEAREST;
+    }
+    int from_bytes = type_bytes(conversion.from), to_bytes = type_bytes(conversion.to);
+    from_bytes = from_bytes < 2 ? 2 : from_bytes;
+    to_bytes = to_bytes < 2 ? 2 : to_bytes;
+    int inputs = packs ? 2 : 1;
+    struct instruction instruction = {.execute = execute_arithmetic,
+                                      .lanes = decoder->module->lanes.convert_frequent(&conversion),
+                                      .float_mode = mode,
+                                      .input_count = (uint8_t)inputs,
+                                      .width = (uint8_t)to_bytes,
+                                      .type = (uint8_t)conversion.to};
+    instruction.flush =
+        (mode & FLOAT_FLUSH) && conversion.from == TYPE_F32 && conversion.to == TYPE_F32;
+    if (!instruction.lanes) {
+        instruction.execute = execute_conversion;
+        instruction.as.conversion = conversion;
+    }
+    uint32_t places[3];
+    if (expect_operands(decoder, 1 + inputs, 1 + inputs) < 0)
+        return -1;
+    for (int i = 0; i < inputs; i++)
+        if (source(decoder, operand_at(decoder, 1 + i), conversion.from, from_bytes,
+                   &places[1 + i]) < 0)
+            return -1;
+    if (!packs)
+        places[2] = places[1];
+    if (destination(decoder, operand_at(decoder, 0), to_bytes, type_is_signed(conversion.to),
+                    &places[0]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 3);
+    return 0;
+}

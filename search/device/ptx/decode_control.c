@@ -1,0 +1,108 @@
+/* How jumps, calls, and what has no effect here are decoded. */
+#include "device/ptx/execute.h"
+#include "device/ptx/opcodes.h"
+
+#include <string.h>
+
+DECODE(bra) {
+    (void)opcode;
+    take(decoder, "uni");
+    if (expect_operands(decoder, 1, 1) < 0)
+        return -1;
+    if (operand_at(decoder, 0)->kind != OPERAND_NAME)
+        return decode_fail(decoder, "jumps to no label");
+    return emit_jump(decoder, operand_at(decoder, 0)->name);
+}
+
+DECODE(brx) {
+    struct instruction instruction = instruction_of(opcode);
+    uint32_t place;
+    if (!take(decoder, "idx") || (take(decoder, "uni"), expect_operands(decoder, 2, 2) < 0))
+        return decode_fail(decoder, "this form is not known");
+    const struct operand *table = operand_at(decoder, 1);
+    const struct binding *found = table->kind == OPERAND_NAME ? lookup(decoder, table->name) : NULL;
+    if (!found || found->kind != BINDING_TARGETS)
+        return decode_fail(decoder, "its second operand is no .branchtargets");
+    const struct statement *targets = found->targets;
+    if (source(decoder, operand_at(decoder, 0), TYPE_U32, 4, &place) < 0)
+        return -1;
+    instruction.as.branch.target = (uint32_t)decoder->target_count;
+    instruction.as.branch.target_count = (uint32_t)targets->operand_count;
+    for (int i = 0; i < targets->operand_count; i++) {
+        if (targets->operands[i].kind != OPERAND_NAME)
+            return decode_fail(decoder, "its table holds more than labels");
+        decoder->targets = array_grow(decoder->targets, decoder->target_count,
+                                      &decoder->target_capacity, sizeof *decoder->targets);
+        decoder->jumps = array_grow(decoder->jumps, decoder->jump_count, &decoder->jump_capacity,
+                                    sizeof *decoder->jumps);
+        decoder->jumps[decoder->jump_count++] =
+            (struct jump){.instruction = (uint32_t)decoder->target_count++,
+                          .in_table = true,
+                          .name = targets->operands[i].name,
+                          .scope = decoder->scope,
+                          .line = targets->line};
+    }
+    emit(decoder, &instruction, &place, 1);
+    return 0;
+}
+
+DECODE(call) {
+    (void)opcode;
+    take(decoder, "uni");
+    return expand_call(decoder);
+}
+
+/* In a kernel ret is exit; in a function it jumps behind its expansion. */
+DECODE(ret) {
+    struct instruction instruction = instruction_of(opcode);
+    take(decoder, "uni");
+    if (decoder->in_function) {
+        instruction.execute = execute_branch;
+        decoder->returns = array_grow(decoder->returns, decoder->return_count,
+                                      &decoder->return_capacity, sizeof *decoder->returns);
+        decoder->returns[decoder->return_count++] = decoder->code_count;
+    }
+    emit(decoder, &instruction, NULL, 0);
+    return 0;
+}
+
+DECODE(plain) {
+    struct instruction instruction = instruction_of(opcode);
+    instruction.as.text = "executed trap";
+    emit(decoder, &instruction, NULL, 0);
+    return 0;
+}
+
+/* nanosleep: a good moment for other warps. */
+DECODE(yield) {
+    struct instruction instruction = instruction_of(opcode);
+    memset(decoder->taken, true, sizeof decoder->taken);
+    emit(decoder, &instruction, NULL, 0);
+    return 0;
+}
+
+/* What has no effect here: its modifiers and operands are nobody's business. */
+DECODE(ignored) {
+    (void)opcode;
+    memset(decoder->taken, true, sizeof decoder->taken);
+    return 0;
+}
+
+/* A policy for caches: a number that nobody reads. */
+DECODE(policy) {
+    (void)opcode;
+    uint32_t places[2] = {0, constant(decoder, 0, 8)};
+    struct lanes_row row;
+    memset(decoder->taken, true, sizeof decoder->taken);
+    if (!decoder->statement->operand_count ||
+        !decoder->module->lanes.find(&row, (struct slice){"mov", 3}, TYPE_B64) ||
+        destination(decoder, operand_at(decoder, 0), 8, false, &places[0]) < 0)
+        return decode_fail(decoder, "has no register for its result");
+    struct instruction instruction = {.execute = execute_arithmetic,
+                                      .lanes = row.function,
+                                      .float_mode = FLOAT_ANY,
+                                      .input_count = 1,
+                                      .width = 8};
+    emit(decoder, &instruction, places, 2);
+    return 0;
+}

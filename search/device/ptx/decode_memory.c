@@ -1,0 +1,218 @@
+/* How loads, stores, atomics, cp.async and conversions of addresses are decoded. */
+#include "device/ptx/execute.h"
+#include "device/ptx/opcodes.h"
+
+#include <string.h>
+
+static uint64_t window_of(enum space space) {
+    switch (space) {
+    case SPACE_SHARED:
+        return SHARED_WINDOW;
+    case SPACE_LOCAL:
+        return LOCAL_WINDOW;
+    case SPACE_PARAM:
+        return PARAM_WINDOW;
+    default:
+        return 0;
+    }
+}
+
+DECODE(cvta) {
+    struct instruction instruction = instruction_of(opcode);
+    bool to = take(decoder, "to");
+    uint64_t window = window_of(take_space(decoder, SPACE_GLOBAL));
+    uint32_t places[2];
+    instruction.as.shift = to ? 0 - window : window;
+    if (type_bytes(take_type(decoder)) != 8)
+        return decode_fail(decoder, "addresses have 64 bits");
+    if (expect_operands(decoder, 2, 2) < 0 ||
+        source(decoder, operand_at(decoder, 1), TYPE_U64, 8, &places[1]) < 0 ||
+        destination(decoder, operand_at(decoder, 0), 8, false, &places[0]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 2);
+    return 0;
+}
+
+DECODE(isspacep) {
+    struct instruction instruction = instruction_of(opcode);
+    uint32_t places[2];
+    instruction.as.isspace.space = take_space(decoder, SPACE_GLOBAL);
+    if (expect_operands(decoder, 2, 2) < 0 ||
+        source(decoder, operand_at(decoder, 1), TYPE_U64, 8, &places[1]) < 0 ||
+        destination(decoder, operand_at(decoder, 0), 0, false, &places[0]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 2);
+    return 0;
+}
+
+/* Caches, ordering and scopes, none of which there is here: one block runs at a time, in order. */
+static void take_memory_hints(struct decoder *decoder) {
+    static const char *const hints[] = {
+        "ca",       "cg",      "cs",      "lu",      "cv",      "wb",   "wt",    "nc",
+        "volatile", "relaxed", "acquire", "release", "acq_rel", "weak", "cta",   "gpu",
+        "sys",      "cluster", "unified", "mmio",    "noftz",   "sc",   "async", NULL};
+    while (take_one_of(decoder, hints) >= 0)
+        ;
+    take_prefix(decoder, "L1::");
+    take_prefix(decoder, "L2::");
+}
+
+static int take_vector(struct decoder *decoder) {
+    return take(decoder, "v2") ? 2 : take(decoder, "v4") ? 4 : take(decoder, "v8") ? 8 : 1;
+}
+
+/* Widths of registers may differ from that in memory, and between elements they must not. */
+int register_bytes_of(struct decoder *decoder, const struct operand *operand, int least) {
+    const struct binding *found =
+        operand->kind == OPERAND_NAME ? lookup(decoder, operand->name) : NULL;
+    int bytes = found && found->kind == BINDING_REGISTER ? found->bytes : least;
+    return bytes > least ? bytes : least;
+}
+
+static int decode_transfer(struct decoder *decoder, const struct opcode *opcode, bool is_store) {
+    struct instruction instruction = instruction_of(opcode);
+    struct access *access = &instruction.as.access;
+    access->space = take_space(decoder, SPACE_GENERIC);
+    access->vector = (uint8_t)take_vector(decoder);
+    take_memory_hints(decoder);
+    enum type type = take_type(decoder);
+    int bytes = type_bytes(type);
+    if (!bytes || bytes > 8 || bytes * access->vector > 32)
+        return decode_fail(decoder, "this form is not known");
+    access->element_bytes = (uint8_t)bytes;
+    access->is_signed = type_is_signed(type);
+    if (expect_operands(decoder, 2, 3) < 0) /* a third is a cache policy */
+        return -1;
+    const struct operand *where = operand_at(decoder, is_store ? 0 : 1);
+    const struct operand *what = operand_at(decoder, is_store ? 1 : 0);
+    const struct operand *elements = what->kind == OPERAND_VECTOR ? what->elements : what;
+    if ((what->kind == OPERAND_VECTOR ? what->count : 1) != access->vector)
+        return decode_fail(decoder, "has a vector of another length");
+    int width = bytes < 2 ? 2 : bytes;
+    if (!is_store)
+        for (int i = 0; i < access->vector; i++)
+            width = register_bytes_of(decoder, &elements[i], width);
+    access->register_bytes = (uint8_t)width;
+    uint32_t places[9], base;
+    if (address(decoder, where, access, &base) < 0)
+        return -1;
+    for (int i = 0; i < access->vector; i++) {
+        uint32_t *place = &places[is_store ? 1 + i : i];
+        if (is_store ? source(decoder, &elements[i], type, width, place)
+                     : destination(decoder, &elements[i], width, access->is_signed, place))
+            return -1;
+    }
+    places[is_store ? 0 : access->vector] = base;
+    emit(decoder, &instruction, places, access->vector + 1);
+    return 0;
+}
+
+DECODE(load) {
+    return decode_transfer(decoder, opcode, false);
+}
+
+DECODE(store) {
+    return decode_transfer(decoder, opcode, true);
+}
+
+/* variant: 1 for atom, which has a result. */
+DECODE(atomic) {
+    struct instruction instruction = instruction_of(opcode);
+    struct access *access = &instruction.as.access;
+    int first = opcode->variant;
+    access->returns = opcode->variant;
+    access->space = take_space(decoder, SPACE_GENERIC);
+    access->vector = 1;
+    take_memory_hints(decoder);
+    int reduction = take_one_of(decoder, reduction_words);
+    access->type = take_type(decoder);
+    access->reduction = (enum reduction)reduction;
+    access->is_signed = type_is_signed(access->type);
+    int bytes = type_bytes(access->type), sources = reduction == REDUCE_CAS ? 2 : 1;
+    bool adds_only = type_is_float(access->type);
+    if (reduction < 0 || (bytes != 2 && bytes != 4 && bytes != 8) ||
+        (adds_only && reduction != REDUCE_ADD))
+        return decode_fail(decoder, "this form is not known");
+    access->element_bytes = access->register_bytes = (uint8_t)bytes;
+    uint32_t places[4];
+    if (expect_operands(decoder, first + 1 + sources, first + 2 + sources) < 0 ||
+        address(decoder, operand_at(decoder, first), access, &places[1]) < 0)
+        return -1;
+    for (int i = 0; i < sources; i++)
+        if (source(decoder, operand_at(decoder, first + 1 + i), access->type, bytes,
+                   &places[2 + i]) < 0)
+            return -1;
+    if (sources == 1)
+        places[3] = places[2];
+    places[0] = places[2];
+    if (access->returns &&
+        destination(decoder, operand_at(decoder, 0), bytes, access->is_signed, &places[0]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 4);
+    return 0;
+}
+
+static int decode_copy_async(struct decoder *decoder) {
+    struct instruction instruction = {.execute = execute_copy_async, .float_mode = FLOAT_ANY};
+    take_memory_hints(decoder);
+    bool known =
+        take(decoder, "shared") || take(decoder, "shared::cta") || take(decoder, "shared::cluster");
+    known = known && take(decoder, "global");
+    if (!known || expect_operands(decoder, 3, 5) < 0)
+        return decode_fail(decoder, "this form is not known");
+    instruction.as.copy.to.space = SPACE_SHARED;
+    instruction.as.copy.from.space = SPACE_GLOBAL;
+    uint32_t places[4] = {0};
+    const struct operand *bytes = operand_at(decoder, 2), *rest = operand_at(decoder, 3);
+    if (bytes->kind != OPERAND_INTEGER ||
+        (bytes->bits != 4 && bytes->bits != 8 && bytes->bits != 16))
+        return decode_fail(decoder, "copies 4, 8 or 16 bytes only");
+    instruction.as.copy.bytes = (int)bytes->bits;
+    if (address(decoder, operand_at(decoder, 0), &instruction.as.copy.to, &places[0]) < 0 ||
+        address(decoder, operand_at(decoder, 1), &instruction.as.copy.from, &places[1]) < 0)
+        return -1;
+    /* The fourth operand is a size (32 bits), a predicate to ignore the source, or a cache policy
+     * (64). */
+    int width = rest && rest->kind == OPERAND_NAME ? register_bytes_of(decoder, rest, 0) : 4;
+    if (rest && width == 0) {
+        bool negated;
+        instruction.as.copy.has_ignore = true;
+        if (predicate_source(decoder, rest, &negated, &places[3]) < 0)
+            return -1;
+        if (negated)
+            return decode_fail(decoder, "this form is not known");
+    } else if (rest && width == 4) {
+        instruction.as.copy.has_source_bytes = true;
+        if (source(decoder, rest, TYPE_U32, 4, &places[2]) < 0)
+            return -1;
+    }
+    emit(decoder, &instruction, places, 4);
+    return 0;
+}
+
+static int emit_copy_wait(struct decoder *decoder, int allowed) {
+    struct instruction instruction = {
+        .execute = execute_copy_wait, .float_mode = FLOAT_ANY, .as.copy.bytes = allowed};
+    emit(decoder, &instruction, NULL, 0);
+    return 0;
+}
+
+DECODE(cp) {
+    (void)opcode;
+    if (!take(decoder, "async"))
+        return decode_fail(decoder, "this form is not known");
+    if (take(decoder, "commit_group")) {
+        struct instruction instruction = {.execute = execute_copy_commit, .float_mode = FLOAT_ANY};
+        emit(decoder, &instruction, NULL, 0);
+        return 0;
+    }
+    if (take(decoder, "wait_all"))
+        return emit_copy_wait(decoder, -1);
+    if (take(decoder, "wait_group")) {
+        const struct operand *groups = operand_at(decoder, 0);
+        if (!groups || groups->kind != OPERAND_INTEGER || groups->bits > INT32_MAX)
+            return decode_fail(decoder, "waits for no number of groups");
+        return emit_copy_wait(decoder, (int)groups->bits);
+    }
+    return decode_copy_async(decoder);
+}

@@ -1,0 +1,309 @@
+/* Scopes, and what names stand for in them: registers, constants, variables. */
+#include "device/ptx/decode.h"
+
+#include "device/ptx/execute.h"
+
+#include <string.h>
+
+void open_scope(struct decoder *decoder, int parent) {
+    decoder->scopes = array_grow(decoder->scopes, decoder->scope_count, &decoder->scope_capacity,
+                                 sizeof *decoder->scopes);
+    decoder->scopes[decoder->scope_count] =
+        (struct scope){parent, decoder->instance, decoder->range_count, decoder->binding_count};
+    decoder->scope = decoder->scope_count++;
+}
+
+/* Unlinks the names of the scope. Bindings of outer scopes may have been made since it opened (a
+   register of a range, used here first): they stay. */
+void close_scope(struct decoder *decoder, int back_to) {
+    const struct scope *scope = &decoder->scopes[decoder->scope];
+    int kept = scope->first_binding;
+    for (int i = decoder->binding_count - 1; i >= scope->first_binding; i--) {
+        struct binding *binding = &decoder->bindings[i];
+        if (binding->scope != decoder->scope)
+            continue;
+        int *link = &decoder->binding_of_name[binding->name];
+        while (*link != i)
+            link = &decoder->bindings[*link].next;
+        *link = binding->next;
+        binding->name = -1;
+    }
+    /* Those that stay move down; links to them follow. */
+    for (int i = scope->first_binding; i < decoder->binding_count; i++) {
+        struct binding *binding = &decoder->bindings[i];
+        if (binding->name < 0)
+            continue;
+        if (kept != i) {
+            int *link = &decoder->binding_of_name[binding->name];
+            while (*link != i)
+                link = &decoder->bindings[*link].next;
+            *link = kept;
+            decoder->bindings[kept] = *binding;
+        }
+        kept++;
+    }
+    decoder->binding_count = kept;
+    decoder->range_count = scope->first_range;
+    decoder->scope = back_to;
+}
+
+struct binding *bind(struct decoder *decoder, int name, int scope) {
+    decoder->bindings = array_grow(decoder->bindings, decoder->binding_count,
+                                   &decoder->binding_capacity, sizeof *decoder->bindings);
+    struct binding *binding = &decoder->bindings[decoder->binding_count];
+    *binding =
+        (struct binding){.name = name, .scope = scope, .next = decoder->binding_of_name[name]};
+    decoder->binding_of_name[name] = decoder->binding_count++;
+    return binding;
+}
+
+/* ---- Registers ---- */
+
+uint32_t new_register(struct decoder *decoder, int bytes) {
+    uint32_t place = decoder->register_bytes;
+    decoder->register_bytes +=
+        bytes ? (uint32_t)bytes * LANES : 64; /* aligned as vectors like it */
+    return place;
+}
+
+uint32_t constant(struct decoder *decoder, uint64_t bits, int bytes) {
+    int width = bytes ? bytes : 4; /* a predicate is one word */
+    if (width < 8)
+        bits &= (1ull << 8 * width) - 1;
+    int *bucket = &decoder->constant_table[(bits + (uint64_t)bytes) * 0x9e3779b97f4a7c15ull >> 54];
+    if (*bucket >= 0) {
+        const struct constant_slot *known = &decoder->constants[*bucket];
+        if (known->bits == bits && known->bytes == bytes)
+            return PLACE_CONSTANT | (uint32_t)*bucket * (uint32_t)sizeof *known;
+    }
+    decoder->constants = array_grow(decoder->constants, decoder->constant_count,
+                                    &decoder->constant_capacity, sizeof *decoder->constants);
+    struct constant_slot *slot = &decoder->constants[decoder->constant_count];
+    *slot = (struct constant_slot){.bits = bits, .bytes = bytes};
+    for (int lane = 0; lane < (bytes ? LANES : 1); lane++)
+        memcpy(slot->lanes + lane * bytes, &bits, (size_t)width);
+    *bucket = decoder->constant_count++;
+    return PLACE_CONSTANT | (uint32_t)*bucket * (uint32_t)sizeof *slot;
+}
+
+static const struct {
+    const char *name;
+    enum special_register which;
+    int bytes;
+} special_table[] = {
+    {"%tid.x", SPECIAL_TID_X, 4},
+    {"%tid.y", SPECIAL_TID_Y, 4},
+    {"%tid.z", SPECIAL_TID_Z, 4},
+    {"%ntid.x", SPECIAL_NTID_X, 4},
+    {"%ntid.y", SPECIAL_NTID_Y, 4},
+    {"%ntid.z", SPECIAL_NTID_Z, 4},
+    {"%ctaid.x", SPECIAL_CTAID_X, 4},
+    {"%ctaid.y", SPECIAL_CTAID_Y, 4},
+    {"%ctaid.z", SPECIAL_CTAID_Z, 4},
+    {"%nctaid.x", SPECIAL_NCTAID_X, 4},
+    {"%nctaid.y", SPECIAL_NCTAID_Y, 4},
+    {"%nctaid.z", SPECIAL_NCTAID_Z, 4},
+    {"%laneid", SPECIAL_LANEID, 4},
+    {"%warpid", SPECIAL_WARPID, 4},
+    {"%nwarpid", SPECIAL_NWARPID, 4},
+    {"%smid", SPECIAL_SMID, 4},
+    {"%nsmid", SPECIAL_NSMID, 4},
+    {"%gridid", SPECIAL_GRIDID, 8},
+    {"%lanemask_eq", SPECIAL_LANEMASK_EQ, 4},
+    {"%lanemask_le", SPECIAL_LANEMASK_LE, 4},
+    {"%lanemask_lt", SPECIAL_LANEMASK_LT, 4},
+    {"%lanemask_ge", SPECIAL_LANEMASK_GE, 4},
+    {"%lanemask_gt", SPECIAL_LANEMASK_GT, 4},
+    {"%dynamic_smem_size", SPECIAL_DYNAMIC_SMEM_SIZE, 4},
+    {"%total_smem_size", SPECIAL_TOTAL_SMEM_SIZE, 4},
+    {"%cluster_ctarank", SPECIAL_ZERO, 4},
+    {"%cluster_ctaid.x", SPECIAL_ZERO, 4},
+    {"%cluster_nctarank", SPECIAL_ONE, 4},
+    {"%cluster_nctaid.x", SPECIAL_ONE, 4},
+    {"%clusterid.x", SPECIAL_CTAID_X, 4},
+    {"%nclusterid.x", SPECIAL_NCTAID_X, 4},
+    {"%clock", SPECIAL_CLOCK, 4},
+    {"%clock_lo", SPECIAL_CLOCK, 4},
+    {"%clock_hi", SPECIAL_CLOCK_HI, 4},
+    {"%clock64", SPECIAL_CLOCK64, 8},
+    {"%globaltimer", SPECIAL_GLOBALTIMER, 8},
+    {"%globaltimer_lo", SPECIAL_CLOCK, 4},
+    {"%globaltimer_hi", SPECIAL_CLOCK_HI, 4},
+};
+
+static uint32_t special_slot(struct decoder *decoder, enum special_register which, int bytes) {
+    for (int i = 0; i < decoder->special_count; i++)
+        if (decoder->specials[i].which == which && decoder->specials[i].bytes == bytes)
+            return decoder->specials[i].place;
+    decoder->specials = array_grow(decoder->specials, decoder->special_count,
+                                   &decoder->special_capacity, sizeof *decoder->specials);
+    uint32_t place = new_register(decoder, bytes);
+    decoder->specials[decoder->special_count++] = (struct special_slot){which, bytes, place};
+    return place;
+}
+
+/* Those that change are read anew by an instruction in front of the one that uses them. */
+static struct binding *lookup_special(struct decoder *decoder, int name) {
+    struct slice slice = decoder->ast->names[name].slice;
+    for (size_t i = 0; i < sizeof special_table / sizeof *special_table; i++) {
+        if (!slice_is(slice, special_table[i].name))
+            continue;
+        enum special_register which = special_table[i].which;
+        int bytes = special_table[i].bytes;
+        struct binding *binding = bind(decoder, name, decoder->scope);
+        binding->bytes = bytes;
+        if (which < SPECIAL_CLOCK) {
+            binding->place = special_slot(decoder, which, bytes);
+            return binding;
+        }
+        binding->place = new_register(decoder, bytes);
+        /* Never found again: the next use reads the clock once more. */
+        decoder->binding_of_name[name] = binding->next;
+        binding->name = binding->scope = -1;
+        struct instruction read = {.execute = execute_special,
+                                   .float_mode = FLOAT_ANY,
+                                   .input_count = (uint8_t)which,
+                                   .width = (uint8_t)bytes};
+        uint32_t place = binding->place;
+        emit(decoder, &read, &place, 1);
+        return binding;
+    }
+    return NULL;
+}
+
+static struct binding *lookup_range(struct decoder *decoder, int name) {
+    struct slice slice = decoder->ast->names[name].slice;
+    int digits = 0;
+    while (digits < slice.length && digits < 8 && slice.text[slice.length - 1 - digits] >= '0' &&
+           slice.text[slice.length - 1 - digits] <= '9')
+        digits++;
+    for (int i = decoder->range_count - 1; i >= 0; i--) {
+        const struct register_range *range = &decoder->ranges[i];
+        int tail = slice.length - range->prefix.length;
+        if (decoder->scopes[range->scope].instance != decoder->instance)
+            break;
+        if (tail < 1 || tail > digits ||
+            memcmp(slice.text, range->prefix.text, (size_t)range->prefix.length))
+            continue;
+        int index = 0;
+        for (int j = range->prefix.length; j < slice.length; j++)
+            index = index * 10 + slice.text[j] - '0';
+        if (index >= range->count)
+            continue;
+        int bytes = range->bytes;
+        struct binding *binding = bind(decoder, name, range->scope);
+        binding->bytes = bytes;
+        binding->place = new_register(decoder, bytes);
+        return binding;
+    }
+    return NULL;
+}
+
+static struct binding *bind_module_variable(struct decoder *decoder, int name);
+
+struct binding *lookup(struct decoder *decoder, int name) {
+    for (int i = decoder->binding_of_name[name]; i >= 0; i = decoder->bindings[i].next) {
+        struct binding *binding = &decoder->bindings[i];
+        if (decoder->scopes[binding->scope].instance == decoder->instance)
+            return binding;
+    }
+    struct binding *found = lookup_range(decoder, name);
+    if (!found && decoder->ast->names[name].slice.text[0] == '%')
+        found = lookup_special(decoder, name);
+    return found ? found : bind_module_variable(decoder, name);
+}
+
+/* ---- Variables ---- */
+
+int declare_registers(struct decoder *decoder, const struct variable *variable) {
+    int bytes = type_bytes(variable->type) * variable->vector;
+    if (bytes == 1)
+        bytes = 2; /* .reg .b8 does not exist, but lanes of 8 bits do no harm as 16 */
+    if (bytes > 8)
+        return decode_fail(decoder, "registers of %d bytes are not known", bytes);
+    if (!variable->register_count) {
+        struct binding *binding = bind(decoder, variable->name, decoder->scope);
+        binding->bytes = bytes;
+        binding->place = new_register(decoder, bytes);
+        return 0;
+    }
+    decoder->ranges = array_grow(decoder->ranges, decoder->range_count, &decoder->range_capacity,
+                                 sizeof *decoder->ranges);
+    decoder->ranges[decoder->range_count++] = (struct register_range){
+        decoder->ast->names[variable->name].slice, variable->register_count, bytes, decoder->scope};
+    return 0;
+}
+
+uint64_t place_variable(uint64_t *used, const struct variable *variable) {
+    uint64_t alignment = variable->alignment ? variable->alignment : 1;
+    uint64_t offset = (*used + alignment - 1) / alignment * alignment;
+    *used = offset + variable->bytes;
+    return offset;
+}
+
+/* A shared variable has one place in the block, however often its function is expanded. */
+static int place_shared(struct decoder *decoder, const struct variable *variable,
+                        struct binding *binding) {
+    for (int i = 0; i < decoder->shared_count; i++)
+        if (decoder->shared[i].variable == variable) {
+            binding->address = decoder->shared[i].offset;
+            return 0;
+        }
+    binding->address = place_variable(&decoder->shared_bytes, variable);
+    if (decoder->shared_bytes > 232448)
+        return decode_fail(decoder, "more than 232448 bytes of shared memory");
+    decoder->shared = array_grow(decoder->shared, decoder->shared_count, &decoder->shared_capacity,
+                                 sizeof *decoder->shared);
+    decoder->shared[decoder->shared_count++] =
+        (struct shared_variable){variable, (uint32_t)binding->address};
+    return 0;
+}
+
+int bind_variable(struct decoder *decoder, const struct variable *variable) {
+    struct binding *binding = bind(decoder, variable->name, decoder->scope);
+    binding->kind = BINDING_VARIABLE;
+    binding->variable = variable;
+    binding->space = variable->space;
+    switch (variable->space) {
+    case SPACE_SHARED:
+        if (variable->bytes == 0) { /* extern x[]: dynamic */
+            binding->kind = BINDING_REGISTER;
+            binding->bytes = 8;
+            uint32_t place = special_slot(decoder, SPECIAL_DYNAMIC_SMEM, 8);
+            binding->place = place;
+            if (variable->alignment > decoder->kernel->dynamic_smem_alignment)
+                decoder->kernel->dynamic_smem_alignment = variable->alignment;
+            return 0;
+        }
+        return place_shared(decoder, variable, binding);
+    case SPACE_LOCAL:
+    case SPACE_PARAM: /* of a call: a thread's own memory */
+        binding->space = SPACE_LOCAL;
+        binding->address = place_variable(&decoder->local_bytes, variable);
+        if (decoder->local_bytes > 128 << 10)
+            return decode_fail(decoder, "more than 128 KB of local memory a thread");
+        return 0;
+    default:
+        return decode_fail(decoder, "a variable of this space cannot stand in a function");
+    }
+}
+
+static struct binding *bind_module_variable(struct decoder *decoder, int name) {
+    const struct ptx_module *module = decoder->module;
+    for (int i = 0; i < module->variable_count; i++)
+        if (module->variables[i].name == name) {
+            struct binding *binding = bind(decoder, name, decoder->scope);
+            binding->kind = BINDING_VARIABLE;
+            binding->space = SPACE_GLOBAL;
+            binding->address = module->variables[i].address;
+            return binding;
+        }
+    for (int i = 0; i < decoder->ast->variable_count; i++) {
+        const struct variable *variable = decoder->ast->variables[i];
+        if (variable->name == name && variable->space == SPACE_SHARED)
+            return bind_variable(decoder, variable) < 0
+                       ? NULL
+                       : &decoder->bindings[decoder->binding_of_name[name]];
+    }
+    return NULL;
+}

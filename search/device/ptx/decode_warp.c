@@ -1,0 +1,172 @@
+/* How instructions between lanes and between warps are decoded. */
+#include "device/ptx/execute.h"
+#include "device/ptx/opcodes.h"
+
+#include <string.h>
+
+DECODE(shfl) {
+    struct instruction instruction = instruction_of(opcode);
+    static const char *const modes[] = {"idx", "up", "down", "bfly", NULL};
+    bool sync = take(decoder, "sync");
+    int mode = take_one_of(decoder, modes);
+    if (!sync || mode < 0 || type_bytes(take_type(decoder)) != 4 ||
+        expect_operands(decoder, 5, 5) < 0)
+        return decode_fail(decoder, "this form is not known");
+    instruction.as.shuffle.mode = (enum shuffle)mode;
+    const struct operand *result = operand_at(decoder, 0), *predicate = NULL;
+    if (result->kind == OPERAND_PAIR) {
+        predicate = &result->elements[1];
+        result = &result->elements[0];
+        instruction.as.shuffle.has_predicate = true;
+    }
+    uint32_t places[6] = {0};
+    for (int i = 0; i < 4; i++)
+        if (source(decoder, operand_at(decoder, 1 + i), TYPE_B32, 4, &places[2 + i]) < 0)
+            return -1;
+    if (destination(decoder, result, 4, false, &places[0]) < 0 ||
+        (predicate && destination(decoder, predicate, 0, false, &places[1]) < 0))
+        return -1;
+    emit(decoder, &instruction, places, 6);
+    return 0;
+}
+
+DECODE(vote) {
+    struct instruction instruction = instruction_of(opcode);
+    static const char *const modes[] = {"all", "any", "uni", "ballot", NULL};
+    bool sync = take(decoder, "sync");
+    int mode = take_one_of(decoder, modes);
+    uint32_t places[3];
+    take_type(decoder);
+    if (!sync || mode < 0 || expect_operands(decoder, 3, 3) < 0)
+        return decode_fail(decoder, "this form is not known");
+    instruction.as.vote.mode = (enum vote)mode;
+    if (predicate_source(decoder, operand_at(decoder, 1), &instruction.as.vote.negated,
+                         &places[1]) < 0 ||
+        source(decoder, operand_at(decoder, 2), TYPE_B32, 4, &places[2]) < 0 ||
+        destination(decoder, operand_at(decoder, 0), mode == VOTE_BALLOT ? 4 : 0, false,
+                    &places[0]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 3);
+    return 0;
+}
+
+DECODE(activemask) {
+    struct instruction instruction = instruction_of(opcode);
+    uint32_t place;
+    take_type(decoder);
+    if (expect_operands(decoder, 1, 1) < 0 ||
+        destination(decoder, operand_at(decoder, 0), 4, false, &place) < 0)
+        return -1;
+    emit(decoder, &instruction, &place, 1);
+    return 0;
+}
+
+DECODE(match) {
+    struct instruction instruction = instruction_of(opcode);
+    bool any = take(decoder, "any"), all = take(decoder, "all"), sync = take(decoder, "sync");
+    int bytes = type_bytes(take_type(decoder));
+    uint32_t places[4] = {0};
+    if (any == all || !sync || (bytes != 4 && bytes != 8) || expect_operands(decoder, 3, 3) < 0)
+        return decode_fail(decoder, "this form is not known");
+    instruction.width = (uint8_t)bytes;
+    instruction.as.vote.mode = all ? VOTE_ALL : VOTE_ANY;
+    const struct operand *result = operand_at(decoder, 0), *predicate = NULL;
+    if (result->kind == OPERAND_PAIR) {
+        predicate = &result->elements[1];
+        result = &result->elements[0];
+        instruction.as.vote.has_members = true;
+    }
+    if (source(decoder, operand_at(decoder, 1), TYPE_NONE, bytes, &places[2]) < 0 ||
+        source(decoder, operand_at(decoder, 2), TYPE_B32, 4, &places[3]) < 0 ||
+        destination(decoder, result, 4, false, &places[0]) < 0 ||
+        (predicate && destination(decoder, predicate, 0, false, &places[1]) < 0))
+        return -1;
+    emit(decoder, &instruction, places, 4);
+    return 0;
+}
+
+DECODE(redux) {
+    struct instruction instruction = instruction_of(opcode);
+    bool sync = take(decoder, "sync");
+    int reduction = take_one_of(decoder, reduction_words);
+    enum type type = take_type(decoder);
+    uint32_t places[3];
+    if (!sync || reduction < 0 || reduction > REDUCE_XOR || type_bytes(type) != 4 ||
+        type_is_float(type) || expect_operands(decoder, 3, 3) < 0)
+        return decode_fail(decoder, "this form is not known");
+    instruction.as.access.reduction = (enum reduction)reduction;
+    instruction.as.access.is_signed = type_is_signed(type);
+    if (source(decoder, operand_at(decoder, 1), type, 4, &places[1]) < 0 ||
+        source(decoder, operand_at(decoder, 2), TYPE_B32, 4, &places[2]) < 0 ||
+        destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 3);
+    return 0;
+}
+
+DECODE(elect) {
+    struct instruction instruction = instruction_of(opcode);
+    uint32_t places[3];
+    if (!take(decoder, "sync") || expect_operands(decoder, 2, 2) < 0 ||
+        operand_at(decoder, 0)->kind != OPERAND_PAIR)
+        return decode_fail(decoder, "this form is not known");
+    const struct operand *pair = operand_at(decoder, 0)->elements;
+    if (source(decoder, operand_at(decoder, 1), TYPE_B32, 4, &places[2]) < 0 ||
+        destination(decoder, &pair[0], 4, false, &places[0]) < 0 ||
+        destination(decoder, &pair[1], 0, false, &places[1]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 3);
+    return 0;
+}
+
+static int decode_warp_barrier(struct decoder *decoder) {
+    struct instruction instruction = {.execute = execute_warp_barrier, .float_mode = FLOAT_ANY};
+    uint32_t place;
+    if (!take(decoder, "sync") || expect_operands(decoder, 1, 1) < 0)
+        return decode_fail(decoder, "this form is not known");
+    if (source(decoder, operand_at(decoder, 0), TYPE_B32, 4, &place) < 0)
+        return -1;
+    emit(decoder, &instruction, &place, 1);
+    return 0;
+}
+
+/* bar and barrier: {.cta} .sync .arrive .red {.aligned}. */
+DECODE(barrier) {
+    struct instruction instruction = instruction_of(opcode);
+    struct barrier *form = &instruction.as.barrier;
+    static const char *const kinds[] = {"sync", "arrive", "red", NULL};
+    if (take(decoder, "warp"))
+        return decode_warp_barrier(decoder);
+    take(decoder, "cta");
+    take(decoder, "aligned");
+    int kind = take_one_of(decoder, kinds), at = 0;
+    if (kind < 0)
+        return decode_fail(decoder, "this form is not known");
+    form->waits = kind != 1;
+    form->reduces = kind == 2;
+    uint32_t places[4] = {0};
+    if (form->reduces) {
+        static const char *const operations[] = {"popc", "and", "or", NULL};
+        static const enum reduction values[] = {REDUCE_ADD, REDUCE_AND, REDUCE_OR};
+        int operation = take_one_of(decoder, operations);
+        take_type(decoder);
+        if (operation < 0 || expect_operands(decoder, 3, 4) < 0)
+            return decode_fail(decoder, "this form is not known");
+        form->reduction = values[operation];
+        if (destination(decoder, operand_at(decoder, at++), operation ? 0 : 4, false, &places[0]) <
+            0)
+            return -1;
+    } else if (expect_operands(decoder, kind == 1 ? 2 : 1, 2) < 0) {
+        return -1;
+    }
+    int values = decoder->statement->operand_count - at - form->reduces;
+    form->has_count = values == 2;
+    for (int i = 0; i < values; i++)
+        if (source(decoder, operand_at(decoder, at++), TYPE_U32, 4, &places[1 + i]) < 0)
+            return -1;
+    if (form->reduces && predicate_source(decoder, operand_at(decoder, at),
+                                          &form->predicate_negated, &places[3]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 4);
+    return 0;
+}
