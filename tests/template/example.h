@@ -1,0 +1,72 @@
+/* A small template in a folder of its own, which tests then break in one place at a time. */
+#ifndef EVOTILE_TESTS_TEMPLATE_EXAMPLE_H
+#define EVOTILE_TESTS_TEMPLATE_EXAMPLE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "device/device.h"
+#include "template/template.h"
+
+/* tests/template/example.json as it is; example_new reads it. Tests run in the top folder. */
+static char example_json[8192];
+
+static const char example_kernel[] = "#include \"lib/a.cuh\"\n"
+                                     "#include \"lib/b.cuh\"\n"
+                                     "// kernel\n"
+                                     "#include <cuda_fp16.h>\n";
+
+/* A folder with NAME/ and lib/ in it. */
+struct example {
+    char top[64];
+    char folder[PATH_SIZE];
+};
+
+static inline void example_put(const struct example *example, const char *name, const char *text) {
+    struct error error = {0};
+    char path[PATH_SIZE];
+    if (path_join(path, example->top, name, &error) < 0 ||
+        path_write_file(path, text, strlen(text), &error) < 0) {
+        fprintf(stderr, "%s\n", error.text);
+        abort();
+    }
+}
+
+static inline void example_new(struct example *example) {
+    struct error error = {0};
+    char path[PATH_SIZE];
+    strcpy(example->top, "/tmp/evotile-template-XXXXXX");
+    if (mkdtemp(example->top) == NULL ||
+        path_join(example->folder, example->top, "example", &error) < 0 ||
+        path_join(path, example->top, "lib", &error) < 0 || path_make_folder(path, &error) < 0 ||
+        path_make_folder(example->folder, &error) < 0)
+        abort();
+    char *json =
+        path_read_file("tests/template/example.json", sizeof example_json - 1, NULL, &error);
+    if (json == NULL)
+        abort();
+    strcpy(example_json, json);
+    free(json);
+    example_put(example, "example/template.json", example_json);
+    example_put(example, "example/kernel.cu", example_kernel);
+    example_put(example, "example/reference.cu", "#include \"lib/b.cuh\"\n// reference\n");
+    example_put(example, "lib/a.cuh", "#pragma once\n#include \"lib/b.cuh\"\n// a\n");
+    example_put(example, "lib/b.cuh", "// b");
+}
+
+static inline void example_free(const struct example *example) {
+    struct error error = {0};
+    if (path_remove_tree(example->top, &error) < 0)
+        abort();
+}
+
+static const struct device_info example_device = {
+    .compute_capability = 90,
+    .sm_count = 132,
+    .registers_per_sm = 65536,
+    .threads_per_sm = 2048,
+};
+
+#endif

@@ -1,0 +1,212 @@
+/* template: one thing wrong at a time, and what its author is told: file, line, key, and a caret
+   under the place in an expression. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "template/example.h"
+
+static struct example example;
+
+static const struct shape shape = {{1000, 4, 0}};
+static const struct template_setting setting = {
+    .device = &example_device, .smem_limit = 49152, .cases = &shape, .case_count = 1};
+
+static int make(void **state) {
+    (void)state;
+    example_new(&example);
+    return 0;
+}
+
+static int discard(void **state) {
+    (void)state;
+    example_free(&example);
+    return 0;
+}
+
+/* Writes the example with one piece exchanged. */
+static void put_with(const char *piece, const char *other) {
+    char json[2 * sizeof example_json];
+    const char *at = strstr(example_json, piece);
+    if (at == NULL)
+        fail_msg("the example does not hold: %s", piece);
+    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - example_json), example_json, other,
+             at + strlen(piece));
+    example_put(&example, "example/template.json", json);
+}
+
+/* `message` follows the name of the file; the line that it begins with is the last the piece
+ * touches. */
+struct mistake {
+    const char *piece, *other, *message;
+};
+
+static void assert_told(const struct mistake *mistake, const char *text) {
+    char expected[1600];
+    snprintf(expected, sizeof expected, "%s/template.json:%s", example.folder, mistake->message);
+    if (strcmp(expected, text) != 0)
+        fail_msg("for %s\n  expected: %s\n  told:     %s", mistake->other, expected, text);
+}
+
+static void mistakes_of_the_folder(void **state) {
+    (void)state;
+    static const struct mistake mistakes[] = {
+        {"\"format\": 1", "\"format\": 2", "2: format: this evotile reads templates of format 1"},
+        {"\"format\": 1,", "", "1: the key \"format\" is missing"},
+        {"\"name\": \"example\"", "\"name\": \"\"", "3: name: must have 1 to 47 letters"},
+        {"\"about\": \"doubles numbers\"", "\"abuot\": \"x\"",
+         "4: abuot: unknown key; did you mean \"about\"?"},
+        {"\"maximum\": 100000", "\"maxmum\": 1",
+         "5: dimensions.N.maxmum: unknown key; did you mean \"maximum\"?"},
+        {"min(N, 4)", "min(N, 4", /* the caret stands under the place */
+         "6: dimensions.M.default: column 9: "},
+        {"[0, 1, 7]", "[]", "7: dimensions.KIND.values: must have 1 to 64 values"},
+        {"[\"KIND\"]", "[\"KIN\"]", "8: specialised[0]: no such dimension"},
+        {"\"values\": [32, 64, 128]", "\"values\": [32, 64.5]",
+         "9: genes.THREADS.values[1]: must be a whole number"},
+        {"\"values\": [32, 64, 128]", "\"values\": [64, 32]", "9: genes.THREADS: "},
+        {"\"default\": 64", "\"default\": 65",
+         "9: genes.THREADS.default: is none of the gene's values"},
+        {"\"default\": \"col\"", "\"default\": 1",
+         "10: genes.ORDER.default: is none of the gene's values"},
+        {"ORDER == row\" } }", "ORDER == rwo\" } }", "11: genes.SPLIT"},
+        {"ceil_div(N, THREADS)", "ceil_div(N, THREAD)", "12: derived.BLOCKS: column 13: "},
+        {"\"because\": \"the grid has an end\"", "\"why\": \"x\"",
+         "13: constraints[0].why: unknown key; did you mean \"require\"?"},
+        {"BLOCKS <= 100", "BLOCKS <= ", "13: constraints[0].require: column 11: "},
+        {"\"dtype\": \"f16\"", "\"dtype\": \"fp16\"",
+         "14: tensors.x.dtype: unknown word \"fp16\"; did you mean \"f16\"?"},
+        {"\"role\": \"input\"", "\"role\": \"inptu\"",
+         "14: tensors.x.role: unknown word \"inptu\"; did you mean \"input\"?"},
+        {"\"then\": \"f32\"", "\"than\": \"f32\"",
+         "15: tensors.y.dtype.than: unknown key; did you mean \"then\"?"},
+        {"\"role\": \"output\"", "\"role\": \"output\", \"clear\": true",
+         "16: tensors.y.clear: only a workspace can be cleared"},
+        {"[\"SPLIT\", 3]", "[]", "17: tensors.w.shape: must have 1 to 6 dimensions"},
+        {"[\"SPLIT\", 3]", "[\"SPLIT\", [3]]",
+         "17: tensors.w.shape[1]: must be an expression: a string or a whole number"},
+        {"\"source\": \"kernel.cu\"", "\"source\": \"../kernel.cu\"",
+         "19: source: must name a file in the template's own folder"},
+        {"[\"BLOCKS\", \"M\", 1]", "[\"BLOCKS\", \"M\"]",
+         "20: launches[0].grid: must have 3 extents: x, y, z"},
+        {"[\"x\", \"y\", \"w\",", "[\"x\", \"z\", \"w\",",
+         "21: launches[0].arguments[1]: there is no tensor \"z\""},
+        {"{ \"i32\": \"N\" }", "{ \"i33\": \"N\" }",
+         "21: launches[0].arguments[3].i33: unknown key; did you mean \"i32\"?"},
+        {"{ \"i32\": \"N\" }", "{}",
+         "21: launches[0].arguments[3]: must be {\"i32\": ...} or {\"i64\": ...}"},
+        {"\"option\": \"-DX=1\"", "\"option\": 3",
+         "23: options[1].option: must be a string in double quotes"},
+        {"\"architecture_variant\": true", "\"architecture_variant\": 1",
+         "24: architecture_variant: must be true or false"},
+        {"\"bytes\": \"4 * M * N\"", "\"bytes\": \"4 * M * P\"", "30: bytes: column 9: "},
+        {"\"operations\": \"M * N\",", "", "1: the key \"operations\" is missing"},
+        {"\"relative_l2\": 1e-3", "\"relative_l2\": \"x\"",
+         "27: tolerance.relative_l2: must be a number"},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        struct error error = {0};
+        put_with(mistakes[i].piece, mistakes[i].other);
+        struct template *template = template_load(example.folder, &setting, &error);
+        if (template != NULL)
+            fail_msg("accepted: %s", mistakes[i].other);
+        assert_int_equal(error.kind, ERROR_INPUT);
+        /* Where the message goes on in the words of an expression or a space, only its beginning.
+         */
+        size_t length =
+            strlen(example.folder) + strlen("/template.json:") + strlen(mistakes[i].message);
+        char last = mistakes[i].message[strlen(mistakes[i].message) - 1];
+        if ((last == ' ' || last == 'T') && strlen(error.text) > length)
+            error.text[length] = '\0';
+        assert_told(&mistakes[i], error.text);
+    }
+}
+
+static void carets_stand_under_the_place(void **state) {
+    (void)state;
+    struct error error = {0};
+    put_with("ceil_div(N, THREADS)", "ceil_div(N, THREAD)");
+    assert_null(template_load(example.folder, &setting, &error));
+    const char *lines = strchr(error.text, '\n');
+    assert_non_null(lines);
+    assert_non_null(strstr(error.text, "THREADS")); /* the nearest name */
+    assert_string_equal(lines, "\n    ceil_div(N, THREAD)\n                ^");
+}
+
+static void missing_files(void **state) {
+    (void)state;
+    struct error error = {0};
+    put_with("\"source\": \"kernel.cu\"", "\"source\": \"kernle.cu\"");
+    assert_null(template_load(example.folder, &setting, &error));
+    assert_non_null(strstr(error.text, "template.json:19: source: there is no file "));
+    assert_non_null(strstr(error.text, "example/kernle.cu"));
+    assert_null(template_load("/nowhere", &setting, &error));
+    assert_non_null(strstr(error.text, "/nowhere/template.json: No such file"));
+}
+
+/* What only a genome brings to light is an error of the template too. */
+static void mistakes_in_geometry(void **state) {
+    (void)state;
+    static const struct {
+        const char *piece, *other, *message;
+    } rows[] = {
+        {"[\"BLOCKS\", \"M\", 1]", "[\"BLOCKS - 32\", \"M\", 1]", "grid extent 0 is -16"},
+        {"[\"BLOCKS\", \"M\", 1]", "[1, \"M * 65536\", 1]", "grid extent 1 is 262144"},
+        {"[\"THREADS\", 1, 1]", "[\"THREADS * 1000\", 1, 1]", "block extent 0 is 64000"},
+        {"[\"THREADS\", 1, 1]", "[\"THREADS\", 64, 64]", "262144 threads"},
+        {"\"THREADS * 4\"", "\"THREADS - 1000\"", "-936 bytes of shared memory"},
+        {"{ \"i32\": \"N\" }", "{ \"i32\": \"N * 10000000\" }", "argument 3 is 10000000000"},
+        {"\"shape\": [\"M\", \"N\"], \"role\": \"input\"",
+         "\"shape\": [\"M\", \"N - 1000\"], \"role\": \"input\"", "tensor x: extent 1 is 0"},
+        {"\"shape\": [\"M\", \"N\"], \"role\": \"input\"",
+         "\"shape\": [\"M << 1\", \"N\"], \"role\": \"input\"", NULL},
+        {"\"shape\": [\"M\", \"N\"], \"role\": \"input\"",
+         "\"shape\": [\"M * 1000000000\", \"N * 1000000000\"], \"role\": \"input\"", "tensor x"},
+        {"\"operations\": \"M * N\"", "\"operations\": \"M / (N - 1000)\"", "M / (N - 1000)"},
+        {"\"bytes\": \"4 * M * N\"", "\"bytes\": \"log2(-N)\"", "log2(-N)"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct error error = {0};
+        struct plan plan;
+        put_with(rows[i].piece, rows[i].other);
+        struct template *template = template_load(example.folder, &setting, &error);
+        if (rows[i].message == NULL) {
+            assert_null(template);
+            continue;
+        }
+        if (template == NULL)
+            fail_msg("%s", error.text);
+        struct genome genome = genome_default(template->space);
+        if (template_plan(template, &genome, 0, &plan, &error) == 0)
+            fail_msg("planned: %s", rows[i].other);
+        if (strstr(error.text, "template.json: ") == NULL ||
+            strstr(error.text, rows[i].message) == NULL)
+            fail_msg("for %s: %s", rows[i].other, error.text);
+        template_free(template);
+    }
+}
+
+static void probes_are_checked(void **state) {
+    (void)state;
+    struct error error = {0};
+    put_with("{ \"N\": 64, \"M\": 1 }", "{ \"N\": 64, \"KIND\": 1 }");
+    struct template *template = template_load(example.folder, &setting, &error);
+    assert_non_null(template);
+    assert_null(template_load_probes(template, &setting, &error));
+    assert_non_null(strstr(error.text, "31: probe_cases[1].KIND: unknown key"));
+    template_free(template);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(mistakes_of_the_folder, make, discard),
+        cmocka_unit_test_setup_teardown(carets_stand_under_the_place, make, discard),
+        cmocka_unit_test_setup_teardown(missing_files, make, discard),
+        cmocka_unit_test_setup_teardown(mistakes_in_geometry, make, discard),
+        cmocka_unit_test_setup_teardown(probes_are_checked, make, discard),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
