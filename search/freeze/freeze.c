@@ -192,11 +192,31 @@ static void check_request(const struct freeze_request *request) {
         BUG("no replay command");
 }
 
+/* A genome may have been found with another template, config or device than is loaded now. */
+static int check_genomes(const struct export *export, struct error *error) {
+    const struct template *template = export->template;
+    for (int c = 0; c < template->case_count; c++) {
+        const struct genome *genome = export->request->units[export->request->cases[c].unit].genome;
+        char text[GENOME_TEXT_SIZE];
+        char name[CASE_NAME_SIZE];
+        if (template_admits(template, genome, c))
+            continue;
+        genome_print(genome, template->space, text);
+        template_print_shape(template, &template->cases[c], name);
+        return error_input(error,
+                           "the genome %.600s is not valid for %.300s: has the template or the "
+                           "config changed? `evotile space CONFIG --genome ...` says why",
+                           text, name);
+    }
+    return 0;
+}
+
 static int write_folder(struct export *export, const char *folder, const char *fresh,
                         const char *aside, struct error *error) {
     const struct template *template = export->template;
     char parent[PATH_SIZE];
-    if (check_place(folder, export->request->force, error) < 0 || check_names(export, error) < 0)
+    if (check_place(folder, export->request->force, error) < 0 || check_names(export, error) < 0 ||
+        check_genomes(export, error) < 0)
         return -1;
     if (template->cpu_reference == NULL)
         return error_input(error,

@@ -181,6 +181,21 @@ static void test_names(void **state) {
     example_free(example);
 }
 
+/* A genome that the template no longer admits would give a launcher that refuses every shape. */
+static void test_invalid_genome(void **state) {
+    struct error error = {0};
+    struct example *example = example_new("softmax_rows", one_case);
+    must(genome_parse(&example->genomes[0], example->template->space, "THREADS=32,ROW_THREADS=1024",
+                      &error),
+         &error);
+    example_request(example);
+    assert_int_equal(freeze_write(&example->request, within(*state, "rows"), &error), -1);
+    assert_non_null(strstr(error.text, "ROW_THREADS=1024"));
+    assert_non_null(strstr(error.text, "ROWS=64,COLS=512"));
+    assert_false(path_exists(within(*state, "rows")));
+    example_free(example);
+}
+
 static void test_predicted(void **state) {
     struct error error = {0};
     struct example *example = example_new("softmax_rows", one_case);
@@ -199,7 +214,7 @@ int main(void) {
         FOLDER_TEST(test_no_workspace), FOLDER_TEST(test_template_copy),
         FOLDER_TEST(test_existing),     FOLDER_TEST(test_foreign_folder),
         FOLDER_TEST(test_full_disk),    FOLDER_TEST(test_names),
-        FOLDER_TEST(test_predicted),
+        FOLDER_TEST(test_predicted),    FOLDER_TEST(test_invalid_genome),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
