@@ -100,13 +100,17 @@ static void check_proof(struct doctor *doctor, struct device *device) {
 
 /* ---- GPUs ---- */
 
-/* "SM 345 of 1980 MHz": what is unknown is left out. */
-static void add_figure(char *line, const char *format, double figure) {
+/* Adds "SM 345 of 1980 MHz"; what is unknown is left out. */
+static void add_figure(char line[DOCTOR_LINE_SIZE], const char *name, double figure, double most,
+                       const char *unit) {
     size_t used = strlen(line);
-    if (figure >= 0) {
-        used += (size_t)snprintf(line + used, DOCTOR_LINE_SIZE - used, "%s", used > 0 ? ", " : "");
-        snprintf(line + used, DOCTOR_LINE_SIZE - used, format, figure);
-    }
+    if (figure < 0)
+        return;
+    used += (size_t)snprintf(line + used, DOCTOR_LINE_SIZE - used, "%s%s%.0f", used > 0 ? ", " : "",
+                             name, figure);
+    if (most >= 0)
+        used += (size_t)snprintf(line + used, DOCTOR_LINE_SIZE - used, " of %.0f", most);
+    snprintf(line + used, DOCTOR_LINE_SIZE - used, " %s", unit);
 }
 
 static void check_state(struct doctor *doctor, const char *spec, const struct nvml_state *state) {
@@ -114,13 +118,10 @@ static void check_state(struct doctor *doctor, const char *spec, const struct nv
     char check[96];
     char slowdowns[NVML_SLOWDOWN_SIZE];
     snprintf(check, sizeof check, "%s clocks", spec);
-    add_figure(line, "SM at %.0f MHz", state->sm_mhz);
-    add_figure(line, "at most %.0f", state->sm_max_mhz);
-    add_figure(line, "memory at %.0f MHz", state->memory_mhz);
-    add_figure(line, "at most %.0f", state->memory_max_mhz);
-    add_figure(line, "%.0f degrees Celsius", state->temperature_c);
-    add_figure(line, "%.0f W", state->power_w);
-    add_figure(line, "at most %.0f", state->power_limit_w);
+    add_figure(line, "SM ", state->sm_mhz, state->sm_max_mhz, "MHz");
+    add_figure(line, "memory ", state->memory_mhz, state->memory_max_mhz, "MHz");
+    add_figure(line, "", state->temperature_c, -1, "degrees Celsius");
+    add_figure(line, "", state->power_w, state->power_limit_w, "W");
     if (*nvml_slowdowns(state->slowdowns, slowdowns) != '\0')
         doctor_say(doctor, DOCTOR_WARNING, check,
                    "timings vary while it lasts; cool it, lift its limits, or wait",
