@@ -57,7 +57,7 @@ struct export {
 /* "kernel", "kernel_2": without extension. */
 enum { STEM_SIZE = 24 };
 const char *unit_stem(int unit, char stem[STEM_SIZE]);
-/* The symbol of a template's kernel in that unit: softmax_rows, softmax_rows_2. */
+/* The symbol of a template's kernel in that unit: KERNEL, KERNEL_2 .... */
 enum { SYMBOL_SIZE = NAME_SIZE + 16 };
 const char *unit_symbol(int unit, const char *kernel, char symbol[SYMBOL_SIZE]);
 /* "D=64,CAUSAL=1", or "" where the template specialises nothing. */
