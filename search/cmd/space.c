@@ -453,6 +453,6 @@ const struct verb verb_space = {
         "\n"
         "  evotile space configs/demo.json\n"
         "  evotile space configs/demo.json --genome BLOCK_M=32,KV_SPLITS=4\n"
-        "  evotile space configs/softmax.json --device emulated:sm_89 --goal 0 --json",
+        "  evotile space configs/demo.json --device emulated:sm_90 --goal 0 --json",
     .run = space_run,
 };
