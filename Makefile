@@ -70,7 +70,7 @@ LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib) -lstdc++ -lm -ldl -lp
 # build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries.
 LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$$ORIGIN/lib'
 quiet := $(if $(V),,@)# V=1 shows the commands
-compile_c = $(CC) -std=c11 $(CPPFLAGS) $(CFLAGS) $(warnings) $(sanitize) -MMD -MP
+compile_c = $(CC) -std=c11 $(CPPFLAGS) $(define_version) $(CFLAGS) $(warnings) $(sanitize) -MMD -MP
 compile_cxx = $(CXX) -std=c++17 $(CPPFLAGS) $(CFLAGS) $(warnings) $(sanitize) -fno-exceptions \
               -fno-rtti -MMD -MP
 
@@ -104,7 +104,7 @@ endef
 
 # Only what names the version is compiled again when it changes.
 versioned := $(patsubst %.c,$(BUILD)/%.o,$(shell grep -rl EVOTILE_VERSION search --include='*.c'))
-$(versioned): CPPFLAGS += -DEVOTILE_VERSION='"$(version)"'
+$(versioned): private define_version = -DEVOTILE_VERSION='"$(version)"'
 $(versioned): $(BUILD)/version
 
 # These two files change only with their text: other flags or another toolkit compile everything anew.
