@@ -235,7 +235,7 @@ const struct verb verb_export = {
         "measured figures and their\nkey. A folder that exists is left alone, unless it is an "
         "earlier "
         "export and --force is given.\n\n"
-        "  evotile export results/night --out kernels/attention_h200\n"
+        "  evotile export results/night --out kernels/night\n"
         "  evotile export results/night --rank 2 --out kernels/second --force\n",
     .run = run,
 };

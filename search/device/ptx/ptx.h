@@ -17,7 +17,7 @@
  *     struct ptx_memory *memory = ptx_memory_new();
  *     uint64_t address = ptx_memory_allocate(memory, "o", bytes);
  *     struct ptx_module *module = ptx_module_new(text, memory, &error);
- *     const struct ptx_kernel *kernel = ptx_module_kernel(module, "attention");
+ *     const struct ptx_kernel *kernel = ptx_module_kernel(module, "scale");
  *     struct ptx_launch launch = {.kernel = kernel, .grid = {8, 1, 1}, .block = {128, 1, 1},
  *                                 .arguments = bytes, .argument_bytes = 24};
  *     if (ptx_launch(&launch, &counts, &fault) < 0)
