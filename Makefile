@@ -64,14 +64,16 @@ endef
 version := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 CPPFLAGS += -Isearch -I$(CUDA_HOME)/include -D_GNU_SOURCE -DEVOTILE_CUDA_HOME='"$(CUDA_HOME)"'
 CFLAGS ?= -O2 -g
+# Hidden: what the engine calls `bind` must not stand in for libc's when the driver calls it.
+visibility := -fvisibility=hidden
 warnings := -Wall -Wextra -Werror $(unlike_gcc)
 # Asked when something is linked, not before: `make deps` may have installed them meanwhile.
 LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib) -lstdc++ -lm -ldl -lpthread
 # build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries.
 LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$$ORIGIN/lib'
 quiet := $(if $(V),,@)# V=1 shows the commands
-compile_c = $(CC) -std=c11 $(CPPFLAGS) $(define_version) $(CFLAGS) $(warnings) $(sanitize) -MMD -MP
-compile_cxx = $(CXX) -std=c++17 $(CPPFLAGS) $(CFLAGS) $(warnings) $(sanitize) -fno-exceptions \
+compile_c = $(CC) -std=c11 $(CPPFLAGS) $(define_version) $(CFLAGS) $(visibility) $(warnings) $(sanitize) -MMD -MP
+compile_cxx = $(CXX) -std=c++17 $(CPPFLAGS) $(CFLAGS) $(visibility) $(warnings) $(sanitize) -fno-exceptions \
               -fno-rtti -MMD -MP
 
 all: $(BUILD)/evotile ## build/evotile

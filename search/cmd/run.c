@@ -142,7 +142,7 @@ const struct verb verb_run = {
         "done "
         "again on resume.\n\n"
         "  evotile run configs/demo.json\n"
-        "  evotile run configs/softmax.json --time 8h --device cuda:0 --out results/night\n",
+        "  evotile run configs/demo.json --time 8h --device cuda:0 --out results/night\n",
     .run = run,
 };
 

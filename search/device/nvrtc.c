@@ -86,7 +86,7 @@ struct nvrtc *nvrtc_open(struct error *error) {
 void nvrtc_close(struct nvrtc *nvrtc) {
     if (nvrtc == NULL)
         return;
-    dlclose(nvrtc->library);
+    /* NVRTC keeps what it allocated when it is unloaded, so it stays. */
     free(nvrtc);
 }
 
