@@ -1,0 +1,39 @@
+/* Any text at all: parse it, decode it, and run what kernels it has, for a few steps. */
+#include "device/ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct error error = {0};
+    char *text = malloc(size + 1);
+    if (!text)
+        return 0;
+    memcpy(text, data, size);
+    text[size] = '\0';
+    struct ptx_memory *memory = ptx_memory_new();
+    struct ptx_module *module = ptx_module_new(text, memory, &error);
+    free(text);
+    const struct ptx_kernel *kernel;
+    for (int i = 0; module && i < 4 && (kernel = ptx_module_kernel_at(module, i)); i++) {
+        /* Every eight bytes of the arguments are the address of a buffer, so that some accesses hit. */
+        uint64_t buffer = ptx_memory_allocate(memory, "buffer", 4096);
+        memset(ptx_memory_at(memory, buffer, 4096), 0, 4096);
+        uint64_t arguments[4096];
+        for (size_t j = 0; j < sizeof arguments / sizeof *arguments; j++)
+            arguments[j] = buffer;
+        struct ptx_launch launch = {.kernel = kernel,
+                                    .grid = {2, 1, 1},
+                                    .block = {48, 1, 1},
+                                    .smem_bytes = 1024,
+                                    .arguments = arguments,
+                                    .argument_bytes = kernel->argument_bytes,
+                                    .step_limit = 400};
+        struct ptx_counts counts;
+        struct ptx_fault fault;
+        ptx_launch(&launch, &counts, &fault);
+    }
+    ptx_module_free(module);
+    ptx_memory_free(memory);
+    return 0;
+}
