@@ -16,7 +16,9 @@ static void print_verbs(FILE *out) {
     for (int i = 0; i < VERB_COUNT; i++)
         if (!verbs[i]->hidden)
             fprintf(out, "  %-8s  %s\n", verbs[i]->name, verbs[i]->summary);
-    fprintf(out, "\n`evotile help VERB` tells what a verb does, with examples.\n");
+    fprintf(out,
+            "\n`evotile help VERB` tells what a verb does, with examples.\n"
+            "Exit status: 0 done, 1 failed, 2 bad usage or bad input, 3 a gate was not met.\n");
 }
 
 static const struct verb *find_verb(const char *name) {

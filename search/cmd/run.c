@@ -76,13 +76,6 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct config *config = config_load(argv[0], templates, &error);
     if (config == NULL)
         return error_report(&error);
-    if (config->trials == 0 && config->seconds == 0 && settings.trials == 0 &&
-        settings.seconds == 0) {
-        config_free(config);
-        fprintf(stderr, "evotile: no budget: give --trials or --time, or \"budget\" in %s\n",
-                argv[0]);
-        return STATUS_USAGE;
-    }
     if (out != NULL)
         snprintf(run_dir, sizeof run_dir, "%s", out);
     else if (default_run_dir(argv[0], run_dir, &error) < 0) {
