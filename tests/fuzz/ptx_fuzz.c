@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(text);
     const struct ptx_kernel *kernel;
     for (int i = 0; module && i < 4 && (kernel = ptx_module_kernel_at(module, i)); i++) {
-        /* Every eight bytes of the arguments are the address of a buffer, so that some accesses hit. */
+        /* Every eight bytes of the arguments are the address of a buffer, so that some accesses
+         * hit. */
         uint64_t buffer = ptx_memory_allocate(memory, "buffer", 4096);
         memset(ptx_memory_at(memory, buffer, 4096), 0, 4096);
         uint64_t arguments[4096];

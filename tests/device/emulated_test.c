@@ -1,0 +1,323 @@
+/* The emulated backend through the table of functions that all devices share. */
+#include "device/ptx/harness.h"
+
+#include "device/device.h"
+#include "device/emulated.h"
+#include "device/predict.h"
+#include "device/ptxas_report.h"
+
+#include <math.h>
+
+static const struct device_info l4 = {
+    .spec = "emulated:sm_89",
+    .name = "NVIDIA L4",
+    .compute_capability = 89,
+    .sm_count = 58,
+    .smem_per_block = 49152,
+    .smem_per_block_optin = 101376,
+    .smem_per_sm = 102400,
+    .registers_per_sm = 65536,
+    .threads_per_sm = 1536,
+    .blocks_per_sm = 24,
+    .memory_bytes = 25769803776,
+    .l2_bytes = 50331648,
+    .clock_mhz = 2040,
+    .dram_gb_per_s = 300,
+    .tensor_tflops = 60.5,
+    .fp32_tflops = 30.3,
+};
+
+static const char source[] = "__device__ unsigned long long mark = 0x1122334455667788ull;\n"
+                             "extern \"C\" __global__ void scale(float *x, float by, int n) {\n"
+                             "    __shared__ float smem[128];\n"
+                             "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                             "    smem[threadIdx.x] = by; __syncthreads();\n"
+                             "    if (i < n) x[i] *= smem[127 - threadIdx.x];\n"
+                             "}\n"
+                             "extern \"C\" __global__ void wrong(float *x, int how) {\n"
+                             "    if (how == 0) x[-1] = 0;\n"
+                             "    if (how == 1) *(volatile float *)(x + 1000000);\n"
+                             "    if (how == 2) while (1) x[0] += 1;\n"
+                             "    if (how == 3) __trap();\n"
+                             "}\n";
+
+struct fixture {
+    struct device *device;
+    struct device_module *module;
+    uint64_t x;
+    char *ptx, log[8192];
+};
+
+enum { N = 1000 };
+
+static void set_up(struct fixture *fixture) {
+    struct error error = {0};
+    fixture->ptx = compile_cuda(source, "sm_89", fixture->log, sizeof fixture->log);
+    if (!fixture->ptx && !fixture->log[0])
+        skip();
+    if (!fixture->ptx)
+        fail_msg("%s", fixture->log);
+    struct device_image image = {.name = "test", .ptx = fixture->ptx, .log = fixture->log};
+    fixture->device = emulated_open_with(&l4, &error);
+    assert_non_null(fixture->device);
+    assert_true(fixture->device->info.predicts);
+    const struct device_backend *backend = fixture->device->backend;
+    if (backend->module_load(fixture->device, &image, &fixture->module, &error) < 0 ||
+        backend->memory_new(fixture->device, "x", N * 4, &fixture->x, &error) < 0)
+        fail_msg("%s", error.text);
+}
+
+static void tear_down(struct fixture *fixture) {
+    const struct device_backend *backend = fixture->device->backend;
+    backend->memory_free(fixture->device, fixture->x);
+    backend->module_unload(fixture->device, fixture->module);
+    backend->close(fixture->device);
+    free(fixture->ptx);
+}
+
+static struct device_argument argument(const void *value, int size) {
+    struct device_argument argument = {.size = size};
+    memcpy(argument.bytes, value, (size_t)size);
+    return argument;
+}
+
+static struct device_launch scale_launch(struct fixture *fixture, float by, unsigned blocks) {
+    int n = N;
+    struct device_launch launch = {.module = fixture->module,
+                                   .kernel = "scale",
+                                   .grid = {blocks, 1, 1},
+                                   .block = {128, 1, 1},
+                                   .argument_count = 3};
+    launch.arguments[0] = argument(&fixture->x, 8);
+    launch.arguments[1] = argument(&by, 4);
+    launch.arguments[2] = argument(&n, 4);
+    return launch;
+}
+
+static void test_sequence(void **unused) {
+    (void)unused;
+    struct fixture fixture;
+    struct error error = {0};
+    char reason[REASON_SIZE] = "";
+    float x[N];
+    set_up(&fixture);
+    const struct device_backend *backend = fixture.device->backend;
+    for (int i = 0; i < N; i++)
+        x[i] = (float)i;
+    assert_int_equal(backend->write(fixture.device, fixture.x, x, sizeof x, &error), 0);
+    struct device_sequence sequence = {.count = 3};
+    sequence.launches[0] = scale_launch(&fixture, 3, 8);
+    sequence.launches[1] =
+        (struct device_launch){.clear_address = fixture.x + 40, .clear_bytes = 40};
+    sequence.launches[2] = scale_launch(&fixture, 0.5f, 8);
+    assert_int_equal(backend->run(fixture.device, &sequence, 10, reason), VERDICT_OK);
+    assert_int_equal(backend->read(fixture.device, fixture.x, x, sizeof x, &error), 0);
+    for (int i = 0; i < N; i++)
+        assert_true(x[i] == (i >= 10 && i < 20 ? 0 : (float)i * 1.5f));
+    assert_int_equal(backend->fill32(fixture.device, fixture.x, 7, N, &error), 0);
+    assert_int_equal(backend->read(fixture.device, fixture.x + 4 * N - 4, x, 4, &error), 0);
+    assert_int_equal(*(uint32_t *)x, 7);
+    assert_int_equal(backend->read(fixture.device, fixture.x + 4 * N - 4, x, 8, &error), -1);
+    assert_non_null(strstr(error.text, "'x'"));
+    uint64_t mark;
+    assert_int_equal(backend->global_u64(fixture.device, fixture.module, "mark", &mark, &error), 0);
+    assert_true(mark == 0x1122334455667788ull);
+    assert_int_equal(backend->global_u64(fixture.device, fixture.module, "no", &mark, &error), -1);
+    tear_down(&fixture);
+}
+
+static void test_verdicts(void **unused) {
+    (void)unused;
+    static const struct {
+        enum verdict verdict;
+        const char *said;
+    } wanted[] = {{VERDICT_WROTE_OUTSIDE, "4 bytes before the start of 'x'"},
+                  {VERDICT_CRASHED, "loaded 4 bytes"},
+                  {VERDICT_TIMEOUT, "past its deadline"},
+                  {VERDICT_CRASHED, "executed trap"},
+                  {VERDICT_OK, ""}};
+    struct fixture fixture;
+    set_up(&fixture);
+    for (int how = 0; how < 5; how++) {
+        char reason[REASON_SIZE] = "";
+        struct device_sequence sequence = {.count = 1};
+        sequence.launches[0] = (struct device_launch){.module = fixture.module,
+                                                      .kernel = "wrong",
+                                                      .grid = {1, 1, 1},
+                                                      .block = {32, 1, 1},
+                                                      .argument_count = 2};
+        sequence.launches[0].arguments[0] = argument(&fixture.x, 8);
+        sequence.launches[0].arguments[1] = argument(&how, 4);
+        enum verdict verdict =
+            fixture.device->backend->run(fixture.device, &sequence, 0.05, reason);
+        if (verdict != wanted[how].verdict || !strstr(reason, wanted[how].said))
+            fail_msg("%d: %s, %s", how, verdict_name(verdict), reason);
+    }
+    tear_down(&fixture);
+}
+
+static void test_launches_that_do_not_fit(void **unused) {
+    (void)unused;
+    struct fixture fixture;
+    char reason[REASON_SIZE];
+    set_up(&fixture);
+    struct device_sequence sequence = {.count = 1};
+    sequence.launches[0] = scale_launch(&fixture, 1, 1);
+    sequence.launches[0].smem_bytes = 101376; /* and 512 that are static */
+    assert_int_equal(fixture.device->backend->run(fixture.device, &sequence, 1, reason),
+                     VERDICT_LAUNCH_FAILED);
+    sequence.launches[0] = scale_launch(&fixture, 1, 1);
+    sequence.launches[0].argument_count = 2;
+    assert_int_equal(fixture.device->backend->run(fixture.device, &sequence, 1, reason),
+                     VERDICT_LAUNCH_FAILED);
+    sequence.launches[0] = scale_launch(&fixture, 1, 1);
+    sequence.launches[0].kernel = "nobody";
+    assert_int_equal(fixture.device->backend->run(fixture.device, &sequence, 1, reason),
+                     VERDICT_LAUNCH_FAILED);
+    assert_non_null(strstr(reason, "nobody"));
+    tear_down(&fixture);
+}
+
+static void test_resources(void **unused) {
+    (void)unused;
+    struct fixture fixture;
+    struct error error = {0};
+    struct resources resources;
+    set_up(&fixture);
+    const struct device_backend *backend = fixture.device->backend;
+    assert_int_equal(
+        backend->resources(fixture.device, fixture.module, "scale", 128, 20000, &resources, &error),
+        0);
+    assert_true(resources.registers >= 8 && resources.registers <= 32);
+    assert_int_equal(resources.smem_bytes, 20512);
+    assert_int_equal(resources.spill_bytes, 0);
+    assert_int_equal(resources.ctas_per_sm, 4); /* 102400 / (20512 + 1024, in units of 128) */
+    assert_true(fabs(resources.occupancy - 4 * 128 / 1536.0) < 1e-12);
+    assert_int_equal(
+        backend->resources(fixture.device, fixture.module, "no", 128, 0, &resources, &error), -1);
+    tear_down(&fixture);
+}
+
+static double predicted(struct fixture *fixture, unsigned blocks, int64_t bytes) {
+    char reason[REASON_SIZE];
+    double samples_us[3];
+    struct device_sequence sequence = {.count = 1};
+    struct device_timing timing = {.launches = 10, .bytes = bytes};
+    struct device_graph *graph;
+    const struct device_backend *backend = fixture->device->backend;
+    sequence.launches[0] = scale_launch(fixture, 1, blocks);
+    assert_int_equal(backend->run(fixture->device, &sequence, 10, reason), VERDICT_OK);
+    assert_int_equal(backend->graph_new(fixture->device, &sequence, 1, &timing, &graph, reason),
+                     VERDICT_OK);
+    assert_int_equal(backend->graph_sample(fixture->device, graph, 3, samples_us, reason),
+                     VERDICT_OK);
+    backend->graph_free(fixture->device, graph);
+    assert_true(samples_us[0] == samples_us[1] && samples_us[1] == samples_us[2]);
+    return samples_us[0];
+}
+
+static void test_times(void **unused) {
+    (void)unused;
+    struct fixture fixture;
+    set_up(&fixture);
+    double few = predicted(&fixture, 8, 1 << 10), many = predicted(&fixture, 800, 1 << 10);
+    assert_true(few > 0.5 && few < many);
+    assert_true(predicted(&fixture, 8, 300000000) > 1000); /* a millisecond of DRAM */
+    assert_true(predicted(&fixture, 8, 1 << 10) == few);
+    tear_down(&fixture);
+}
+
+/* ---- Pure functions ---- */
+
+static void test_occupancy(void **unused) {
+    (void)unused;
+    /* registers, threads, shared memory -> blocks, worked out by the occupancy rules */
+    static const int known[][4] = {
+        {32, 128, 0, 12},      {64, 128, 0, 8},   {65, 128, 0, 7}, {255, 128, 0, 2},
+        {168, 128, 49152, 2},  {32, 1024, 0, 1},  {32, 32, 0, 24}, {128, 256, 101376, 1},
+        {128, 256, 101377, 0}, {255, 1024, 0, 0}, {0, 128, 0, 12}, {40, 128, 33 * 1024, 2},
+        {96, 160, 0, 4},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (occupancy_blocks(&l4, known[i][0], known[i][1], known[i][2]) != known[i][3])
+            fail_msg("%d registers, %d threads, %d bytes: %d blocks, not %d", known[i][0],
+                     known[i][1], known[i][2],
+                     occupancy_blocks(&l4, known[i][0], known[i][1], known[i][2]), known[i][3]);
+}
+
+static void test_predictions_are_sensible(void **unused) {
+    (void)unused;
+    struct prediction_input base = {.blocks = 580,
+                                    .threads = 128,
+                                    .resources = {.ctas_per_sm = 4},
+                                    .warp_instructions = 1e7,
+                                    .matrix_operations = 4e9,
+                                    .shared_wavefronts = 2e6,
+                                    .barriers = 1e4,
+                                    .async_bytes = 1e7,
+                                    .dram_bytes = 1e6};
+    double time_us = predict_launch_us(&l4, &base);
+    struct prediction_input other = base;
+    assert_true(time_us > 4e9 / (l4.tensor_tflops * 1e6)); /* no faster than the tensor cores */
+    other.resources.ctas_per_sm = 1;
+    assert_true(predict_launch_us(&l4, &other) > time_us); /* little occupancy */
+    other = base;
+    other.resources.spill_bytes = 400;
+    assert_true(predict_launch_us(&l4, &other) > time_us); /* spills */
+    other = base;
+    other.load_bytes = other.async_bytes;
+    other.async_bytes = 0;
+    assert_true(predict_launch_us(&l4, &other) > time_us); /* loads that are waited for */
+    other = base;
+    other.shared_wavefronts *= 8;
+    assert_true(predict_launch_us(&l4, &other) > time_us); /* bank conflicts */
+    other = base;
+    other.blocks = 29; /* the same work on half of the chip */
+    assert_true(predict_launch_us(&l4, &other) > 1.5 * time_us);
+    other = base;
+    other.blocks = 581; /* one block more than ten waves */
+    other.warp_instructions *= 581.0 / 580;
+    other.matrix_operations *= 581.0 / 580;
+    assert_true(predict_launch_us(&l4, &other) > 1.05 * time_us);
+    assert_true(predict_clear_us(&l4, 3e8) > 1000);
+}
+
+static void test_ptxas_report(void **unused) {
+    (void)unused;
+    static const char log[] =
+        "ptxas info    : 32 bytes gmem\n"
+        "ptxas info    : Compiling entry function 'first' for 'sm_89'\n"
+        "ptxas info    : Function properties for first\n"
+        "ptxas         .     72 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads\n"
+        "ptxas info    : Used 40 registers, used 1 barriers, 128 bytes smem, 376 bytes cmem[0]\n"
+        "ptxas info    : Function properties for helper\n"
+        "ptxas         .     16 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads\n"
+        "ptxas info    : Compiling entry function 'first_too' for 'sm_89'\n"
+        "ptxas info    : Function properties for first_too\n"
+        "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 255 registers, used 0 barriers\n";
+    struct ptxas_report report;
+    assert_true(ptxas_report_find(log, "first", &report));
+    assert_int_equal(report.registers, 40);
+    assert_int_equal(report.stack_bytes, 72);
+    assert_int_equal(report.spill_bytes, 20);
+    assert_true(ptxas_report_find(log, "first_too", &report));
+    assert_int_equal(report.registers, 255);
+    assert_int_equal(report.spill_bytes, 0);
+    assert_false(ptxas_report_find(log, "helper", &report));
+    assert_false(ptxas_report_find("", "first", &report));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sequence),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_launches_that_do_not_fit),
+        cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_occupancy),
+        cmocka_unit_test(test_predictions_are_sensible),
+        cmocka_unit_test(test_ptxas_report),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
