@@ -1,7 +1,9 @@
 #include "trial/wire.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +86,14 @@ static void add_int64(cJSON *object, const char *name, int64_t value) {
     cJSON_AddStringToObject(object, name, digits);
 }
 
+/* cJSON prints the shortest number that is nearly the one it was given; ours come back as they
+   were. What is not finite becomes null. */
+static cJSON *number(double value) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.17g", value);
+    return isfinite(value) ? cJSON_CreateRaw(digits) : cJSON_CreateNull();
+}
+
 static cJSON *print_fields(const struct field *fields, const void *from) {
     cJSON *object = cJSON_CreateObject();
     for (const struct field *field = fields; field->name != NULL; field++) {
@@ -96,7 +106,7 @@ static cJSON *print_fields(const struct field *fields, const void *from) {
             add_int64(object, field->name, *(const int64_t *)at);
             break;
         case FIELD_DOUBLE:
-            cJSON_AddNumberToObject(object, field->name, *(const double *)at);
+            cJSON_AddItemToObject(object, field->name, number(*(const double *)at));
             break;
         case FIELD_BOOL:
             cJSON_AddBoolToObject(object, field->name, *(const bool *)at);
@@ -109,35 +119,57 @@ static cJSON *print_fields(const struct field *fields, const void *from) {
     return object;
 }
 
-/* Readers clear `ok` where a message lacks what it must have. */
+/* Readers clear `ok` where a message lacks what it must have, or has something else there. */
 static const cJSON *member(const cJSON *object, const char *name, bool *ok) {
     const cJSON *found = cJSON_GetObjectItemCaseSensitive(object, name);
     *ok = *ok && found != NULL;
     return found;
 }
 
+static const cJSON *array(const cJSON *object, const char *name, int least, int most, bool *ok) {
+    const cJSON *found = member(object, name, ok);
+    int count = cJSON_GetArraySize(found);
+    *ok = *ok && cJSON_IsArray(found) && count >= least && count <= most;
+    return *ok ? found : NULL;
+}
+
 static int64_t read_int64(const cJSON *object, const char *name, bool *ok) {
     const cJSON *found = member(object, name, ok);
-    if (!cJSON_IsString(found)) {
-        *ok = false;
-        return 0;
-    }
-    return strtoll(found->valuestring, NULL, 10);
+    const char *digits = cJSON_IsString(found) ? found->valuestring : "";
+    char *end;
+    errno = 0;
+    int64_t value = strtoll(digits, &end, 10);
+    *ok = *ok && end != digits && *end == '\0' && errno == 0;
+    return *ok ? value : 0;
 }
 
 static int read_int(const cJSON *object, const char *name, int least, int most, bool *ok) {
     const cJSON *found = member(object, name, ok);
-    if (!cJSON_IsNumber(found) || found->valuedouble < least || found->valuedouble > most) {
-        *ok = false;
-        return least;
-    }
-    return found->valueint;
+    *ok = *ok && cJSON_IsNumber(found) && found->valuedouble >= least &&
+          found->valuedouble <= most && found->valuedouble == found->valueint;
+    return *ok ? found->valueint : least;
+}
+
+static double double_of(const cJSON *value, bool *ok) {
+    *ok = *ok && (cJSON_IsNull(value) || (cJSON_IsNumber(value) && isfinite(value->valuedouble)));
+    return *ok && cJSON_IsNumber(value) ? value->valuedouble : 0.0;
+}
+
+static bool read_bool(const cJSON *object, const char *name, bool *ok) {
+    const cJSON *found = member(object, name, ok);
+    *ok = *ok && cJSON_IsBool(found);
+    return cJSON_IsTrue(found);
+}
+
+static void read_text(const cJSON *object, const char *name, char *to, size_t size, bool *ok) {
+    const cJSON *found = member(object, name, ok);
+    *ok = *ok && cJSON_IsString(found);
+    snprintf(to, size, "%s", *ok ? found->valuestring : "");
 }
 
 static void read_fields(const struct field *fields, const cJSON *object, void *to, bool *ok) {
     for (const struct field *field = fields; field->name != NULL; field++) {
         void *at = (char *)to + field->offset;
-        const cJSON *found = member(object, field->name, ok);
         switch (field->kind) {
         case FIELD_INT:
             *(int *)at = read_int(object, field->name, INT32_MIN, INT32_MAX, ok);
@@ -145,14 +177,14 @@ static void read_fields(const struct field *fields, const cJSON *object, void *t
         case FIELD_INT64:
             *(int64_t *)at = read_int64(object, field->name, ok);
             break;
-        case FIELD_DOUBLE: /* cJSON writes what is not finite as null */
-            *(double *)at = cJSON_IsNumber(found) ? found->valuedouble : 0.0;
+        case FIELD_DOUBLE:
+            *(double *)at = double_of(member(object, field->name, ok), ok);
             break;
         case FIELD_BOOL:
-            *(bool *)at = cJSON_IsTrue(found);
+            *(bool *)at = read_bool(object, field->name, ok);
             break;
         case FIELD_TEXT:
-            snprintf(at, field->size, "%s", cJSON_IsString(found) ? found->valuestring : "");
+            read_text(object, field->name, at, field->size, ok);
             break;
         }
     }
@@ -169,15 +201,13 @@ static void add_genome(cJSON *object, const struct genome *genome) {
 
 static void read_genome(const cJSON *object, struct genome *genome, bool *ok) {
     const cJSON *found = member(object, "genome", ok);
+    const char *digits = cJSON_IsString(found) ? found->valuestring : "";
     *genome = (struct genome){0};
-    if (!cJSON_IsString(found) || strlen(found->valuestring) != 2 * GENES_MAX) {
-        *ok = false;
-        return;
-    }
-    for (int i = 0; i < GENES_MAX; i++) {
-        unsigned byte = 0;
-        *ok = *ok && sscanf(found->valuestring + 2 * i, "%2x", &byte) == 1;
-        genome->value[i] = (uint8_t)byte;
+    *ok = *ok && strlen(digits) == 2 * GENES_MAX &&
+          strspn(digits, "0123456789abcdef") == 2 * GENES_MAX;
+    for (int i = 0; i < GENES_MAX && *ok; i++) {
+        const char byte[3] = {digits[2 * i], digits[2 * i + 1], '\0'};
+        genome->value[i] = (uint8_t)strtoul(byte, NULL, 16);
     }
 }
 
@@ -206,7 +236,7 @@ char *wire_print_request(const struct trial_request *request) {
     cJSON_AddNumberToObject(object, "goal", request->goal);
     add_genome(object, &request->genome);
     cJSON_AddBoolToObject(object, "full", request->full);
-    cJSON_AddNumberToObject(object, "champion_us", request->champion_us);
+    cJSON_AddItemToObject(object, "champion_us", number(request->champion_us));
     cJSON *sources = cJSON_AddArrayToObject(object, "sources");
     for (int c = 0; c < CASES_MAX; c++)
         cJSON_AddItemToArray(sources, request->sources[c] != NULL
@@ -216,17 +246,18 @@ char *wire_print_request(const struct trial_request *request) {
 }
 
 static void read_request(const cJSON *object, struct trial_request *request, bool *ok) {
-    const cJSON *sources = member(object, "sources", ok);
+    const cJSON *sources = array(object, "sources", CASES_MAX, CASES_MAX, ok);
     request->number = read_int64(object, "number", ok);
     request->seed = (uint64_t)read_int64(object, "seed", ok);
     request->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
     read_genome(object, &request->genome, ok);
-    request->full = cJSON_IsTrue(member(object, "full", ok));
-    const cJSON *champion = member(object, "champion_us", ok);
-    request->champion_us = cJSON_IsNumber(champion) ? champion->valuedouble : 0;
-    for (int c = 0; c < CASES_MAX; c++) {
+    request->full = read_bool(object, "full", ok);
+    request->champion_us = double_of(member(object, "champion_us", ok), ok);
+    for (int c = 0; c < CASES_MAX && *ok; c++) {
         const cJSON *source = cJSON_GetArrayItem(sources, c);
-        request->sources[c] = cJSON_IsString(source) ? strdup(source->valuestring) : NULL;
+        *ok = cJSON_IsNull(source) || cJSON_IsString(source);
+        if (cJSON_IsString(source) && (request->sources[c] = strdup(source->valuestring)) == NULL)
+            BUG("out of memory");
     }
 }
 
@@ -242,9 +273,9 @@ char *wire_print_result(const struct trial_result *result) {
     cJSON *cases = cJSON_AddArrayToObject(object, "cases");
     for (int c = 0; c < outcome->case_count; c++) {
         cJSON *one = print_fields(case_fields, &outcome->cases[c]);
-        cJSON_AddItemToObject(one, "samples",
-                              cJSON_CreateDoubleArray(outcome->cases[c].warm.samples_us,
-                                                      outcome->cases[c].warm.sample_count));
+        cJSON *samples = cJSON_AddArrayToObject(one, "samples");
+        for (int i = 0; i < outcome->cases[c].warm.sample_count; i++)
+            cJSON_AddItemToArray(samples, number(outcome->cases[c].warm.samples_us[i]));
         cJSON_AddItemToArray(cases, one);
     }
     cJSON *gates = cJSON_AddArrayToObject(object, "gates");
@@ -259,50 +290,47 @@ char *wire_print_result(const struct trial_result *result) {
 }
 
 static void read_case(const cJSON *object, struct case_outcome *outcome, bool *ok) {
-    const cJSON *samples = member(object, "samples", ok);
+    const cJSON *samples = array(object, "samples", 0, SAMPLES_MAX, ok);
     const cJSON *sample;
     read_fields(case_fields, object, outcome, ok);
-    cJSON_ArrayForEach(sample, samples) {
-        if (outcome->warm.sample_count < SAMPLES_MAX)
-            outcome->warm.samples_us[outcome->warm.sample_count++] = sample->valuedouble;
+    cJSON_ArrayForEach(sample, samples) outcome->warm.samples_us[outcome->warm.sample_count++] =
+        double_of(sample, ok);
+}
+
+static void read_key(const cJSON *object, struct key *key, bool *ok) {
+    for (int part = 0; part < KEY_PART_COUNT; part++) {
+        const cJSON *text = member(object, key_part_name(part), ok);
+        *ok = *ok && cJSON_IsString(text);
+        if (*ok)
+            key_set(key, part, text->valuestring);
     }
 }
 
 static void read_result(const cJSON *object, struct trial_result *result, bool *ok) {
     struct outcome *outcome = &result->outcome;
-    const cJSON *worker = member(object, "worker", ok);
     const cJSON *verdict = member(object, "verdict", ok);
+    const cJSON *item;
     result->number = read_int64(object, "number", ok);
     result->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
     read_genome(object, &result->genome, ok);
-    snprintf(result->worker, sizeof result->worker, "%s",
-             cJSON_IsString(worker) ? worker->valuestring : "");
+    read_text(object, "worker", result->worker, sizeof result->worker, ok);
     int parsed = cJSON_IsString(verdict) ? verdict_parse(verdict->valuestring) : -1;
     *ok = *ok && parsed >= 0;
     outcome->verdict = parsed >= 0 ? (enum verdict)parsed : VERDICT_CRASHED;
     read_fields(outcome_fields, member(object, "outcome", ok), outcome, ok);
-    const cJSON *cases = member(object, "cases", ok);
-    if (outcome->case_count < 0 || outcome->case_count > CASES_MAX ||
-        cJSON_GetArraySize(cases) != outcome->case_count) {
-        *ok = false;
+    const cJSON *cases = array(object, "cases", 0, CASES_MAX, ok);
+    *ok = *ok && cJSON_GetArraySize(cases) == outcome->case_count;
+    const cJSON *gates = array(object, "gates", 0, GATES_MAX, ok);
+    if (!*ok)
         return;
-    }
-    for (int c = 0; c < outcome->case_count; c++)
-        read_case(cJSON_GetArrayItem(cases, c), &outcome->cases[c], ok);
-    const cJSON *gates = member(object, "gates", ok);
-    for (; result->gate_count < cJSON_GetArraySize(gates) && result->gate_count < GATES_MAX;
-         result->gate_count++)
-        read_fields(gate_fields, cJSON_GetArrayItem(gates, result->gate_count),
-                    &result->gates[result->gate_count], ok);
+    struct case_outcome *one = outcome->cases;
+    cJSON_ArrayForEach(item, cases) read_case(item, one++, ok);
+    cJSON_ArrayForEach(item, gates)
+        read_fields(gate_fields, item, &result->gates[result->gate_count++], ok);
     const cJSON *key = cJSON_GetObjectItemCaseSensitive(object, "key");
-    for (int part = 0; key != NULL && part < KEY_PART_COUNT; part++) {
-        const cJSON *text = member(key, key_part_name(part), ok);
-        if (cJSON_IsString(text))
-            key_set(&result->key, part, text->valuestring);
-        else
-            *ok = false;
-    }
-    result->has_key = key != NULL && *ok;
+    result->has_key = key != NULL;
+    if (result->has_key)
+        read_key(key, &result->key, ok);
 }
 
 char *wire_print_device(const struct device_info *device) {
@@ -317,15 +345,13 @@ char *wire_print_failure(const struct error *failure) {
 }
 
 static void read_failure(const cJSON *object, struct error *failure, bool *ok) {
-    const cJSON *text = member(object, "text", ok);
-    failure->kind = cJSON_IsTrue(member(object, "input", ok)) ? ERROR_INPUT : ERROR_FAILED;
-    snprintf(failure->text, sizeof failure->text, "%s",
-             cJSON_IsString(text) ? text->valuestring : "");
+    failure->kind = read_bool(object, "input", ok) ? ERROR_INPUT : ERROR_FAILED;
+    read_text(object, "text", failure->text, sizeof failure->text, ok);
 }
 
 int wire_read(const char *line, struct wire_message *message, struct error *error) {
     bool ok = true;
-    cJSON *object = cJSON_Parse(line);
+    cJSON *object = cJSON_ParseWithOpts(line, NULL, true); /* nothing may follow it */
     const cJSON *kind = member(object, "kind", &ok);
     int index = 0;
     *message = (struct wire_message){0};

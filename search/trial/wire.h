@@ -28,6 +28,9 @@ struct wire_message {
     struct error failure;
 };
 
+/* Reads one line into `message`, of which what belongs to its kind is to be released. Numbers come
+   back bit for bit; those that were not finite as 0. A message that is damaged is an error, with
+   nothing to release. */
 int wire_read(const char *line, struct wire_message *message, struct error *error);
 
 #endif

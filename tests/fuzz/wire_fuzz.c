@@ -1,0 +1,37 @@
+/* Any line: it is a message or is refused; what is taken prints as a line that is taken again. */
+#include <stddef.h>
+
+#include "trial/messages.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char *print(const struct wire_message *message) {
+    switch (message->kind) {
+    case WIRE_REQUEST:
+        return wire_print_request(&message->request);
+    case WIRE_RESULT:
+        return wire_print_result(&message->result);
+    case WIRE_DEVICE:
+        return wire_print_device(&message->device);
+    default:
+        return wire_print_failure(&message->failure);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct wire_message message, again;
+    struct error error = {0};
+    char *line = strndup((const char *)data, size);
+    if (line == NULL)
+        abort();
+    if (wire_read(line, &message, &error) == 0) {
+        char *printed = print(&message);
+        if (wire_read(printed, &again, &error) < 0 || again.kind != message.kind)
+            BUG("%s\nis taken, but not as it is then printed\n%s", line, printed);
+        release_message(&again);
+        release_message(&message);
+        free(printed);
+    }
+    free(line);
+    return 0;
+}
