@@ -122,7 +122,7 @@ static int load_dimension(struct template *template, const struct json *value,
     struct json member;
     if (template->dimension_count == DIMENSIONS_MAX)
         return json_error(value, error, "more than %d dimensions", DIMENSIONS_MAX);
-    struct dimension *dimension = &template->dimensions[template->dimension_count];
+    struct dimension *dimension = &template->dimensions[template->dimension_count++];
     *dimension = (struct dimension){.minimum = 1, .maximum = INT32_MAX};
     if (json_only(value, dimension_keys, error) < 0 ||
         load_about(value, dimension->about, error) < 0)
@@ -150,10 +150,9 @@ static int load_dimension(struct template *template, const struct json *value,
     }
     if (load_optional_expression(template, value, "default", &dimension->preset, error) < 0)
         return -1;
-    if (space_add_dimension(template->space, dimension->name, error) < 0)
-        return load_located(value, error);
-    template->dimension_count++;
-    return 0;
+    return space_add_dimension(template->space, dimension->name, error) < 0
+               ? load_located(value, error)
+               : 0;
 }
 
 static int load_dimensions(struct template *template, const struct json *root,

@@ -1,0 +1,24 @@
+# A missing or broken config: one line with the place, exit status 2, and nothing is made.
+. "$ROOT/tests/cli/tell"
+tell run missing.json
+tell run .
+echo '{ "template": "softmax_rows" "cases": [] }' >broken.json
+tell run broken.json
+printf '{\n  "template": "softmax_rows",\n  "cases": [ { "ROWS": 4, "COLS": 40 } ],\n  "budgte": {}\n}\n' >unknown.json
+tell run unknown.json
+small template.json
+sed -i s/softmax_rows/softmax_row/ template.json
+tell run template.json
+small dimension.json
+sed -i 's/"ROWS": 4/"ROWS": -4/' dimension.json
+tell space dimension.json
+small gene.json '"genes": { "THREAD": [32] }'
+tell run gene.json
+small value.json '"genes": { "THREADS": [33] }'
+tell run value.json
+small device.json
+sed -i s/sm_89/sm_999/ device.json
+tell run device.json
+sed -i s/emulated:sm_999/gpu/ device.json
+tell run device.json
+ls

@@ -1,0 +1,17 @@
+# Folders that cannot be written, and folders that hold something else.
+. "$ROOT/tests/cli/tell"
+small c.json
+touch file
+tell run c.json --out file/results
+tell run c.json --out /proc/results
+tell run c.json --out done >/dev/null
+tell run c.json --out done
+tell board nowhere
+
+tell resume nowhere
+tell replay nowhere
+tell export nowhere --out frozen
+mkdir mine && touch mine/something
+tell export done --out mine --force
+tell export done --out file/frozen
+ls -p

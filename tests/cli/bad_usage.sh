@@ -1,0 +1,11 @@
+# Verbs and options that are not there name the nearest; bad usage is exit status 2.
+. "$ROOT/tests/cli/tell"
+tell
+tell rnu
+tell help rnu
+tell run
+tell run a.json b.json
+tell run a.json --trails 5
+tell run a.json --trials many
+tell run a.json --time soon
+tell board

@@ -1,0 +1,13 @@
+# A template that compiles in no genome, and one whose files are wrong.
+. "$ROOT/tests/cli/tell"
+small c.json
+mkdir mine
+cp -r "$EVOTILE_TEMPLATES/softmax_rows" "$EVOTILE_TEMPLATES/lib" mine/
+echo 'this is no CUDA;' >>mine/softmax_rows/kernel.cu
+"$EVOTILE" run c.json --templates mine --out run 2>/dev/null
+echo "status $?"
+tell board run
+tell export run --out frozen
+sed -i 's/"THREADS % ROW_THREADS == 0"/"THREADS % ROW_THREAD == 0"/' mine/softmax_rows/template.json
+tell run c.json --templates mine --out other
+ls

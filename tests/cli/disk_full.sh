@@ -1,0 +1,15 @@
+# A disk that fills up stops the run with one line; what was stored can still be read.
+. "$ROOT/tests/cli/tell"
+small c.json
+sed -i 's/"trials": 3/"trials": 4000/' c.json
+mkdir small
+run() {
+    mount -t tmpfs -o size=600k none small || exit 77
+    "$EVOTILE" run c.json --out small/run 2>said
+    echo "status $?"
+    tail -n 1 said
+    "$EVOTILE" board small/run 2>/dev/null | head -n 1 | grep -o '^small/run, [1-9]'
+}
+export -f run
+unshare -rm true 2>/dev/null || { echo "no namespaces here" >&2; exit 77; }
+unshare -rm bash -c run

@@ -1,0 +1,13 @@
+# SIGINT and SIGTERM finish what is in flight, and say how to go on.
+. "$ROOT/tests/cli/tell"
+small c.json
+sed -i 's/"trials": 3/"time": "60s"/' c.json
+for signal in INT TERM; do
+    "$EVOTILE" run c.json --out run$signal >/dev/null 2>said$signal &
+    run=$!
+    until "$EVOTILE" board run$signal >/dev/null 2>&1; do sleep 0.1; done
+    kill -$signal $run
+    wait $run
+    echo "$signal: status $?"
+    grep -o "evotile resume run$signal" said$signal | head -n 1
+done

@@ -1,0 +1,11 @@
+# A run that another process has open is left alone.
+. "$ROOT/tests/cli/tell"
+small c.json
+sed -i 's/"trials": 3/"time": "60s"/' c.json
+"$EVOTILE" run c.json --out run >/dev/null 2>&1 &
+first=$!
+until "$EVOTILE" board run >/dev/null 2>&1; do sleep 0.1; done
+tell resume run
+kill -INT $first
+wait $first
+echo "the first: status $?"

@@ -1,0 +1,7 @@
+# A GPU is asked for where there is none.
+. "$ROOT/tests/cli/tell"
+if ls /dev/nvidia[0-9]* >/dev/null 2>&1; then echo "there is a GPU" >&2; exit 77; fi
+small c.json
+tell run c.json --device cuda:0 --out results
+tell try c.json --device cuda:0
+ls
