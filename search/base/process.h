@@ -46,7 +46,8 @@ char *process_line(struct process *child);
    Describes the end in `how` ("killed by signal 11 (Segmentation fault)"), which may be NULL. */
 void process_stop(struct process *child, double patience_s, char *how, size_t how_size);
 
-/* For the child: the kernel kills it when its parent dies. */
+/* For the child: the kernel kills it when its parent dies from now on. That it died before, the end
+   of standard input tells. */
 void process_die_with_parent(void);
 
 #endif

@@ -163,9 +163,12 @@ static bool next_rest(struct evolution *evolution, struct proposal *proposal) {
 
 int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
     struct proposal found;
+    struct random before = evolution->random;
     if (!next_start(evolution, &found) && !evolution->strategy->propose(evolution, &found) &&
-        !strategy_explore(evolution, &found) && !next_rest(evolution, &found))
+        !strategy_explore(evolution, &found) && !next_rest(evolution, &found)) {
+        evolution->random = before; /* nobody notes a question without an answer */
         return 0;
+    }
     seen_add(&evolution->seen, &found.genome, found.made_by);
     evolution->counters[found.made_by].tries++;
     *proposal = found;

@@ -63,7 +63,8 @@ struct evolution *evolution_new(const struct space *space,
                                 uint64_t stream, struct error *error);
 void evolution_free(struct evolution *evolution);
 
-/* Returns 1 and the next proposal, or 0 when every valid genome has been proposed. */
+/* Returns 1 and the next proposal, or 0 when every valid genome has been proposed; the state is
+   then as before. */
 int evolution_ask(struct evolution *evolution, struct proposal *proposal);
 
 /* What became of a genome: one that was asked for, or one from elsewhere (which is then not

@@ -141,7 +141,7 @@ static int check_resources(struct journey *journey) {
             if (device->backend->resources(device, module, launch->kernel, threads,
                                            launch->smem_bytes, &resources, journey->error) < 0)
                 return -1;
-            if (i == 0 || resources.smem_bytes > outcome->resources.smem_bytes)
+            if ((c == 0 && i == 0) || resources.smem_bytes > outcome->resources.smem_bytes)
                 outcome->resources = resources;
             if (i == 0 || ctas > outcome->cases[c].ctas)
                 outcome->cases[c].ctas = ctas;

@@ -166,11 +166,11 @@ int compiler_build(struct compiler *compiler, const struct trial_request *reques
     const struct template *template;
     struct compile_options options;
     int variants = 0;
+    memset(images, 0, CASES_MAX * sizeof *images);
     int status = prepare(compiler, request, &options, &template, result, error);
     if (status != 0)
         return status;
     double start = clock_seconds();
-    memset(images, 0, CASES_MAX * sizeof *images);
     for (int c = 0; c < template->case_count && status == 0; c++) {
         if (template_variant(template, c) != c)
             continue;
