@@ -1,6 +1,5 @@
 # Verbs and options that are not there name the nearest; bad usage is exit status 2.
 . "$ROOT/tests/cli/tell"
-tell
 tell rnu
 tell help rnu
 tell run

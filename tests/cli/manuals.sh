@@ -1,5 +1,4 @@
-# The list of verbs, and a manual for each of them.
-"$EVOTILE" help
+# A manual for each verb; --help prints the same.
 for verb in doctor space run resume board try replay export; do
     "$EVOTILE" help $verb >manual || echo "help $verb: status $?"
     head -n 1 manual

@@ -164,7 +164,7 @@ static void mistakes(void **state) {
         {WITH("\"device\": 3"), "c.json:2: device: must be a string in double quotes"},
         {WITH("\"genes\": []"), "c.json:2: genes: must be an object: { ... }"},
         {WITH("\"genes\": { \"THREADS\": 64 }"),
-         "c.json:2: genes.THREADS: must be a list: [ ... ]"},
+         "c.json:2: genes.THREADS: must list the values of a gene that are left to try"},
         {WITH("\"genes\": { \"THREADS\": [] }"),
          "c.json:2: genes.THREADS: must list the values of a gene that are left to try"},
         {WITH("\"genes\": { \"THREADS\": [1.5] }"),
