@@ -33,7 +33,7 @@ BUILD := build/fuzz
 CC := clang
 CXX := clang++
 sanitize := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-unlike_gcc := -Wno-error
+unlike_gcc := -Wno-error -Wno-unknown-warning-option
 endif
 
 objects := $(sources:%.c=$(BUILD)/%.o) $(cxx_sources:%.cpp=$(BUILD)/%.o) \
@@ -67,7 +67,7 @@ CFLAGS ?= -O2 -g
 # Hidden: what the engine calls `bind` must not stand in for libc's when the driver calls it.
 visibility := -fvisibility=hidden
 # gcc 12 takes what open_memstream fills for the address of a local variable.
-warnings := -Wall -Wextra -Werror -Wno-dangling-pointer -Wno-unknown-warning-option $(unlike_gcc)
+warnings := -Wall -Wextra -Werror -Wno-dangling-pointer $(unlike_gcc)
 # Asked when something is linked, not before: `make deps` may have installed them meanwhile.
 LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib) -lstdc++ -lm -ldl -lpthread
 # build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries.
