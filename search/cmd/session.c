@@ -20,6 +20,15 @@ enum { STRATEGY_STREAM = 1, WORKERS_PATIENCE_S = 30 };
 
 /* ---- the run folder ---- */
 
+/* The name of a template's folder, however it was written: "a/b/", "." */
+static int template_name(const char *folder, char name[PATH_SIZE], struct error *error) {
+    char whole[PATH_SIZE];
+    if (realpath(folder, whole) == NULL)
+        return error_input(error, "cannot read the template %s: %s", folder, strerror(errno));
+    snprintf(name, PATH_SIZE, "%s", path_name(whole));
+    return 0;
+}
+
 static int copy_template(const char *from, const char *name, const char *run_dir,
                          struct error *error) {
     char to[PATH_SIZE];
@@ -34,29 +43,36 @@ static int copy_template(const char *from, const char *name, const char *run_dir
                                                              : path_copy_tree(library, to, error);
 }
 
+/* The one folder below template/ that is a template: lib/ may lie beside it. */
+static int find_template(char folder[PATH_SIZE], const char *run_dir, struct error *error) {
+    char parent[PATH_SIZE];
+    char file[PATH_SIZE];
+    char **names;
+    int count;
+    if (path_join(parent, run_dir, "template", error) < 0 ||
+        path_list(parent, &names, &count, error) < 0)
+        return -1;
+    int result = 1;
+    for (int i = 0; i < count && result == 1; i++)
+        if (path_join(folder, parent, names[i], error) < 0 ||
+            path_join(file, folder, "template.json", error) < 0)
+            result = -1;
+        else if (path_exists(file))
+            result = 0;
+    path_list_free(names, count);
+    return result == 1 ? error_set(error, "%s holds no template: restore it from a copy", parent)
+                       : result;
+}
+
 int session_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
                   struct error *error) {
-    struct json_document document;
-    struct json root;
-    struct json name;
-    const char *text;
-    if (path_join(config_path, run_dir, "config.json", error) < 0 ||
-        path_join(template_folder, run_dir, "template", error) < 0)
+    if (path_join(config_path, run_dir, "config.json", error) < 0)
         return -1;
     if (!path_is_dir(run_dir))
         return error_input(error, "there is no run %s: `evotile run CONFIG` makes one", run_dir);
     if (!path_exists(config_path))
         return error_input(error, "%s is no run folder: it has no config.json", run_dir);
-    if (json_read(&document, config_path, error) < 0)
-        return -1;
-    root = json_root(&document);
-    int result = json_need(&root, "template", &name, error);
-    if (result == 0)
-        result = json_string(&name, &text, error);
-    if (result == 0)
-        result = path_join(template_folder, template_folder, path_name(text), error);
-    json_release(&document);
-    return result;
+    return find_template(template_folder, run_dir, error);
 }
 
 /* The lock is held by every process that has inherited the descriptor: by us and by our workers.
@@ -85,6 +101,44 @@ static int lock_workers(struct session *session, struct error *error) {
     return 0;
 }
 
+/* A folder without a run but with our lock file is what a run that was killed as it began left.
+   Without either, files of our names are somebody else's. */
+static int check_folder(const char *run_dir, struct error *error) {
+    static const char *const names[] = {"run.db", "workers.lock", "config.json", "template"};
+    char path[PATH_SIZE];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (path_join(path, run_dir, names[i], error) < 0)
+            return -1;
+        if (!path_exists(path))
+            continue;
+        return i < 2 ? 0
+                     : error_input(error,
+                                   "a run in %s would overwrite %s: --out names another folder",
+                                   run_dir, path);
+    }
+    return 0;
+}
+
+static int refuse_run(const char *run_dir, struct error *error) {
+    int present = store_present(run_dir, error);
+    if (present > 0)
+        error_input(error,
+                    "%s holds a run already: `evotile resume %s` goes on with it, --out names "
+                    "another folder",
+                    run_dir, run_dir);
+    return present == 0 ? 0 : -1;
+}
+
+/* Makes the folder and takes the lock on it, so that a second run into it writes nothing. */
+static int claim_folder(struct session *session, const char *run_dir, struct error *error) {
+    char path[PATH_SIZE];
+    if (check_folder(run_dir, error) < 0 || refuse_run(run_dir, error) < 0 ||
+        path_make_folder(run_dir, error) < 0 || lock_workers(session, error) < 0 ||
+        refuse_run(run_dir, error) < 0) /* it may have begun while we waited */
+        return -1;
+    return path_join(path, run_dir, "template", error) < 0 ? -1 : path_remove_tree(path, error);
+}
+
 /* ---- starting ---- */
 
 static int default_compile_workers(void) {
@@ -108,13 +162,12 @@ static int start_workers(struct session *session, const char *config_path,
                                ? (int)session->settings.compile_workers
                                : default_compile_workers(),
     };
-    if (lock_workers(session, error) < 0)
-        return -1;
     session->pool = pool_new(&settings, error);
     return session->pool != NULL ? 0 : -1;
 }
 
-static int start_evolutions(struct session *session, struct error *error) {
+static int start_evolutions(struct session *session, const struct device_info *device,
+                            struct error *error) {
     const struct config *config = session->config;
     session->goal_count = config_goal_count(config);
     for (int g = 0; g < session->goal_count; g++) {
@@ -124,7 +177,7 @@ static int start_evolutions(struct session *session, struct error *error) {
         settings.initial = config->initial;
         settings.exploration = config->exploration;
         snprintf(settings.strategy, sizeof settings.strategy, "%s", config->strategy);
-        session->templates[g] = config_load_template(config, g, pool_device(session->pool), error);
+        session->templates[g] = config_load_template(config, g, device, error);
         if (session->templates[g] == NULL)
             return -1;
         session->champions[g].trial = STORE_NO_TRIAL;
@@ -190,30 +243,29 @@ static int create_store(struct session *session, struct error *error) {
     return session->store != NULL ? 0 : -1;
 }
 
-int session_create(struct session *session, const char *run_dir, struct config *config,
-                   const struct session_settings *settings, struct error *error) {
+static int fill_folder(struct session *session, const char *run_dir, struct error *error) {
+    struct config *config = session->config;
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
-    char path[PATH_SIZE];
+    char name[PATH_SIZE];
+    if (template_name(config->template_folder, name, error) < 0 ||
+        path_join(config_path, run_dir, "config.json", error) < 0 ||
+        path_write_file(config_path, config->text, strlen(config->text), error) < 0 ||
+        copy_template(config->template_folder, name, run_dir, error) < 0 ||
+        session_files(run_dir, config_path, template_folder, error) < 0 ||
+        start_workers(session, config_path, template_folder, config->device, error) < 0 ||
+        start_evolutions(session, pool_device(session->pool), error) < 0)
+        return -1;
+    return create_store(session, error);
+}
+
+int session_create(struct session *session, const char *run_dir, struct config *config,
+                   const struct session_settings *settings, struct error *error) {
     *session = (struct session){.settings = *settings, .config = config, .workers_lock = -1};
     snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
     apply_settings(session);
-    if (path_join(path, run_dir, "run.db", error) < 0)
-        return -1;
-    if (path_exists(path))
-        return error_input(error,
-                           "%s holds a run already: `evotile resume %s` goes on with it, "
-                           "--out names another folder",
-                           run_dir, run_dir);
     bool made = !path_exists(run_dir);
-    if (path_make_folder(run_dir, error) < 0 ||
-        path_join(config_path, run_dir, "config.json", error) < 0 ||
-        path_write_file(config_path, config->text, strlen(config->text), error) < 0 ||
-        copy_template(config->template_folder, path_name(config->template_folder), run_dir, error) <
-            0 ||
-        session_files(run_dir, config_path, template_folder, error) < 0 ||
-        start_workers(session, config_path, template_folder, config->device, error) < 0 ||
-        start_evolutions(session, error) < 0 || create_store(session, error) < 0) {
+    if (claim_folder(session, run_dir, error) < 0 || fill_folder(session, run_dir, error) < 0) {
         struct error ignored;
         if (made)
             path_remove_tree(run_dir, &ignored);
@@ -323,6 +375,39 @@ static int restore_settings(struct session *session, struct error *error) {
     return 0;
 }
 
+/* Where the budget was given anew, the next resume has it too. */
+static int keep_budget(struct session *session, struct error *error) {
+    char trials[24];
+    char seconds[32];
+    if (session->settings.trials == 0 && session->settings.seconds == 0)
+        return 0;
+    snprintf(trials, sizeof trials, "%lld", (long long)session->config->trials);
+    snprintf(seconds, sizeof seconds, "%.17g", session->config->seconds);
+    if (store_begin(session->store, error) < 0 ||
+        store_meta_set(session->store, "trials", trials, error) < 0 ||
+        store_meta_set(session->store, "seconds", seconds, error) < 0)
+        return -1;
+    return store_commit(session->store, error);
+}
+
+/* The device that the run was begun on: the space depends on it. */
+static int read_device(struct session *session, struct device_info *device, struct error *error) {
+    char *line;
+    struct wire_message message;
+    int found = store_meta_get(session->store, "device_info", &line, error);
+    if (found < 0)
+        return -1;
+    if (found == 0)
+        return error_set(error, "%s does not say which device it ran on: start a new run",
+                         session->run_dir);
+    int result = wire_read(line, &message, error);
+    free(line);
+    if (result == 0 && message.kind != WIRE_DEVICE)
+        BUG("a device was stored as something else");
+    *device = message.device;
+    return result;
+}
+
 static int check_device(struct session *session, struct error *error) {
     char *name;
     if (store_meta_get(session->store, "device_name", &name, error) < 0)
@@ -341,6 +426,7 @@ int session_resume(struct session *session, const char *run_dir,
                    const struct session_settings *settings, struct error *error) {
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
+    struct device_info device;
     *session = (struct session){.settings = *settings, .workers_lock = -1};
     snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
     if (session_files(run_dir, config_path, template_folder, error) < 0)
@@ -354,9 +440,15 @@ int session_resume(struct session *session, const char *run_dir,
         return -1;
     session->store = store_open(run_dir, STORE_WRITE, error);
     if (session->store == NULL || restore_settings(session, error) < 0 ||
+        read_device(session, &device, error) < 0 || start_evolutions(session, &device, error) < 0 ||
+        rebuild(session, error) < 0 || keep_budget(session, error) < 0)
+        return -1;
+    session->begun = clock_seconds();
+    if (session_is_finished(session)) /* then nobody is waited for, and nothing started */
+        return 0;
+    if (lock_workers(session, error) < 0 ||
         start_workers(session, config_path, template_folder, session->config->device, error) < 0 ||
-        check_device(session, error) < 0 || start_evolutions(session, error) < 0 ||
-        rebuild(session, error) < 0)
+        check_device(session, error) < 0)
         return -1;
     session->begun = clock_seconds();
     return 0;

@@ -31,9 +31,9 @@ struct session {
     char run_dir[PATH_SIZE];
     struct config *config;
     struct store *store;
-    struct pool *pool;
-    int workers_lock; /* a file descriptor that our workers share: free when the last of them is
-                         gone */
+    struct pool *pool; /* NULL: a finished run that was resumed */
+    int workers_lock;  /* a file descriptor that our workers share: free when the last of them is
+                          gone */
     int goal_count;
     struct template *templates[CASES_MAX];
     struct evolution *evolutions[CASES_MAX];
@@ -56,8 +56,8 @@ int session_files(const char *run_dir, char config_path[PATH_SIZE], char templat
 /* Makes the folder and starts the workers. Takes `config` over, also when it fails. */
 int session_create(struct session *session, const char *run_dir, struct config *config,
                    const struct session_settings *settings, struct error *error);
-/* Rebuilds populations, random states and counters from the stored order of events, and starts the
-   workers, after the last of an earlier session's have gone. */
+/* Rebuilds populations, random states and counters from the stored order of events, and, unless the
+   run is finished, starts the workers, after the last of an earlier session's have gone. */
 int session_resume(struct session *session, const char *run_dir,
                    const struct session_settings *settings, struct error *error);
 

@@ -150,6 +150,20 @@ failed:
     return NULL;
 }
 
+int store_present(const char *run_dir, struct error *error) {
+    struct store *store = store_new(run_dir, STORE_READ, error);
+    if (!store)
+        return -1;
+    int found = 0;
+    if (path_exists(store->path)) {
+        found = database_open(store, NULL, error);
+        if (found == 0)
+            found = database_check(store, error);
+    }
+    store_close(store);
+    return found;
+}
+
 const char *store_run_dir(const struct store *store) {
     return store->run_dir;
 }

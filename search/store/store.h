@@ -76,6 +76,10 @@ struct store *store_create(const char *run_dir, const struct store_description *
  * error. */
 struct store *store_open(const char *run_dir, enum store_mode mode, struct error *error);
 
+/* Whether the folder holds a run: 1 or 0, also where its creation was stopped; -1 where its run.db
+   is something else. */
+int store_present(const char *run_dir, struct error *error);
+
 /* Rolls back a batch that is still open. NULL is fine. */
 void store_close(struct store *store);
 
