@@ -188,12 +188,12 @@ DECODE(cvt) {
         type_bytes(conversion.to) > 8 || (packs && conversion.from != TYPE_F32) ||
         (!packs && (conversion.from == TYPE_F16X2 || conversion.from == TYPE_BF16X2)) ||
         conversion.to == TYPE_PRED || conversion.from == TYPE_PRED ||
-        conversion.from == TYPE_TF32 || (conversion.to == TYPE_TF32 && !away) ||
-        (to_half && (mode & FLOAT_ROUNDING) > FLOAT_ZERO))
+        conversion.from == TYPE_TF32 || (conversion.to == TYPE_TF32 && !away))
         return decode_fail(decoder, "this conversion is not known");
     /* Going through fp16 takes fp32 subnormals; flushing would lose them, and changes no result. */
     if (to_half || conversion.from == TYPE_F16 || conversion.from == TYPE_BF16) {
-        conversion.toward_zero = to_half && (mode & FLOAT_ROUNDING) == FLOAT_ZERO;
+        if (to_half)
+            conversion.rounding = (enum float_mode)(mode & FLOAT_ROUNDING);
         mode = FLOAT_NEAREST;
     }
     int from_bytes = type_bytes(conversion.from), to_bytes = type_bytes(conversion.to);

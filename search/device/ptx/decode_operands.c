@@ -65,8 +65,6 @@ uint8_t take_float_mode(struct decoder *decoder) {
 }
 
 struct slice take_rest(struct decoder *decoder) {
-    /* Joined in place of a buffer: modifiers that are not taken and stand beside the opcode are the
-       rule, but .rn may be between them. */
     char joined[128];
     size_t used = 0;
     for (int i = 0; i < decoder->part_count; i++) {

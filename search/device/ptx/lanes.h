@@ -22,6 +22,17 @@
 
 enum { LANES = 32, LANE_INPUTS_MAX = 4 };
 
+/* Rounding of the machine's floating point unit, and flush-to-zero. */
+enum float_mode {
+    FLOAT_NEAREST,
+    FLOAT_ZERO,
+    FLOAT_DOWN,
+    FLOAT_UP,
+    FLOAT_ROUNDING = 3, /* mask */
+    FLOAT_FLUSH = 4,
+    FLOAT_ANY = 0xff, /* the instruction does not care */
+};
+
 typedef void (*lanes_function)(void *out, const void *const *in);
 
 struct lanes_row {
@@ -45,9 +56,9 @@ enum rounding_to_integer {
 struct conversion {
     enum type from, to;
     enum rounding_to_integer to_integer;
-    bool saturate;    /* .sat: floats to [0, 1], integers to the target's range */
-    bool relu;        /* negative and NaN to 0 */
-    bool toward_zero; /* of results in 16-bit formats; the others round as the machine is set to */
+    bool saturate;            /* .sat: floats to [0, 1], integers to the target's range */
+    bool relu;                /* negative and NaN to 0 */
+    enum float_mode rounding; /* of results in 16-bit formats; others round as the machine is set */
 };
 
 /* The shape of an mma; matrix.inc says which lane holds what. */

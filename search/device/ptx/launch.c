@@ -238,6 +238,8 @@ static int run_block(struct block *block) {
         start_warp(&block->warps[i]);
     for (;;) {
         bool alive = false, progress = false;
+        if (block->deadline_s && now_s() > block->deadline_s)
+            return out_of_time(block, "ran past its deadline: an endless loop?");
         for (int i = 0; i < block->warp_count; i++) {
             struct warp *warp = &block->warps[i];
             uint64_t left = block->step_limit - counts->warp_instructions, before = warp->tick;
@@ -255,8 +257,6 @@ static int run_block(struct block *block) {
             return 0;
         if (!progress)
             return report_deadlock(block);
-        if (block->deadline_s && now_s() > block->deadline_s)
-            return out_of_time(block, "ran past its deadline: an endless loop?");
     }
 }
 

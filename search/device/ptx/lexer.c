@@ -13,10 +13,13 @@ static bool continues_word(const char *at) {
     return isalnum((unsigned char)*at) || *at == '_' || *at == '$' || *at == '.' || *at == '%';
 }
 
-/* A colon ends a label, but two are part of a modifier: .shared::cta. */
+/* A colon ends a label, but two are part of a modifier: .shared::cta. Directives may follow each
+   other without a blank: .reg.b16. */
 static const char *word_end(const char *at) {
-    at++;
+    bool is_directive = *at++ == '.';
     for (;;) {
+        if (is_directive && *at == '.')
+            return at;
         if (continues_word(at))
             at++;
         else if (at[0] == ':' && at[1] == ':' && continues_word(at + 2))

@@ -29,17 +29,6 @@
 
 enum { BARRIERS = 16, WARPS_MAX = 32 };
 
-/* Rounding of the machine's floating point unit, and flush-to-zero. */
-enum float_mode {
-    FLOAT_NEAREST,
-    FLOAT_ZERO,
-    FLOAT_DOWN,
-    FLOAT_UP,
-    FLOAT_ROUNDING = 3, /* mask */
-    FLOAT_FLUSH = 4,
-    FLOAT_ANY = 0xff, /* the instruction does not care */
-};
-
 /* What the interpreter does after an instruction. */
 enum action {
     ACTION_NEXT,

@@ -158,8 +158,12 @@ static int parse_initialiser(struct parser *parser, struct variable *variable) {
         } else {
             bool generic = accept(parser, "generic");
             values = array_grow(values, count, &capacity, sizeof *values);
-            if ((generic && expect(parser, "(") < 0) ||
-                parse_simple(parser, &values[count++]) < 0 || (generic && expect(parser, ")") < 0))
+            struct operand *value = &values[count++];
+            if ((generic && expect(parser, "(") < 0) || parse_simple(parser, value) < 0 ||
+                (generic && expect(parser, ")") < 0))
+                goto done;
+            if (generic && accept(parser, "+") &&
+                expect_integer(parser, UINT64_MAX, &value->bits) < 0)
                 goto done;
         }
         if (depth)

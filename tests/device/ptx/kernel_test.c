@@ -361,6 +361,63 @@ static void test_missing_wait_shows(void **unused) {
     assert_true(error != error || error > 1);
 }
 
+/* ---- cuda_fp16.h and cuda_bf16.h, for what they emit ---- */
+
+static const char halves_source[] =
+    "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+    "extern \"C\" __global__ void halves(const float *x, float *y, unsigned *bits) {\n"
+    "    int i = threadIdx.x;\n"
+    "    __half2 a = __floats2half2_rn(x[i], -x[i]), b = __float2half2_rn(0.25f);\n"
+    "    __half2 r = __hfma2(a, b, __hmax2(a, __hneg2(b)));\n"
+    "    r = __hadd2_sat(r, __hmul2_sat(a, b));\n"
+    "    r = __hsub2(r, __hmin2(h2exp2(b), __habs2(a)));\n"
+    "    y[4 * i] = __low2float(r); y[4 * i + 1] = __high2float(r);\n"
+    "    __nv_bfloat162 c = __floats2bfloat162_rn(x[i], 2.f);\n"
+    "    c = __hfma2(c, c, c);\n"
+    "    y[4 * i + 2] = __low2float(c) + __high2float(c);\n"
+    "    y[4 * i + 3] = __half2float(hrcp(__float2half_ru(x[i]))) + __half2int_rd(a.x)\n"
+    "        + __half2float(__float2half_rd(1e-9f)) + __half2float(hsqrt(b.x)) + "
+    "__half2float(htrunc(a.x))\n"
+    "        + __half2float(__int2half_rz(i)) + (__hlt(a.x, b.x) ? 1 : 0);\n"
+    "    bits[2 * i] = __heq2_mask(a, a) ^ __hgt2_mask(a, b); bits[2 * i + 1] = __hbgt2(a, b);\n"
+    "    atomicAdd((__half2 *)bits + 64, b);\n"
+    "}\n";
+
+static void test_halves(void **unused) {
+    (void)unused;
+    struct harness harness;
+    float *x, *y;
+    uint32_t *bits;
+    harness_open_cuda(&harness, halves_source, "sm_90");
+    uint64_t from = harness_buffer(&harness, "x", 32 * 4, &x);
+    uint64_t to = harness_buffer(&harness, "y", 32 * 16, &y);
+    uint64_t words = harness_buffer(&harness, "bits", 65 * 4, &bits);
+    for (int i = 0; i < 32; i++)
+        x[i] = (float)(i + 1) / 8; /* exact in both formats */
+    bits[64] = 0;
+    harness_argument(&harness, &from, 8);
+    harness_argument(&harness, &to, 8);
+    harness_argument(&harness, &words, 8);
+    harness_run(&harness, "halves", 1, 32);
+    for (int i = 0; i < 32; i++) {
+        for (int half = 0; half < 2; half++) {
+            double a = half ? -x[i] : x[i], b = 0.25;
+            double r = a * b + fmax(a, -b);
+            double product = fmin(fmax(a * b, 0), 1);
+            r = fmin(fmax(r + product, 0), 1) - fmin(exp2(b), fabs(a));
+            assert_true(fabs(y[4 * i + half] - r) < 2e-3);
+        }
+        double square = (double)x[i] * x[i] + x[i];
+        assert_true(fabs(y[4 * i + 2] - (square + 6)) < 1e-2 * (1 + square));
+        double sum = 1 / x[i] + floor(x[i]) + 0.5 + trunc(x[i]) + i + (x[i] < 0.25);
+        assert_true(fabs(y[4 * i + 3] - sum) < 1e-2 * sum);
+        assert_int_equal(bits[2 * i], x[i] > 0.25 ? 0xffff0000 : 0xffffffff);
+        assert_int_equal(bits[2 * i + 1], 0);
+    }
+    assert_int_equal(bits[64], 0x48004800); /* 32 times 0.25 is 8 */
+    harness_close(&harness);
+}
+
 /* ---- Every thread takes part in named barriers ---- */
 
 static const char named_source[] =
@@ -403,6 +460,7 @@ int main(void) {
         cmocka_unit_test(test_product),
         cmocka_unit_test(test_missing_wait_shows),
         cmocka_unit_test(test_named_barriers),
+        cmocka_unit_test(test_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

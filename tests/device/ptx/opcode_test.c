@@ -213,6 +213,27 @@ static uint64_t cvt_f16_f32(uint64_t a, uint64_t b, uint64_t c) {
     (void)b, (void)c;
     return bits16(f32(a));
 }
+/* The largest f16 that is not above, the smallest that is not below: the neighbour of the nearest
+   one in the order of values if need be. */
+static uint64_t stepped16(uint64_t bits, int by) {
+    int key = bits & 0x8000 ? -(int)(bits & 0x7fff) : (int)bits;
+    key += by;
+    return key < 0 || (key == 0 && by > 0) ? 0x8000 | (uint64_t)-key : (uint64_t)key;
+}
+static uint64_t cvt_rm_f16(uint64_t a, uint64_t b, uint64_t c) {
+    (void)b, (void)c;
+    uint64_t near = bits16(f32(a));
+    return f16(near) > (double)f32(a) ? stepped16(near, -1) : near;
+}
+static uint64_t cvt_rp_f16(uint64_t a, uint64_t b, uint64_t c) {
+    (void)b, (void)c;
+    uint64_t near = bits16(f32(a));
+    return f16(near) < (double)f32(a) ? stepped16(near, 1) : near;
+}
+static uint64_t cvt_rz_bf16(uint64_t a, uint64_t b, uint64_t c) {
+    (void)b, (void)c;
+    return isnan(f32(a)) ? 0x7fff : a >> 16;
+}
 static uint64_t cvt_f32_f16(uint64_t a, uint64_t b, uint64_t c) {
     (void)b, (void)c;
     return bits32((float)f16(a & 0xffff));
@@ -333,6 +354,9 @@ static const struct {
     {"fma.rn.f16 %ds, %as, %bs, %cs;", fma_f16, 16, true, 0},
     {"mul.f16x2 %dl, %al, %bl;", mul_f16x2, 32, true, 0},
     {"cvt.rn.f16.f32 %ds, %al;", cvt_f16_f32, 16, true, 0},
+    {"cvt.rm.f16.f32 %ds, %al;", cvt_rm_f16, 16, true, 0},
+    {"cvt.rp.f16.f32 %ds, %al;", cvt_rp_f16, 16, true, 0},
+    {"cvt.rz.bf16.f32 %ds, %al;", cvt_rz_bf16, 16, true, 0},
     {"cvt.f32.f16 %dl, %as;", cvt_f32_f16, 32, true, 0},
     {"cvt.rn.f16x2.f32 %dl, %al, %bl;", cvt_f16x2, 32, true, 0},
     {"cvt.rn.bf16.f32 %ds, %al;", cvt_bf16, 16, true, 0},
