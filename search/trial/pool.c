@@ -111,7 +111,8 @@ static void end_flight(struct pool *pool, struct flight *flight, enum verdict ve
     if (!flight->was_compiled)
         *result = (struct trial_result){.number = flight->request.number,
                                         .goal = flight->request.goal,
-                                        .genome = flight->request.genome};
+                                        .genome = flight->request.genome,
+                                        .rival = -1};
     trial_gate(result, "worker", false, 0, "%.150s", reason);
     trial_end(result, verdict, reason);
     finish(pool, flight);
@@ -145,6 +146,7 @@ static int replace_worker(struct pool *pool, struct worker *worker, enum verdict
 static void take_result(struct pool *pool, struct worker *worker, struct trial_result *result) {
     struct flight *flight = worker->flight;
     worker->flight = NULL;
+    worker->deadline = INFINITY; /* an idle worker has none */
     worker->done++;
     if (worker->stage == STAGE_COMPILE) {
         flight->compiled = *result;
@@ -207,14 +209,19 @@ static int hear(struct pool *pool, struct worker *worker, struct error *error) {
     return replace_worker(pool, worker, VERDICT_CRASHED, NULL, 1.0, error);
 }
 
+static double stage_deadline(const struct pool *pool, enum stage stage) {
+    if (pool->settings.deadline_s > 0)
+        return pool->settings.deadline_s;
+    return stage == STAGE_COMPILE ? COMPILE_DEADLINE_S : DEVICE_DEADLINE_S;
+}
+
 static int enforce_deadline(struct pool *pool, struct worker *worker, struct error *error) {
     char reason[REASON_SIZE];
     if (clock_seconds() < worker->deadline)
         return 0;
     pool->restarts++;
-    snprintf(reason, sizeof reason, "the %s worker was killed after %d s",
-             stage_names[worker->stage],
-             worker->stage == STAGE_COMPILE ? COMPILE_DEADLINE_S : DEVICE_DEADLINE_S);
+    snprintf(reason, sizeof reason, "the %s worker was killed after %g s",
+             stage_names[worker->stage], stage_deadline(pool, worker->stage));
     return replace_worker(pool, worker, VERDICT_TIMEOUT, reason, 0, error);
 }
 
@@ -225,8 +232,7 @@ static int employ(struct pool *pool, struct worker *worker, struct error *error)
     if (worker->done >= RECYCLE_AFTER)
         return replace_worker(pool, worker, VERDICT_CRASHED, NULL, 5.0, error);
     worker->flight = queue_take(&pool->waiting[worker->stage]);
-    worker->deadline =
-        clock_seconds() + (worker->stage == STAGE_COMPILE ? COMPILE_DEADLINE_S : DEVICE_DEADLINE_S);
+    worker->deadline = clock_seconds() + stage_deadline(pool, worker->stage);
     char *line = wire_print_request(&worker->flight->request);
     process_send(&worker->process, line); /* a dead worker is noticed by its end of file */
     free(line);

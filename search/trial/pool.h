@@ -26,6 +26,7 @@ struct pool_settings {
     const char *device;          /* cuda:0, emulated:sm_89, auto */
     int compile_workers;         /* 0: device workers compile for themselves */
     int device_workers;          /* 0: one, or one a core when the device is emulated */
+    double deadline_s;           /* of either stage; 0: those above */
 };
 
 struct pool;
