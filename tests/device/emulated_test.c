@@ -116,7 +116,7 @@ static void test_sequence(void **unused) {
         assert_true(x[i] == (i >= 10 && i < 20 ? 0 : (float)i * 1.5f));
     assert_int_equal(backend->fill32(fixture.device, fixture.x, 7, N, &error), 0);
     assert_int_equal(backend->read(fixture.device, fixture.x + 4 * N - 4, x, 4, &error), 0);
-    assert_int_equal(*(uint32_t *)x, 7);
+    assert_memory_equal(x, &(uint32_t){7}, 4);
     assert_int_equal(backend->read(fixture.device, fixture.x + 4 * N - 4, x, 8, &error), -1);
     assert_non_null(strstr(error.text, "'x'"));
     uint64_t mark;
