@@ -1,0 +1,405 @@
+#include "trial/tiny.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base/process.h"
+#include "base/random.h"
+#include "trial/pool.h"
+
+enum { PATIENCE_S = 60, TRIALS_MAX = 1000 };
+
+struct bench_of_pool {
+    struct tiny tiny;
+    struct pool *pool;
+    struct config *config;
+    struct template *template;
+    bool seen[TRIALS_MAX];
+};
+
+static void prepare(struct bench_of_pool *test) {
+    struct error error = {0};
+    struct device_info device;
+    memset(test, 0, sizeof *test);
+    tiny_make(&test->tiny, TINY_CONFIG "}");
+    test->config = config_from_text("config.json", TINY_CONFIG "}", TINY_TEMPLATE, &error);
+    assert_non_null(test->config);
+    assert_int_equal(device_describe(TINY_DEVICE, &device, &error), 0);
+    test->template = config_load_template(test->config, 0, &device, &error);
+    if (test->template == NULL)
+        fail_msg("%s", error.text);
+}
+
+static struct pool *open_pool(const struct bench_of_pool *test, int compile_workers,
+                              int device_workers, double deadline_s, struct error *error) {
+    const struct pool_settings settings = {.program = test->tiny.program,
+                                           .config_path = test->tiny.config,
+                                           .template_folder = TINY_TEMPLATE,
+                                           .device = TINY_DEVICE,
+                                           .compile_workers = compile_workers,
+                                           .device_workers = device_workers,
+                                           .deadline_s = deadline_s};
+    return pool_new(&settings, error);
+}
+
+static void start(struct bench_of_pool *test, int compile_workers, int device_workers,
+                  double deadline_s) {
+    struct error error = {0};
+    prepare(test);
+    test->pool = open_pool(test, compile_workers, device_workers, deadline_s, &error);
+    if (test->pool == NULL)
+        fail_msg("%s", error.text);
+}
+
+static void end(struct bench_of_pool *test) {
+    pool_free(test->pool);
+    template_free(test->template);
+    config_free(test->config);
+    tiny_remove(&test->tiny);
+}
+
+static void submit_genome(struct bench_of_pool *test, int64_t number, const struct genome *genome,
+                          double champion_us) {
+    const struct trial_request request = {
+        .number = number, .genome = *genome, .champion_us = champion_us, .seed = (uint64_t)number};
+    pool_submit(test->pool, &request);
+}
+
+static void submit(struct bench_of_pool *test, int64_t number, const char *text,
+                   double champion_us) {
+    struct error error = {0};
+    struct genome genome;
+    if (genome_parse(&genome, test->template->space, text, &error) < 0)
+        fail_msg("%s", error.text);
+    submit_genome(test, number, &genome, champion_us);
+}
+
+/* The next result, each number once; the caller releases it. */
+static void take(struct bench_of_pool *test, struct trial_result *result) {
+    struct error error = {0};
+    int got = pool_wait(test->pool, PATIENCE_S, result, &error);
+    if (got < 0)
+        fail_msg("%s", error.text);
+    if (got == 0)
+        fail_msg("no result in %d s", PATIENCE_S);
+    assert_in_range(result->number, 0, TRIALS_MAX - 1);
+    if (test->seen[result->number])
+        fail_msg("trial %lld came twice", (long long)result->number);
+    test->seen[result->number] = true;
+}
+
+static void expect(struct bench_of_pool *test, int64_t number, enum verdict verdict,
+                   const char *reason) {
+    static struct trial_result result;
+    take(test, &result);
+    assert_int_equal(result.number, number);
+    if (result.outcome.verdict != verdict || strstr(result.outcome.reason, reason) == NULL)
+        fail_msg("trial %lld is %s (%s), not %s (%s)", (long long)number,
+                 verdict_name(result.outcome.verdict), result.outcome.reason, verdict_name(verdict),
+                 reason);
+    trial_result_release(&result);
+}
+
+/* ---- trials ---- */
+
+static void every_trial_has_its_result(void **state) {
+    (void)state;
+    static const int workers[][2] = {{1, 1}, {0, 2}, {2, 1}};
+    enum { TRIALS = 40 };
+    for (size_t w = 0; w < sizeof workers / sizeof *workers; w++) {
+        struct bench_of_pool test;
+        struct genome genomes[TRIALS];
+        struct random random;
+        static struct trial_result result;
+        start(&test, workers[w][0], workers[w][1], 0);
+        assert_true(pool_capacity(test.pool) >= workers[w][0] + workers[w][1]);
+        assert_true(pool_device(test.pool)->predicts);
+        random_seed(&random, 1, 1);
+        for (int i = 0; i < TRIALS; i++) {
+            do
+                assert_true(space_sample(test.template->space, &random, &genomes[i]));
+            while (genomes[i].value[space_find_gene(test.template->space, "FAULT")] != 0);
+            submit_genome(&test, i, &genomes[i], 0);
+        }
+        for (int i = 0; i < TRIALS; i++) {
+            assert_int_equal(pool_in_flight(test.pool), TRIALS - i);
+            take(&test, &result);
+            assert_true(genome_equal(&result.genome, &genomes[result.number]));
+            if (result.outcome.verdict != VERDICT_OK)
+                fail_msg("trial %lld is %s: %s", (long long)result.number,
+                         verdict_name(result.outcome.verdict), result.outcome.reason);
+            assert_true(result.has_key && result.outcome.predicted);
+            assert_true(result.outcome.score_us > 0);
+            trial_result_release(&result);
+        }
+        struct error error = {0};
+        assert_int_equal(pool_wait(test.pool, 0, &result, &error), 0);
+        assert_int_equal(pool_restarts(test.pool), 0);
+        end(&test);
+    }
+}
+
+/* A candidate that is bad in itself costs no worker. */
+static void verdicts_come_through(void **state) {
+    (void)state;
+    struct bench_of_pool test;
+    start(&test, 1, 1, 0);
+    submit(&test, 0, "FAULT=wrong", 0);
+    expect(&test, 0, VERDICT_WRONG, "relative L2 error");
+    submit(&test, 1, "FAULT=syntax", 0);
+    expect(&test, 1, VERDICT_COMPILE_FAILED, "kernel.cu");
+    submit(&test, 2, "FAULT=trap", 0);
+    expect(&test, 2, VERDICT_CRASHED, "trap");
+    submit(&test, 3, "THREADS=128,ITEMS=4", 0);
+    expect(&test, 3, VERDICT_INVALID, "at most 256 elements");
+    submit(&test, 4, "SPARE=48,THREADS=96", 0);
+    expect(&test, 4, VERDICT_OK, "");
+    submit(&test, 5, "FAULT=hang", 0);
+    expect(&test, 5, VERDICT_TIMEOUT, "deadline");
+    assert_int_equal(pool_restarts(test.pool), 0);
+    end(&test);
+}
+
+/* ---- lost workers ---- */
+
+/* A hang with so slow a champion is waited for longer than any test lasts. */
+static const double patient_us = 1e7;
+
+static void a_killed_device_worker_costs_its_trial(void **state) {
+    (void)state;
+    struct bench_of_pool test;
+    struct error error = {0};
+    static struct trial_result result;
+    pid_t pids[CHILDREN_MAX];
+    start(&test, 0, 1, 0);
+    submit(&test, 0, "FAULT=hang", patient_us);
+    for (int i = 1; i <= 5; i++)
+        submit(&test, i, "ITEMS=2", 0);
+    assert_int_equal(pool_wait(test.pool, 0, &result, &error), 0); /* the worker has it now */
+    assert_int_equal(workers_of(getpid(), "device", pids), 1);
+    assert_int_equal(kill(pids[0], SIGKILL), 0);
+    expect(&test, 0, VERDICT_CRASHED, "killed by signal 9");
+    for (int i = 1; i <= 5; i++)
+        expect(&test, i, VERDICT_OK, "");
+    assert_int_equal(pool_restarts(test.pool), 1);
+    end(&test);
+}
+
+static void killed_compile_workers_cost_at_most_a_trial_each(void **state) {
+    (void)state;
+    enum { TRIALS = 60, KILLS = 4 };
+    struct bench_of_pool test;
+    static struct trial_result result;
+    struct random random;
+    struct genome genome;
+    int kills = 0, crashed = 0;
+    start(&test, 1, 1, 0);
+    random_seed(&random, 2, 1);
+    for (int i = 0; i < TRIALS; i++) {
+        do
+            assert_true(space_sample(test.template->space, &random, &genome));
+        while (genome.value[space_find_gene(test.template->space, "FAULT")] != 0);
+        submit_genome(&test, i, &genome, 0);
+    }
+    for (int i = 0; i < TRIALS; i++) {
+        pid_t pids[CHILDREN_MAX];
+        take(&test, &result);
+        crashed += result.outcome.verdict == VERDICT_CRASHED;
+        assert_true(result.outcome.verdict == VERDICT_OK ||
+                    (result.outcome.verdict == VERDICT_CRASHED &&
+                     strstr(result.outcome.reason, "compile worker") != NULL));
+        trial_result_release(&result);
+        if (i % 10 == 5 && kills < KILLS && workers_of(getpid(), "compile", pids) == 1)
+            kills += kill(pids[0], SIGKILL) == 0;
+    }
+    assert_true(kills > 0 && crashed <= kills);
+    assert_true(pool_restarts(test.pool) <= kills);
+    assert_int_equal(pool_in_flight(test.pool), 0);
+    end(&test);
+}
+
+static void a_hung_worker_is_killed_at_its_deadline(void **state) {
+    (void)state;
+    struct bench_of_pool test;
+    struct error error = {0};
+    static struct trial_result result;
+    pid_t before[CHILDREN_MAX], after[CHILDREN_MAX];
+    start(&test, 0, 1, 2);
+    submit(&test, 0, "FAULT=hang", patient_us);
+    expect(&test, 0, VERDICT_TIMEOUT, "the device worker was killed after 2 s");
+    assert_int_equal(pool_restarts(test.pool), 1);
+    submit(&test, 1, "ITEMS=2", 0);
+    expect(&test, 1, VERDICT_OK, "");
+    /* Who is idle has no deadline. */
+    assert_int_equal(workers_of(getpid(), "device", before), 1);
+    assert_int_equal(pool_wait(test.pool, 2.5, &result, &error), 0);
+    assert_int_equal(workers_of(getpid(), "device", after), 1);
+    assert_int_equal(before[0], after[0]);
+    assert_int_equal(pool_restarts(test.pool), 1);
+    end(&test);
+}
+
+static void workers_are_recycled(void **state) {
+    (void)state;
+    enum { TRIALS = 450 };
+    struct bench_of_pool test;
+    pid_t before[CHILDREN_MAX], after[CHILDREN_MAX];
+    start(&test, 0, 1, 0);
+    assert_int_equal(workers_of(getpid(), "device", before), 1);
+    for (int i = 0; i < TRIALS; i++)
+        submit(&test, i, "ITEMS=2", 0);
+    for (int i = 0; i < TRIALS; i++)
+        expect(&test, i, VERDICT_OK, "");
+    assert_int_equal(workers_of(getpid(), "device", after), 1);
+    assert_int_not_equal(before[0], after[0]);
+    assert_int_equal(pool_restarts(test.pool), 0); /* nothing was lost */
+    end(&test);
+}
+
+/* ---- workers that cannot start ---- */
+
+static void expect_no_pool(const char *config, const char *folder, const char *device,
+                           int compile_workers, const char *words) {
+    struct tiny tiny;
+    struct error error = {0};
+    tiny_make(&tiny, config);
+    const struct pool_settings settings = {.program = tiny.program,
+                                           .config_path = tiny.config,
+                                           .template_folder = folder,
+                                           .device = device,
+                                           .compile_workers = compile_workers};
+    struct pool *pool = pool_new(&settings, &error);
+    assert_null(pool);
+    if (strstr(error.text, words) == NULL)
+        fail_msg("'%s' does not speak of '%s'", error.text, words);
+    tiny_remove(&tiny);
+}
+
+static void who_cannot_start_says_why(void **state) {
+    (void)state;
+    pid_t pids[CHILDREN_MAX];
+    expect_no_pool(TINY_CONFIG "}", TINY_TEMPLATE, "emulated:sm_12", 1, "sm_12");
+    expect_no_pool(TINY_CONFIG "}", TINY_TEMPLATE, "toaster:0", 0, "toaster");
+    expect_no_pool(TINY_CONFIG "}", "tests/templates/nowhere", TINY_DEVICE, 1, "nowhere");
+    expect_no_pool(TINY_CONFIG ", \"sed\": 1}", TINY_TEMPLATE, TINY_DEVICE, 1, "did you mean");
+    expect_no_pool("{", TINY_TEMPLATE, TINY_DEVICE, 1, "config.json");
+    assert_int_equal(workers_of(getpid(), "device", pids), 0);
+}
+
+/* The template's own error, as a worker says it. */
+static void a_template_that_does_not_load_is_told(void **state) {
+    (void)state;
+    char folder[PATH_SIZE];
+    char path[PATH_SIZE];
+    struct error error = {0};
+    struct tiny tiny;
+    tiny_make(&tiny, "{}");
+    assert_int_equal(path_join(folder, tiny.folder, "scaled_add", &error), 0);
+    assert_int_equal(path_copy_tree(TINY_TEMPLATE, folder, &error), 0);
+    assert_int_equal(path_join(path, folder, "reference.cu", &error), 0);
+    assert_int_equal(path_write_file(path, "not CUDA", 8, &error), 0);
+    expect_no_pool(TINY_CONFIG "}", folder, TINY_DEVICE, 1, "reference.cu");
+    assert_int_equal(path_join(path, folder, "template.json", &error), 0);
+    assert_int_equal(path_write_file(path, "{ \"format\": 2 }", 15, &error), 0);
+    expect_no_pool(TINY_CONFIG "}", folder, TINY_DEVICE, 1, "template.json");
+    tiny_remove(&tiny);
+}
+
+/* A program that is no worker at all. */
+static void a_program_that_is_no_worker_is_given_up(void **state) {
+    (void)state;
+    struct error error = {0};
+    static const char *const programs[] = {"/bin/true", "/nowhere/evotile"};
+    for (int i = 0; i < 2; i++) {
+        const struct pool_settings settings = {.program = programs[i],
+                                               .config_path = "config.json",
+                                               .template_folder = TINY_TEMPLATE,
+                                               .device = TINY_DEVICE};
+        assert_null(pool_new(&settings, &error));
+        assert_non_null(strstr(error.text, "does not start"));
+    }
+}
+
+/* ---- the parent's end ---- */
+
+/* A parent whose device worker is busy for long and whose compile worker is idle. Asserts nothing:
+   a failure here would go on with the other tests, in this process too. */
+static void be_a_parent(struct bench_of_pool *test, const struct genome *hang, int say) {
+    struct error error = {0};
+    static struct trial_result result;
+    test->pool = open_pool(test, 1, 1, 0, &error);
+    if (test->pool == NULL)
+        _exit(1);
+    submit_genome(test, 0, hang, patient_us);
+    for (int round = 0; round < 10; round++) /* until it is compiled and interpreted */
+        pool_wait(test->pool, 0.1, &result, &error);
+    if (write(say, "!", 1) != 1)
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+static void workers_die_with_their_parent(void **state) {
+    (void)state;
+    int pipes[2];
+    char word;
+    struct bench_of_pool test;
+    struct genome hang;
+    struct error error = {0};
+    pid_t pids[CHILDREN_MAX], compile_pids[CHILDREN_MAX];
+    prepare(&test);
+    assert_int_equal(genome_parse(&hang, test.template->space, "FAULT=hang", &error), 0);
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* we are the orphans' heir */
+    assert_int_equal(pipe(pipes), 0);
+    pid_t parent = fork();
+    if (parent == 0)
+        be_a_parent(&test, &hang, pipes[1]);
+    close(pipes[1]);
+    assert_int_equal(read(pipes[0], &word, 1), 1);
+    close(pipes[0]);
+    assert_int_equal(workers_of(parent, "device", pids), 1);
+    assert_int_equal(workers_of(parent, "compile", compile_pids), 1);
+    assert_int_equal(kill(parent, SIGKILL), 0);
+    assert_int_equal(waitpid(parent, NULL, 0), parent);
+    /* An alarm, rather than a test that never ends, if one of them lives on. */
+    alarm(PATIENCE_S);
+    assert_int_equal(waitpid(pids[0], NULL, 0), pids[0]);
+    assert_int_equal(waitpid(compile_pids[0], NULL, 0), compile_pids[0]);
+    alarm(0);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    end(&test);
+}
+
+/* Without the kernel's help too: the end of its input is the end of its work. */
+static void a_worker_ends_with_its_input(void **state) {
+    (void)state;
+    struct tiny tiny;
+    struct process worker;
+    struct error error = {0};
+    char how[64];
+    tiny_make(&tiny, TINY_CONFIG "}");
+    const char *const argv[] = {tiny.program, "worker",    "--role",     "device",
+                                "--config",   tiny.config, "--template", TINY_TEMPLATE,
+                                "--device",   TINY_DEVICE, NULL};
+    assert_int_equal(process_start(&worker, argv, &error), 0);
+    process_stop(&worker, PATIENCE_S, how, sizeof how); /* closes its input first */
+    assert_string_equal(how, "ended with status 0");
+    tiny_remove(&tiny);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_trial_has_its_result),
+        cmocka_unit_test(verdicts_come_through),
+        cmocka_unit_test(a_killed_device_worker_costs_its_trial),
+        cmocka_unit_test(killed_compile_workers_cost_at_most_a_trial_each),
+        cmocka_unit_test(a_hung_worker_is_killed_at_its_deadline),
+        cmocka_unit_test(workers_are_recycled),
+        cmocka_unit_test(who_cannot_start_says_why),
+        cmocka_unit_test(a_template_that_does_not_load_is_told),
+        cmocka_unit_test(a_program_that_is_no_worker_is_given_up),
+        cmocka_unit_test(workers_die_with_their_parent),
+        cmocka_unit_test(a_worker_ends_with_its_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
