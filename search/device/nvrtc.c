@@ -41,8 +41,13 @@ static void *open_library(void) {
             continue;
         snprintf(path, sizeof path, "%s/lib64/libnvrtc.so", folders[i]);
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (library != NULL)
-            return library;
+        if (library == NULL)
+            continue;
+        /* NVRTC opens its other half by name alone, which succeeds outside the loader's folders only
+           where that is loaded already. */
+        snprintf(path, sizeof path, "%s/lib64/libnvrtc-builtins.so", folders[i]);
+        dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        return library;
     }
     const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

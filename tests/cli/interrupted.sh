@@ -5,7 +5,7 @@ sed -i 's/"trials": 3/"time": "60s"/' c.json
 for signal in INT TERM; do
     "$EVOTILE" run c.json --out run$signal >/dev/null 2>said$signal &
     run=$!
-    until "$EVOTILE" board run$signal >/dev/null 2>&1; do sleep 0.1; done
+    wait_for run$signal
     kill -$signal $run
     wait $run
     echo "$signal: status $?"

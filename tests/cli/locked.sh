@@ -4,7 +4,7 @@ small c.json
 sed -i 's/"trials": 3/"time": "60s"/' c.json
 "$EVOTILE" run c.json --out run >/dev/null 2>&1 &
 first=$!
-until "$EVOTILE" board run >/dev/null 2>&1; do sleep 0.1; done
+wait_for run
 tell resume run
 kill -INT $first
 wait $first
