@@ -43,8 +43,8 @@ static void *open_library(void) {
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (library == NULL)
             continue;
-        /* NVRTC opens its other half by name alone, which succeeds outside the loader's folders only
-           where that is loaded already. */
+        /* NVRTC opens its other half by name alone, which succeeds outside the loader's folders
+           only where that is loaded already. */
         snprintf(path, sizeof path, "%s/lib64/libnvrtc-builtins.so", folders[i]);
         dlopen(path, RTLD_NOW | RTLD_LOCAL);
         return library;
