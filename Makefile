@@ -209,7 +209,7 @@ demo: deps ## the main job in about a minute: results/demo and kernels/demo
 	$(BUILD)/evotile run configs/demo.json --out results/demo
 	$(BUILD)/evotile board results/demo
 	$(BUILD)/evotile export results/demo --out kernels/demo --force
-	@printf '\n%s\n' "What next:" \
+	@printf '%s\n' "" "What next:" \
 	    "  $(BUILD)/evotile replay results/demo         verify and time the best genome again" \
 	    "  make -C kernels/demo check                   build the frozen kernel with nvcc alone and check it" \
 	    "  $(BUILD)/evotile run configs/attention_l4.json --time 8h --out results/overnight"
