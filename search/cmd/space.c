@@ -275,7 +275,6 @@ static int plan_goal(const struct view *view, int goal, const struct genome *gen
         table_integer(cases, workspace_bytes);
         table_integer(cases, plan.operations);
         table_integer(cases, plan.bytes);
-        table_number(cases, plan.tolerance.relative_l2, 4);
         table_cell(cases, cJSON_CreateBool(plan.limited_range), plan.limited_range ? "yes" : "no");
     }
     return 0;
@@ -297,11 +296,10 @@ static int show_launches(struct view *view, const bool *valid, const struct geno
         {.name = "workspace_bytes", .heading = "workspace\nbytes", .right = true},
         {.name = "operations", .heading = "operations", .right = true},
         {.name = "bytes", .heading = "bytes read\nand written", .right = true},
-        {.name = "tolerance_relative_l2", .heading = "tolerance\nrel L2", .right = true},
         {.name = "limited_range", .heading = "limited\nrange", .right = true},
     };
     struct table *launches = table_new(launch_columns, 7);
-    struct table *cases = table_new(case_columns, 6);
+    struct table *cases = table_new(case_columns, 5);
     int status = 0;
     for (int goal = view->first_goal; goal <= view->last_goal && status == 0; goal++)
         if (valid[goal])

@@ -50,8 +50,8 @@ static void add_shape(const struct export *export, const struct checked_shape *c
                    (long long)tensor->elements * tensor->present, (long long)tensor->row);
         comma = ",\n      ";
     }
-    text_print(text, "},\n     %.6g, %.6g, %.1f, ", plan->tolerance.relative_l2,
-               plan->tolerance.row_relative_l2, (double)plan->operations);
+    text_print(text, "},\n     %.6g, %.6g, %.1f, ", checked->bound.relative_l2,
+               checked->bound.row_relative_l2, (double)plan->operations);
     if (checked->record != NULL)
         text_print(text, "%.4f, %.4f},\n", checked->record->warm.p50_us,
                    checked->record->warm.p90_us);

@@ -134,8 +134,8 @@ static void add_case(const struct export *export, int index, cJSON *list) {
     cJSON_AddNumberToObject(measured, "row_relative_l2", errors->row_relative_l2);
     cJSON_AddNumberToObject(measured, "max_absolute", errors->max_absolute);
     cJSON *bounds = cJSON_AddObjectToObject(object, "tolerance");
-    cJSON_AddNumberToObject(bounds, "relative_l2", checked->plan.tolerance.relative_l2);
-    cJSON_AddNumberToObject(bounds, "row_relative_l2", checked->plan.tolerance.row_relative_l2);
+    cJSON_AddNumberToObject(bounds, "relative_l2", checked->bound.relative_l2);
+    cJSON_AddNumberToObject(bounds, "row_relative_l2", checked->bound.row_relative_l2);
     cJSON_AddBoolToObject(object, "limited_range", checked->plan.limited_range);
 }
 

@@ -39,6 +39,7 @@ struct checked_shape {
     char name[CASE_NAME_SIZE];
     struct shape shape;
     const struct case_outcome *record; /* NULL: a ragged one, not timed */
+    struct errors bound;               /* that check.c holds it to */
     struct plan plan;
 };
 

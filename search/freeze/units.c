@@ -121,6 +121,37 @@ static int choose(const struct export *export, const struct template *probes, in
     return best;
 }
 
+/* What holds a shape whose bound nobody measured: the output's own rounding twice, as for any
+   kernel that rounds its weights too, and a few roundings in float. A row has few elements. */
+static struct errors usual_bound(const struct template *template, const struct plan *plan) {
+    double rounding = 0;
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_OUTPUT && plan->tensors[t].present)
+            rounding = fmax(rounding, dtype_rounding(plan->tensors[t].dtype));
+    return (struct errors){.relative_l2 = 2 * rounding + 1e-6,
+                           .row_relative_l2 = 4 * rounding + 1e-6};
+}
+
+/* As measured with the record; for others, the largest of the records of the same compilation. */
+static void find_bounds(struct export *export) {
+    for (int i = 0; i < export->checked_count; i++) {
+        struct checked_shape *checked = &export->checked[i];
+        checked->bound = usual_bound(export->template, &checked->plan);
+        if (checked->record != NULL && checked->record->bound.relative_l2 > 0) {
+            checked->bound = checked->record->bound;
+            continue;
+        }
+        for (int c = 0; c < export->template->case_count; c++) {
+            const struct errors *measured = &export->request->cases[c].outcome->bound;
+            if (!same_specialised(export->template, &checked->shape, &export->template->cases[c]))
+                continue;
+            checked->bound.relative_l2 = fmax(checked->bound.relative_l2, measured->relative_l2);
+            checked->bound.row_relative_l2 =
+                fmax(checked->bound.row_relative_l2, measured->row_relative_l2);
+        }
+    }
+}
+
 static void add_probes(struct export *export, const struct template *probes) {
     for (int p = 0; p < probes->case_count; p++) {
         struct checked_shape *checked = &export->checked[export->checked_count];
@@ -156,6 +187,8 @@ int find_checked(struct export *export, struct error *error) {
     }
     if (probes != NULL && result == 0)
         add_probes(export, probes);
+    if (result == 0)
+        find_bounds(export);
     template_free(probes);
     return result;
 }

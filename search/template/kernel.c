@@ -196,7 +196,7 @@ static int load_launches(const struct template *template, const struct json *obj
     return 0;
 }
 
-/* ---- options and tolerance ---- */
+/* ---- options ---- */
 
 static const char *const option_keys[] = {"option", "when", NULL};
 
@@ -221,49 +221,6 @@ static int load_options(struct template *template, const struct json *root, stru
     return 0;
 }
 
-static const char *const tolerance_keys[] = {"relative_l2", "row_relative_l2", "relaxed", NULL};
-static const char *const relaxed_keys[] = {"relative_l2", "row_relative_l2", "when", "about", NULL};
-
-static int load_bounds(const struct json *object, struct tolerance *tolerance,
-                       struct error *error) {
-    struct json value;
-    if (json_need(object, "relative_l2", &value, error) < 0 ||
-        json_number(&value, &tolerance->relative_l2, error) < 0 ||
-        json_need(object, "row_relative_l2", &value, error) < 0 ||
-        json_number(&value, &tolerance->row_relative_l2, error) < 0)
-        return -1;
-    if (!(tolerance->relative_l2 > 0 && tolerance->relative_l2 < 1) ||
-        !(tolerance->row_relative_l2 > 0 && tolerance->row_relative_l2 < 1))
-        return json_error(object, error, "a tolerance lies between 0 and 1");
-    return 0;
-}
-
-static int load_tolerance(struct template *template, const struct json *root, struct error *error) {
-    struct json value;
-    struct json list;
-    struct json when;
-    if (json_need(root, "tolerance", &value, error) < 0 ||
-        json_only(&value, tolerance_keys, error) < 0 ||
-        load_bounds(&value, &template->tolerance, error) < 0)
-        return -1;
-    if (!json_find(&value, "relaxed", &list))
-        return 0;
-    if (json_is_array(&list, error) < 0)
-        return -1;
-    if (json_count(&list) > RELAXED_MAX)
-        return json_error(&list, error, "more than %d of them", RELAXED_MAX);
-    for (int i = 0; i < json_count(&list); i++) {
-        struct json one = json_at(&list, i);
-        struct tolerance *relaxed = &template->relaxed[template->relaxed_count++];
-        if (json_only(&one, relaxed_keys, error) < 0 || load_bounds(&one, relaxed, error) < 0 ||
-            load_about(&one, relaxed->about, error) < 0 ||
-            json_need(&one, "when", &when, error) < 0 ||
-            load_expression(template, &when, &relaxed->when, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* ---- the whole ---- */
 
 /* A file of the folder itself. */
@@ -283,7 +240,18 @@ static int load_file_name(const struct template *template, const struct json *va
     return 0;
 }
 
-static const char *const reference_keys[] = {"source", "launches", NULL};
+static const char *const program_keys[] = {"source", "launches", NULL};
+
+int load_program(struct template *template, const struct json *root, const char *key, char **source,
+                 struct launch_list *launches, struct error *error) {
+    struct json value;
+    struct json file;
+    if (json_need(root, key, &value, error) < 0 || json_only(&value, program_keys, error) < 0 ||
+        load_launches(template, &value, launches, error) < 0 ||
+        json_need(&value, "source", &file, error) < 0)
+        return -1;
+    return load_file_name(template, &file, source, error);
+}
 
 int load_kernel(struct template *template, const struct json *root, struct error *error) {
     struct json value;
@@ -296,14 +264,11 @@ int load_kernel(struct template *template, const struct json *root, struct error
             return -1;
     }
     if (load_launches(template, root, &template->launches, error) < 0 ||
-        load_options(template, root, error) < 0 || load_tolerance(template, root, error) < 0 ||
-        json_need(root, "source", &source, error) < 0 ||
+        load_options(template, root, error) < 0 || json_need(root, "source", &source, error) < 0 ||
         load_file_name(template, &source, &template->source, error) < 0 ||
-        json_need(root, "reference", &value, error) < 0 ||
-        json_only(&value, reference_keys, error) < 0 ||
-        load_launches(template, &value, &template->reference, error) < 0 ||
-        json_need(&value, "source", &source, error) < 0 ||
-        load_file_name(template, &source, &template->reference_source, error) < 0 ||
+        load_program(template, root, "reference", &template->reference_source, &template->reference,
+                     error) < 0 ||
+        load_judging(template, root, error) < 0 ||
         json_need(root, "operations", &value, error) < 0 ||
         load_expression(template, &value, &template->operations, error) < 0 ||
         json_need(root, "bytes", &value, error) < 0 ||
@@ -342,13 +307,14 @@ void release_kernel(struct template *template) {
     }
     release_launches(&template->launches);
     release_launches(&template->reference);
+    release_launches(&template->plain);
+    release_judging(template);
     for (int i = 0; i < template->option_count; i++)
         expression_free(template->options[i].when);
-    for (int i = 0; i < template->relaxed_count; i++)
-        expression_free(template->relaxed[i].when);
     expression_free(template->operations);
     expression_free(template->bytes);
     free(template->source);
     free(template->reference_source);
+    free(template->plain_source);
     free(template->cpu_reference);
 }

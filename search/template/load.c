@@ -361,25 +361,17 @@ static int add_environments(struct template *template, const struct template_set
 
 /* ---- the whole ---- */
 
-static const char *const root_keys[] = {"format",
-                                        "name",
-                                        "about",
-                                        "dimensions",
-                                        "specialised",
-                                        "genes",
-                                        "derived",
-                                        "constraints",
-                                        "tensors",
-                                        "launches",
-                                        "options",
-                                        "source",
-                                        "reference",
-                                        "cpu_reference",
-                                        "tolerance",
-                                        "operations",
-                                        "bytes",
-                                        "probe_cases",
-                                        "architecture_variant",
+static const char *const root_keys[] = {"format",      "name",
+                                        "about",       "dimensions",
+                                        "specialised", "genes",
+                                        "derived",     "constraints",
+                                        "tensors",     "launches",
+                                        "options",     "source",
+                                        "reference",   "cpu_reference",
+                                        "plain",       "relaxed",
+                                        "stress",      "float_atomics",
+                                        "operations",  "bytes",
+                                        "probe_cases", "architecture_variant",
                                         NULL};
 
 static int load_head(struct template *template, const struct json *root, struct error *error) {
@@ -422,6 +414,7 @@ struct template *template_load(const char *folder, const struct template_setting
             goto failed;
         }
     if (load_space(template, &root, error) < 0 || narrow_all(template, setting, error) < 0 ||
+        (setting->forbid_limited_range && forbid_relaxed(template, &root, error) < 0) ||
         add_environments(template, setting, error) < 0 || load_kernel(template, &root, error) < 0 ||
         template_hash(template, error) < 0)
         goto failed;

@@ -15,9 +15,18 @@ int load_optional_expression(const struct template *template, const struct json 
 /* Puts file, line and path before the text of an error that lacks them; returns -1. */
 int load_located(const struct json *value, struct error *error);
 
-/* kernel.c: tensors, launches, options, tolerance, source files. */
+/* kernel.c: tensors, launches, options, source files. */
 int load_kernel(struct template *template, const struct json *root, struct error *error);
 void release_kernel(struct template *template);
+/* An object {"source", "launches"}, as the reference and the plain kernel are. */
+int load_program(struct template *template, const struct json *root, const char *key, char **source,
+                 struct launch_list *launches, struct error *error);
+
+/* judging.c: the plain kernel, relaxed genomes, stress inputs. */
+int load_judging(struct template *template, const struct json *root, struct error *error);
+void release_judging(struct template *template);
+/* Makes relaxed genomes invalid; before the space is sealed. */
+int forbid_relaxed(struct template *template, const struct json *root, struct error *error);
 
 /* source.c: the hash of everything that a candidate may depend on. */
 int template_hash(struct template *template, struct error *error);

@@ -1,6 +1,7 @@
 /* Geometry: what a genome launches for a case. */
 #include "template/load.h"
 
+#include <math.h>
 #include <string.h>
 
 /* CUDA's limits that no device exceeds (Programming Guide, "Compute Capabilities"). */
@@ -124,30 +125,58 @@ static int plan_tensors(const struct template *template, const int64_t *values, 
     return 0;
 }
 
+/* Whether a relaxed rule is in force, and what a dropped tile then costs. */
+static int plan_relaxed(const struct template *template, const int64_t *values, struct plan *plan,
+                        struct error *error) {
+    plan->input_range = INFINITY;
+    for (int i = 0; i < template->relaxed_count && !plan->limited_range; i++) {
+        const struct relaxed *relaxed = &template->relaxed[i];
+        int64_t tile;
+        int64_t length;
+        if (holds(template, relaxed->when, values, &plan->limited_range, error) < 0)
+            return -1;
+        if (!plan->limited_range)
+            continue;
+        if (evaluate(template, relaxed->tile, values, &tile, error) < 0 ||
+            evaluate(template, relaxed->length, values, &length, error) < 0)
+            return -1;
+        if (tile < 1 || length < 1)
+            return error_input(error, "%s: relaxed[%d]: tile and length must be positive",
+                               template->document.file, i);
+        plan->dropped_tile = tile < length ? sqrt((double)tile / (double)length) : 1;
+        plan->input_range = relaxed->input_range;
+    }
+    return 0;
+}
+
 int template_plan(const struct template *template, const struct genome *genome, int case_index,
                   struct plan *plan, struct error *error) {
     int64_t values[SLOTS_MAX];
-    *plan = (struct plan){.tolerance = template->tolerance};
+    *plan = (struct plan){0};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
         plan_tensors(template, values, plan, error) < 0 ||
         plan_launches(template, &template->launches, values, plan, error) < 0 ||
         evaluate(template, template->operations, values, &plan->operations, error) < 0 ||
         evaluate(template, template->bytes, values, &plan->bytes, error) < 0)
         return -1;
-    for (int i = 0; i < template->relaxed_count && !plan->limited_range; i++) {
-        if (holds(template, template->relaxed[i].when, values, &plan->limited_range, error) < 0)
-            return -1;
-        if (plan->limited_range)
-            plan->tolerance = template->relaxed[i];
-    }
-    return 0;
+    return plan_relaxed(template, values, plan, error);
+}
+
+int template_plain_plan(const struct template *template, const struct genome *genome,
+                        int case_index, struct plan *plan, struct error *error) {
+    int64_t values[SLOTS_MAX];
+    *plan = (struct plan){.input_range = INFINITY};
+    if (space_values(template->space, genome, case_index, values, error) < 0 ||
+        plan_tensors(template, values, plan, error) < 0)
+        return -1;
+    return plan_launches(template, &template->plain, values, plan, error);
 }
 
 int template_reference_plan(const struct template *template, int case_index, struct plan *plan,
                             struct error *error) {
     struct genome genome = genome_default(template->space);
     int64_t values[SLOTS_MAX] = {0};
-    *plan = (struct plan){.tolerance = template->tolerance};
+    *plan = (struct plan){.input_range = INFINITY};
     /* The default genome may be invalid here: what a reference reads does not depend on genes. */
     if (space_values(template->space, &genome, case_index, values, error) < 0 ||
         plan_tensors(template, values, plan, error) < 0 ||

@@ -163,11 +163,18 @@ char *template_source(const struct template *template, const struct genome *geno
     return inline_source(template, template->source, &text, error) == 0 ? text.bytes : NULL;
 }
 
-char *template_reference_source(const struct template *template, struct error *error) {
+static char *whole_source(const struct template *template, const char *name, struct error *error) {
     struct text text = {0};
     text_add(&text, "", 0);
-    return inline_source(template, template->reference_source, &text, error) == 0 ? text.bytes
-                                                                                  : NULL;
+    return inline_source(template, name, &text, error) == 0 ? text.bytes : NULL;
+}
+
+char *template_reference_source(const struct template *template, struct error *error) {
+    return whole_source(template, template->reference_source, error);
+}
+
+char *template_plain_source(const struct template *template, struct error *error) {
+    return whole_source(template, template->plain_source, error);
 }
 
 /* ---- options ---- */

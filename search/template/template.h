@@ -1,6 +1,6 @@
 /*
  * template: one kernel's folder, read and checked. Everything that is known of a kernel is data
- * here: its case dimensions, genes, constraints, tensors, launches, reference and tolerance.
+ * here: its case dimensions, genes, constraints, tensors, launches, and what judges them.
  * templates/README.md is the manual of the folder's format; this is the manual of what it becomes.
  *
  *     struct template *template = template_load(folder, &setting, &error);
@@ -30,6 +30,7 @@ enum {
     OPTIONS_MAX = 16,
     RANK_MAX = 6,
     RELAXED_MAX = 4,
+    STRESSES_MAX = 8,
     CASE_NAME_SIZE = NAME_SIZE,
 };
 
@@ -87,10 +88,36 @@ struct option {
     struct expression *when; /* NULL: always */
 };
 
-struct tolerance {
-    double relative_l2, row_relative_l2;
-    struct expression *when; /* of a relaxed one */
+/* Genomes whose arithmetic is coarser than their output, such as sums in half: their bound is
+   looser, and they are tested within a smaller range of inputs. */
+struct relaxed {
+    struct expression *when;
+    struct expression *tile, *length; /* a dropped tile costs sqrt(tile / length) of the output */
+    double input_range;               /* the largest absolute input that they must bear */
     char about[ABOUT_SIZE];
+};
+
+/* How an input tensor is filled; the judge's kernels know how (trial/judge.cu). */
+enum fill {
+    FILL_NORMAL,   /* value * N(0, 1), never beyond FILL_NORMAL_MOST of it */
+    FILL_CONSTANT, /* value */
+    FILL_SPIKES,   /* N(0, 1), but one row in 64 has `value` in a column, which is the same in all
+                      tensors */
+    FILL_EXTREMES, /* N(0, 1), but one element in 256 is `value` of the dtype's largest number, of
+                      either sign */
+    FILL_COUNT
+};
+#define FILL_NORMAL_MOST 6.8
+
+struct tensor_fill {
+    enum fill fill;
+    double value;
+};
+
+/* A recipe for inputs that kernels are known to get wrong. */
+struct stress {
+    char name[NAME_SIZE];
+    struct tensor_fill fills[TENSORS_MAX];
 };
 
 /* ---- what it is loaded for ---- */
@@ -112,6 +139,7 @@ struct template_setting {
     int case_count;
     const struct narrowing *narrowings;
     int narrowing_count;
+    bool forbid_limited_range; /* relaxed genomes are not valid */
 };
 
 struct template {
@@ -127,17 +155,19 @@ struct template {
     struct shape cases[CASES_MAX];
     int tensor_count;
     struct tensor tensors[TENSORS_MAX];
-    struct launch_list launches, reference;
+    struct launch_list launches, reference, plain;
     int option_count;
     struct option options[OPTIONS_MAX];
-    struct tolerance tolerance;
     int relaxed_count;
-    struct tolerance relaxed[RELAXED_MAX];
+    struct relaxed relaxed[RELAXED_MAX];
+    int stress_count;
+    struct stress stresses[STRESSES_MAX];
+    bool float_atomics; /* two runs on the same input may differ by rounding */
     struct expression *operations, *bytes;
     bool architecture_variant; /* wants sm_90a rather than sm_90 */
     int compute_capability;
-    char *source, *reference_source,
-        *cpu_reference; /* file names in the folder; cpu_reference may be NULL */
+    char *source, *reference_source, *plain_source;
+    char *cpu_reference; /* these are file names in the folder; this one may be NULL */
 };
 
 /* Finds the folder of a template by name: `folder` given by the user, $EVOTILE_TEMPLATES,
@@ -174,8 +204,9 @@ int template_variant(const struct template *template, int case_index);
    hash as a symbol, then the source with its library inlined. The caller frees it. */
 char *template_source(const struct template *template, const struct genome *genome, int variant,
                       struct error *error);
-/* The reference's: no genes, no specialised dimensions. */
+/* The reference's and the plain kernel's: no genes, no specialised dimensions. */
 char *template_reference_source(const struct template *template, struct error *error);
+char *template_plain_source(const struct template *template, struct error *error);
 /* The symbol's value for this genome: read back from the loaded module. */
 uint64_t template_genome_mark(const struct genome *genome);
 #define TEMPLATE_MARK_SYMBOL "evotile_genome"
@@ -216,8 +247,9 @@ struct plan {
     int launch_count;
     struct planned_launch launches[LAUNCHES_MAX];
     int64_t operations, bytes;
-    struct tolerance tolerance;
-    bool limited_range; /* a relaxed tolerance is in force */
+    bool limited_range;  /* the genome is a relaxed one: */
+    double dropped_tile; /* what a dropped tile costs, in relative L2; 0 otherwise */
+    double input_range;  /* the largest absolute input to test with; INFINITY otherwise */
 };
 
 /* The geometry of a valid genome for one of the template's cases. A grid, block or size out of
@@ -227,6 +259,17 @@ int template_plan(const struct template *template, const struct genome *genome, 
 /* The reference's launches; outputs stand for fp64 tensors of the same shape. */
 int template_reference_plan(const struct template *template, int case_index, struct plan *plan,
                             struct error *error);
+/* The plain kernel's: outputs are the genome's own. */
+int template_plain_plan(const struct template *template, const struct genome *genome,
+                        int case_index, struct plan *plan, struct error *error);
+
+/* The largest absolute value that a fill puts into a tensor of that dtype. */
+double template_fill_most(const struct tensor_fill *fill, enum dtype dtype);
+/* Half a unit in the last place, relative: 2^-11 for f16; 0 for integers. And the smallest normal
+   and the largest number. */
+double dtype_rounding(enum dtype dtype);
+double dtype_smallest_normal(enum dtype dtype);
+double dtype_largest(enum dtype dtype);
 
 /* The same template loaded for its probe cases, small ones that come before the real cases: each
    with the specialised dimensions of each variant of `setting`'s cases. NULL, and no error, where

@@ -2,20 +2,39 @@
 
 #include <string.h>
 
-int buffers_make(struct buffers *buffers, struct judge *judge, struct device *device,
-                 const struct template *template, const struct plan *plan, int set_count,
-                 struct error *error) {
-    *buffers = (struct buffers){judge, device, template, plan, set_count, {{0}}};
+static int place(struct device *device, const char *name, size_t bytes, enum placement placement,
+                 uint64_t *address, struct error *error) {
+    const struct device_backend *backend = device->backend;
+    if (placement == PLACED_ANYHOW || backend->memory_new_flush == NULL)
+        return backend->memory_new(device, name, bytes, address, error);
+    return backend->memory_new_flush(device, name, bytes, placement == PLACED_AT_END, address,
+                                     error);
+}
+
+int buffers_make_placed(struct buffers *buffers, struct judge *judge, struct device *device,
+                        const struct template *template, const struct plan *plan, int set_count,
+                        enum placement placement, struct error *error) {
+    *buffers = (struct buffers){.judge = judge,
+                                .device = device,
+                                .template = template,
+                                .plan = plan,
+                                .set_count = set_count};
     for (int s = 0; s < set_count; s++)
         for (int t = 0; t < template->tensor_count; t++)
             if (plan->tensors[t].present &&
-                device->backend->memory_new(device, template->tensors[t].name,
-                                            (size_t)plan->tensors[t].bytes, &buffers->tensors[s][t],
-                                            error) < 0) {
+                place(device, template->tensors[t].name, (size_t)plan->tensors[t].bytes, placement,
+                      &buffers->tensors[s][t], error) < 0) {
                 buffers_release(buffers);
                 return -1;
             }
     return 0;
+}
+
+int buffers_make(struct buffers *buffers, struct judge *judge, struct device *device,
+                 const struct template *template, const struct plan *plan, int set_count,
+                 struct error *error) {
+    return buffers_make_placed(buffers, judge, device, template, plan, set_count, PLACED_ANYHOW,
+                               error);
 }
 
 void buffers_release(struct buffers *buffers) {
@@ -26,15 +45,38 @@ void buffers_release(struct buffers *buffers) {
     buffers->set_count = 0;
 }
 
-int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error) {
+/* `fills` may be NULL: all N(0, 1). */
+static int fill(struct buffers *buffers, int set, const struct tensor_fill *fills, uint64_t seed,
+                struct error *error) {
+    static const struct tensor_fill normal = {FILL_NORMAL, 1};
     for (int t = 0; t < buffers->template->tensor_count; t++) {
         const struct planned_tensor *tensor = &buffers->plan->tensors[t];
         if (tensor->present && buffers->template->tensors[t].role == ROLE_INPUT &&
-            judge_fill(buffers->judge, buffers->tensors[set][t], tensor->dtype, tensor->elements,
-                       seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), 1.0f, error) < 0)
+            judge_fill(buffers->judge, buffers->tensors[set][t], tensor,
+                       fills != NULL ? &fills[t] : &normal,
+                       seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), seed, error) < 0)
             return -1;
     }
-    return 0;
+    buffers->filled[set] = true;
+    return buffers_checksum(buffers, set, ROLE_INPUT, &buffers->inputs[set], error);
+}
+
+int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error) {
+    return fill(buffers, set, NULL, seed, error);
+}
+
+int buffers_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
+                   struct error *error) {
+    return fill(buffers, set, stress->fills, seed, error);
+}
+
+int buffers_changed(struct buffers *buffers, int set, struct error *error) {
+    uint64_t now;
+    if (!buffers->filled[set])
+        return 0;
+    return buffers_checksum(buffers, set, ROLE_INPUT, &now, error) < 0
+               ? -1
+               : now != buffers->inputs[set];
 }
 
 int buffers_poison(struct buffers *buffers, int set, uint32_t word, struct error *error) {

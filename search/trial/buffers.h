@@ -17,6 +17,14 @@
 
 enum { SETS_MAX = 16 };
 
+/* Where tensors lie. Flush against unmapped memory, even a read beyond them is trapped; where every
+   stray access is trapped anyway, the placements are the same. */
+enum placement {
+    PLACED_ANYHOW,
+    PLACED_AT_START, /* nothing is mapped before their first byte */
+    PLACED_AT_END,   /* or behind their last, which is rounded up to 16 bytes */
+};
+
 /* NaN in every floating dtype, as any word of it. */
 #define POISON       0xffffffffu
 #define OTHER_POISON 0x7fff7fffu
@@ -28,16 +36,27 @@ struct buffers {
     const struct plan *plan; /* of the candidate; outlives the buffers */
     int set_count;
     uint64_t tensors[SETS_MAX][TENSORS_MAX]; /* 0: not there */
+    bool filled[SETS_MAX];
+    uint64_t inputs[SETS_MAX]; /* checksums */
 };
 
 /* On failure nothing is left allocated. */
 int buffers_make(struct buffers *buffers, struct judge *judge, struct device *device,
                  const struct template *template, const struct plan *plan, int set_count,
                  struct error *error);
+int buffers_make_placed(struct buffers *buffers, struct judge *judge, struct device *device,
+                        const struct template *template, const struct plan *plan, int set_count,
+                        enum placement placement, struct error *error);
 void buffers_release(struct buffers *buffers);
 
-/* Random inputs: a function of the seed and the tensor's place in the template. */
+/* Random inputs: a function of the seed and the tensor's place in the template, so that no two
+   tensors are alike. They are summed up for buffers_changed. */
 int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error);
+/* The same by a recipe of the template. */
+int buffers_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
+                   struct error *error);
+/* 1 when the inputs of a filled set are no longer as they were filled. */
+int buffers_changed(struct buffers *buffers, int set, struct error *error);
 /* Outputs and workspaces. */
 int buffers_poison(struct buffers *buffers, int set, uint32_t word, struct error *error);
 /* Over all tensors of a role, in one number. */

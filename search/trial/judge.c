@@ -12,7 +12,7 @@ enum { THREADS = 256, RUN_DEADLINE_S = 60 };
 /* As judge.cu writes it. */
 struct raw_comparison {
     double error_squares, reference_squares;
-    double worst_row, worst_element;
+    double worst_row, worst_element, largest_reference;
     uint64_t not_finite, not_zero;
 };
 
@@ -86,16 +86,24 @@ static int run(struct judge *judge, struct device_launch *launch, int64_t items,
     return error_set(error, "our own kernel %s failed: %s", launch->kernel, reason);
 }
 
-int judge_fill(struct judge *judge, uint64_t address, enum dtype dtype, int64_t elements,
-               uint64_t seed, float scale, struct error *error) {
+int judge_fill(struct judge *judge, uint64_t address, const struct planned_tensor *tensor,
+               const struct tensor_fill *fill, uint64_t seed, uint64_t pattern,
+               struct error *error) {
     struct device_launch launch = {.kernel = "evotile_fill"};
-    int32_t dtype_code = (int32_t)dtype;
+    int32_t dtype = (int32_t)tensor->dtype;
+    int32_t kind = (int32_t)fill->fill;
+    float value = (float)fill->value;
+    float largest = (float)dtype_largest(tensor->dtype);
     add_argument(&launch, &address, 8);
-    add_argument(&launch, &dtype_code, 4);
-    add_argument(&launch, &elements, 8);
+    add_argument(&launch, &dtype, 4);
+    add_argument(&launch, &tensor->elements, 8);
+    add_argument(&launch, &tensor->row, 8);
+    add_argument(&launch, &kind, 4);
+    add_argument(&launch, &value, 4);
+    add_argument(&launch, &largest, 4);
     add_argument(&launch, &seed, 8);
-    add_argument(&launch, &scale, 4);
-    return run(judge, &launch, elements, error);
+    add_argument(&launch, &pattern, 8);
+    return run(judge, &launch, tensor->elements, error);
 }
 
 static int clear_result(struct judge *judge, struct error *error) {
@@ -103,29 +111,32 @@ static int clear_result(struct judge *judge, struct error *error) {
                                           sizeof(struct raw_comparison) / 4, error);
 }
 
-int judge_compare(struct judge *judge, uint64_t output, enum dtype dtype, uint64_t reference,
-                  int64_t rows, int64_t row, struct comparison *comparison, struct error *error) {
+int judge_compare(struct judge *judge, uint64_t output, const struct planned_tensor *tensor,
+                  uint64_t reference, struct comparison *comparison, struct error *error) {
     struct device_launch launch = {.kernel = "evotile_compare"};
     struct raw_comparison raw;
-    int32_t dtype_code = (int32_t)dtype;
+    int32_t dtype = (int32_t)tensor->dtype;
+    int64_t rows = tensor->elements / tensor->row;
+    double smallest = dtype_smallest_normal(tensor->dtype);
     add_argument(&launch, &output, 8);
-    add_argument(&launch, &dtype_code, 4);
+    add_argument(&launch, &dtype, 4);
     add_argument(&launch, &reference, 8);
     add_argument(&launch, &rows, 8);
-    add_argument(&launch, &row, 8);
+    add_argument(&launch, &tensor->row, 8);
+    add_argument(&launch, &smallest, 8);
     add_argument(&launch, &judge->result, 8);
     if (clear_result(judge, error) < 0 || run(judge, &launch, 32 * rows, error) < 0 ||
         judge->device->backend->read(judge->device, judge->result, &raw, sizeof raw, error) < 0)
         return -1;
+    double least = (double)tensor->elements * smallest * smallest;
     *comparison = (struct comparison){
-        .errors = {.relative_l2 =
-                       sqrt(raw.reference_squares > 0 ? raw.error_squares / raw.reference_squares
-                                                      : raw.error_squares),
+        .errors = {.relative_l2 = sqrt(raw.error_squares / fmax(raw.reference_squares, least)),
                    .row_relative_l2 = raw.worst_row,
                    .max_absolute = raw.worst_element},
         .not_finite = (int64_t)raw.not_finite,
         .not_zero = (int64_t)raw.not_zero,
         .reference_l2 = sqrt(raw.reference_squares),
+        .largest_reference = raw.largest_reference,
     };
     return 0;
 }

@@ -41,16 +41,38 @@ __device__ unsigned short to_bf16(float value) {
     return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// Element i becomes scale * N(0, 1), or, in a tensor of integers, a hash.
-extern "C" __global__ void evotile_fill(void *tensor, int dtype, u64 elements, u64 seed, float scale) {
+enum fill { NORMAL, CONSTANT, SPIKES, EXTREMES }; // template.h's order
+
+// Element i of a tensor with rows of `row` elements, as template.h says of each fill. `largest` is the dtype's;
+// `pattern` is the same for all tensors of an input, `seed` is not.
+__device__ float filled(int fill, float value, float largest, u64 seed, u64 pattern, u64 i, u64 row, u64 elements) {
+    if (fill == CONSTANT)
+        return value;
+    float random = normal(seed, i);
+    if (fill == NORMAL)
+        return value * random;
+    if (fill == SPIKES) {
+        u64 rows = elements / row;
+        bool spike = i / row % 64 == pattern % (rows < 64 ? rows : 64) && i % row == mixed(pattern) % row;
+        return spike ? value : random;
+    }
+    u64 bits = mixed(seed ^ (i * 0x9e3779b97f4a7c15ull));
+    if (bits % 256 != 0 && i != mixed(seed) % elements)
+        return random;
+    return (bits >> 32 & 1) ? value * largest : -value * largest;
+}
+
+// In a tensor of integers element i becomes a hash.
+extern "C" __global__ void evotile_fill(void *tensor, int dtype, u64 elements, u64 row, int fill, float value,
+                                        float largest, u64 seed, u64 pattern) {
     u64 step = (u64)gridDim.x * blockDim.x;
     for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < elements; i += step) {
-        float value = scale * normal(seed, i);
+        float element = filled(fill, value, largest, seed, pattern, i, row, elements);
         switch (dtype) {
-        case F16: ((unsigned short *)tensor)[i] = to_f16(value); break;
-        case BF16: ((unsigned short *)tensor)[i] = to_bf16(value); break;
-        case F32: ((float *)tensor)[i] = value; break;
-        case F64: ((double *)tensor)[i] = value; break;
+        case F16: ((unsigned short *)tensor)[i] = to_f16(element); break;
+        case BF16: ((unsigned short *)tensor)[i] = to_bf16(element); break;
+        case F32: ((float *)tensor)[i] = element; break;
+        case F64: ((double *)tensor)[i] = element; break;
         default: ((u32 *)tensor)[i] = (u32)mixed(seed + i); break;
         }
     }
@@ -73,10 +95,11 @@ __device__ double element(const void *tensor, int dtype, u64 i) {
 // trial/judge.h mirrors this. Maxima are of doubles that are not negative, whose bits order as integers do.
 struct comparison {
     double error_squares, reference_squares;
-    u64 worst_row_bits;      // relative L2 of a row; of a row whose reference is zero, its absolute L2
-    u64 worst_element_bits;  // absolute
-    u64 not_finite;          // elements that are NaN or infinite where the reference is not
-    u64 not_zero;            // elements of the output that are not 0
+    u64 worst_row_bits;         // relative L2 of a row
+    u64 worst_element_bits;     // absolute
+    u64 largest_reference_bits; // absolute
+    u64 not_finite;             // elements that are NaN or infinite where the reference is not, or the other way round
+    u64 not_zero;               // elements of the output that are not 0
 };
 
 __device__ bool is_finite(double value) {
@@ -89,28 +112,34 @@ __device__ double warp_sum(double value) {
     return value;
 }
 
-// A warp a row of `row` elements.
+// A warp a row of `row` elements. Errors are relative to the reference, but at least to `smallest_normal` in every
+// element: below it a dtype has no relative precision, and a reference of zeros has no size.
 extern "C" __global__ void evotile_compare(const void *output, int dtype, const double *reference, u64 rows, u64 row,
-                                           comparison *result) {
+                                           double smallest_normal, comparison *result) {
     u64 warps = (u64)gridDim.x * (blockDim.x / 32);
     int lane = threadIdx.x % 32;
+    double least = (double)row * smallest_normal * smallest_normal;
     for (u64 r = (u64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; r < rows; r += warps) {
-        double error_squares = 0.0, reference_squares = 0.0, worst = 0.0;
+        double error_squares = 0.0, reference_squares = 0.0, worst = 0.0, largest = 0.0;
         u64 not_finite = 0, not_zero = 0;
         for (u64 i = r * row + lane; i < (r + 1) * row; i += 32) {
             double got = element(output, dtype, i), wanted = reference[i];
             not_zero += got != 0.0;
-            if (is_finite(wanted) && !is_finite(got)) {
-                not_finite++;
+            if (!is_finite(wanted) || !is_finite(got)) {
+                not_finite += got != wanted && (got == got || wanted == wanted);
                 continue;
             }
-            double error = is_finite(wanted) ? got - wanted : 0.0;
+            double error = got - wanted;
+            double size = wanted < 0.0 ? -wanted : wanted;
             error_squares += error * error;
-            reference_squares += is_finite(wanted) ? wanted * wanted : 0.0;
+            reference_squares += wanted * wanted;
             worst = error > worst ? error : -error > worst ? -error : worst;
+            largest = size > largest ? size : largest;
         }
         if (worst > 0.0)
             atomicMax(&result->worst_element_bits, (u64)__double_as_longlong(worst));
+        if (largest > 0.0)
+            atomicMax(&result->largest_reference_bits, (u64)__double_as_longlong(largest));
         if (not_finite)
             atomicAdd(&result->not_finite, not_finite);
         if (not_zero)
@@ -118,7 +147,7 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
         error_squares = warp_sum(error_squares);
         reference_squares = warp_sum(reference_squares);
         if (lane == 0) {
-            double relative = sqrt(reference_squares > 0.0 ? error_squares / reference_squares : error_squares);
+            double relative = sqrt(error_squares / (reference_squares > least ? reference_squares : least));
             atomicMax(&result->worst_row_bits, (u64)__double_as_longlong(relative));
             atomicAdd(&result->error_squares, error_squares);
             atomicAdd(&result->reference_squares, reference_squares);

@@ -52,6 +52,7 @@ static inline void example_new(struct example *example) {
     example_put(example, "example/template.json", example_json);
     example_put(example, "example/kernel.cu", example_kernel);
     example_put(example, "example/reference.cu", "#include \"lib/b.cuh\"\n// reference\n");
+    example_put(example, "example/plain.cu", "// plain\n");
     example_put(example, "lib/a.cuh", "#pragma once\n#include \"lib/b.cuh\"\n// a\n");
     example_put(example, "lib/b.cuh", "// b");
 }

@@ -102,10 +102,13 @@ static void mistakes_of_the_folder(void **state) {
          "23: options[1].option: must be a string in double quotes"},
         {"\"architecture_variant\": true", "\"architecture_variant\": 1",
          "24: architecture_variant: must be true or false"},
-        {"\"bytes\": \"4 * M * N\"", "\"bytes\": \"4 * M * P\"", "30: bytes: column 9: "},
+        {"\"bytes\": \"4 * M * N\"", "\"bytes\": \"4 * M * P\"", "33: bytes: column 9: "},
         {"\"operations\": \"M * N\",", "", "1: the key \"operations\" is missing"},
-        {"\"relative_l2\": 1e-3", "\"relative_l2\": \"x\"",
-         "27: tolerance.relative_l2: must be a number"},
+        {"\"input_range\": 10", "\"input_range\": 1",
+         "29: relaxed[0].input_range: must be at least 6.8, where random inputs end"},
+        {"\"normal\": { \"x\": 8 }", "\"normal\": { \"y\": 8 }",
+         "30: stress[0].normal.y: there is no input \"y\""},
+        {"\"tile\": \"SPLIT\", ", "", "29: relaxed[0]: the key \"tile\" is missing"},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         struct error error = {0};
@@ -196,7 +199,7 @@ static void probes_are_checked(void **state) {
     struct template *template = template_load(example.folder, &setting, &error);
     assert_non_null(template);
     assert_null(template_load_probes(template, &setting, &error));
-    assert_non_null(strstr(error.text, "31: probe_cases[1].KIND: unknown key"));
+    assert_non_null(strstr(error.text, "34: probe_cases[1].KIND: unknown key"));
     template_free(template);
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 #include "template/example.h"
 
@@ -260,7 +261,8 @@ static void plans_geometry(void **state) {
     assert_int_equal(plan.operations, 4000);
     assert_int_equal(plan.bytes, 16000);
     assert_false(plan.limited_range);
-    assert_true(plan.tolerance.relative_l2 == 1e-3);
+    assert_true(plan.dropped_tile == 0);
+    assert_true(isinf(plan.input_range));
 
     genome = genome_of(template, "ORDER=row,SPLIT=2");
     assert_int_equal(template_plan(template, &genome, 1, &plan, &error), 0);
@@ -271,7 +273,13 @@ static void plans_geometry(void **state) {
     assert_true(plan.tensors[2].present);
     assert_int_equal(plan.tensors[2].elements, 6);
     assert_true(plan.limited_range);
-    assert_true(plan.tolerance.row_relative_l2 == 0.6);
+    assert_true(plan.dropped_tile == sqrt(2.0 / 80)); /* a tile of 2 in a length of 80 */
+    assert_true(plan.input_range == 10);
+
+    assert_int_equal(template_plain_plan(template, &genome, 1, &plan, &error), 0);
+    assert_int_equal(plan.launch_count, 1);
+    assert_string_equal(plan.launches[0].kernel, "flat");
+    assert_int_equal(plan.tensors[1].dtype, DTYPE_F32);
 
     assert_int_equal(template_reference_plan(template, 1, &plan, &error), 0);
     assert_int_equal(plan.launch_count, 1);

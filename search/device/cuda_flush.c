@@ -1,0 +1,68 @@
+/* Memory flush against unmapped addresses on either side, by the driver's virtual memory calls: a
+   read or write beyond it is CUDA_ERROR_ILLEGAL_ADDRESS, where a red zone only tells of writes. */
+#include "device/cuda_device.h"
+
+/* What the widest load takes; a tensor that ends at the edge of a page starts at a multiple of it.
+ */
+enum { ALIGNMENT = 16 };
+
+static size_t round_up(size_t bytes, size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/* Reserves three pieces of addresses and backs the one in the middle. */
+static CUresult map(struct cuda_device *self, struct allocation *allocation, size_t bytes) {
+    const struct driver *driver = &self->driver;
+    const CUmemAllocationProp properties = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = self->handle}};
+    const CUmemAccessDesc access = {.location = properties.location,
+                                    .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    size_t page = 0;
+    CUresult status =
+        driver->cuMemGetAllocationGranularity(&page, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    if (status != CUDA_SUCCESS)
+        return status;
+    allocation->mapped = round_up(bytes, page);
+    allocation->page = page;
+    status = driver->cuMemAddressReserve(&allocation->base, allocation->mapped + 2 * page, 0, 0, 0);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = driver->cuMemCreate(&allocation->handle, allocation->mapped, &properties, 0);
+    if (status == CUDA_SUCCESS) {
+        status =
+            driver->cuMemMap(allocation->base + page, allocation->mapped, 0, allocation->handle, 0);
+        if (status == CUDA_SUCCESS)
+            status =
+                driver->cuMemSetAccess(allocation->base + page, allocation->mapped, &access, 1);
+        if (status == CUDA_SUCCESS)
+            return CUDA_SUCCESS;
+        driver->cuMemUnmap(allocation->base + page, allocation->mapped);
+        driver->cuMemRelease(allocation->handle);
+    }
+    driver->cuMemAddressFree(allocation->base, allocation->mapped + 2 * page);
+    return status;
+}
+
+int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes, bool at_end,
+                          uint64_t *address, struct error *error) {
+    struct cuda_device *self = cuda(device);
+    struct allocation allocation = {.name = name, .bytes = bytes};
+    if (self->allocation_count == ALLOCATIONS_MAX)
+        BUG("more than %d allocations", ALLOCATIONS_MAX);
+    CUresult status = map(self, &allocation, bytes);
+    if (status != CUDA_SUCCESS)
+        return error_set(error, "no %zu bytes of GPU memory of its own for %s: %s", bytes, name,
+                         driver_error_name(&self->driver, status));
+    allocation.address = allocation.base + allocation.page +
+                         (at_end ? allocation.mapped - round_up(bytes, ALIGNMENT) : 0);
+    self->allocations[self->allocation_count++] = allocation;
+    *address = allocation.address;
+    return 0;
+}
+
+void cuda_flush_free(struct cuda_device *self, const struct allocation *allocation) {
+    self->driver.cuMemUnmap(allocation->base + allocation->page, allocation->mapped);
+    self->driver.cuMemRelease(allocation->handle);
+    self->driver.cuMemAddressFree(allocation->base, allocation->mapped + 2 * allocation->page);
+}

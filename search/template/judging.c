@@ -1,0 +1,175 @@
+/* The part of template.json that says how the kernel is judged: the plain kernel, whose error is
+   the measure of everybody's; genomes with a looser bound; inputs that are hard. */
+#include "template/load.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of each dtype: half a unit in the last place, the smallest normal and the largest number. */
+static const struct {
+    double rounding, smallest_normal, largest;
+} precisions[DTYPE_COUNT] = {
+    [DTYPE_F16] = {0x1p-11, 0x1p-14, 65504},
+    [DTYPE_BF16] = {0x1p-9, 0x1p-126, 0x1.fep127},
+    [DTYPE_F32] = {0x1p-24, 0x1p-126, 0x1.fffffep127},
+    [DTYPE_F64] = {0x1p-53, 0x1p-500, 0x1p500}, /* so that squares of these are numbers too */
+    [DTYPE_U32] = {0, 1, UINT32_MAX},
+    [DTYPE_I32] = {0, 1, INT32_MAX},
+};
+
+double dtype_rounding(enum dtype dtype) {
+    return precisions[dtype].rounding;
+}
+
+double dtype_smallest_normal(enum dtype dtype) {
+    return precisions[dtype].smallest_normal;
+}
+
+double dtype_largest(enum dtype dtype) {
+    return precisions[dtype].largest;
+}
+
+double template_fill_most(const struct tensor_fill *fill, enum dtype dtype) {
+    switch (fill->fill) {
+    case FILL_NORMAL:
+        return fabs(fill->value) * FILL_NORMAL_MOST;
+    case FILL_CONSTANT:
+        return fabs(fill->value);
+    case FILL_SPIKES:
+        return fmax(fabs(fill->value), FILL_NORMAL_MOST);
+    default:
+        return fmax(fabs(fill->value) * dtype_largest(dtype), FILL_NORMAL_MOST);
+    }
+}
+
+/* ---- stress ---- */
+
+static const char *const stress_keys[] = {"name", "normal", "constant", "spikes", "extremes", NULL};
+static const char *const fill_names[FILL_COUNT] = {
+    [FILL_NORMAL] = "normal",
+    [FILL_CONSTANT] = "constant",
+    [FILL_SPIKES] = "spikes",
+    [FILL_EXTREMES] = "extremes",
+};
+
+/* {"q": 8, "k": 8}: a value for some input tensors. */
+static int load_fills(const struct template *template, const struct json *values, enum fill fill,
+                      struct stress *stress, bool *given, struct error *error) {
+    if (json_is_object(values, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(values); i++) {
+        struct json value = json_at(values, i);
+        int t = 0;
+        while (t < template->tensor_count &&
+               (template->tensors[t].role != ROLE_INPUT ||
+                strcmp(template->tensors[t].name, json_key(&value)) != 0))
+            t++;
+        if (t == template->tensor_count)
+            return json_error(&value, error, "there is no input \"%s\"", json_key(&value));
+        if (given[t])
+            return json_error(&value, error, "\"%s\" is filled twice", json_key(&value));
+        given[t] = true;
+        stress->fills[t].fill = fill;
+        if (json_number(&value, &stress->fills[t].value, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int load_stress(struct template *template, const struct json *value, struct error *error) {
+    struct stress *stress = &template->stresses[template->stress_count++];
+    struct json member;
+    bool given[TENSORS_MAX] = {false};
+    for (int t = 0; t < TENSORS_MAX; t++)
+        stress->fills[t] = (struct tensor_fill){FILL_NORMAL, 1};
+    if (json_only(value, stress_keys, error) < 0 || json_need(value, "name", &member, error) < 0 ||
+        load_name(&member, stress->name, error) < 0)
+        return -1;
+    for (int fill = 0; fill < FILL_COUNT; fill++)
+        if (json_find(value, fill_names[fill], &member) &&
+            load_fills(template, &member, (enum fill)fill, stress, given, error) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- relaxed genomes ---- */
+
+static const char *const relaxed_keys[] = {"when", "tile", "length", "input_range", "about", NULL};
+
+static int load_relaxed(struct template *template, const struct json *value, struct error *error) {
+    struct relaxed *relaxed = &template->relaxed[template->relaxed_count++];
+    struct json member;
+    if (json_only(value, relaxed_keys, error) < 0 || load_about(value, relaxed->about, error) < 0 ||
+        json_need(value, "when", &member, error) < 0 ||
+        load_expression(template, &member, &relaxed->when, error) < 0 ||
+        json_need(value, "tile", &member, error) < 0 ||
+        load_expression(template, &member, &relaxed->tile, error) < 0 ||
+        json_need(value, "length", &member, error) < 0 ||
+        load_expression(template, &member, &relaxed->length, error) < 0 ||
+        json_need(value, "input_range", &member, error) < 0 ||
+        json_number(&member, &relaxed->input_range, error) < 0)
+        return -1;
+    if (!(relaxed->input_range >= FILL_NORMAL_MOST))
+        return json_error(&member, error, "must be at least %.1f, where random inputs end",
+                          FILL_NORMAL_MOST);
+    return 0;
+}
+
+/* `load` for each element of the root's list `key`, which may be missing. */
+static int load_list(struct template *template, const struct json *root, const char *key, int most,
+                     int (*load)(struct template *template, const struct json *value,
+                                 struct error *error),
+                     struct error *error) {
+    struct json list;
+    if (!json_find(root, key, &list))
+        return 0;
+    if (json_is_array(&list, error) < 0)
+        return -1;
+    if (json_count(&list) > most)
+        return json_error(&list, error, "more than %d of them", most);
+    for (int i = 0; i < json_count(&list); i++) {
+        struct json value = json_at(&list, i);
+        if (load(template, &value, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int forbid(struct template *template, const struct json *value, struct error *error) {
+    struct json when;
+    const char *text;
+    char require[EXPRESSION_TEXT_MAX];
+    if (json_need(value, "when", &when, error) < 0 || json_string(&when, &text, error) < 0)
+        return -1;
+    if (snprintf(require, sizeof require, "!(%s)", text) >= (int)sizeof require)
+        return json_error(&when, error, "must be shorter than %d letters", EXPRESSION_TEXT_MAX - 3);
+    return space_add_constraint(template->space, require,
+                                "the config's \"limits\" forbids genomes of a limited input range",
+                                error) < 0
+               ? load_located(&when, error)
+               : 0;
+}
+
+int forbid_relaxed(struct template *template, const struct json *root, struct error *error) {
+    return load_list(template, root, "relaxed", RELAXED_MAX, forbid, error);
+}
+
+int load_judging(struct template *template, const struct json *root, struct error *error) {
+    struct json value;
+    if (load_program(template, root, "plain", &template->plain_source, &template->plain, error) <
+            0 ||
+        load_list(template, root, "relaxed", RELAXED_MAX, load_relaxed, error) < 0 ||
+        load_list(template, root, "stress", STRESSES_MAX, load_stress, error) < 0)
+        return -1;
+    return json_find(root, "float_atomics", &value)
+               ? json_bool(&value, &template->float_atomics, error)
+               : 0;
+}
+
+void release_judging(struct template *template) {
+    for (int i = 0; i < template->relaxed_count; i++) {
+        expression_free(template->relaxed[i].when);
+        expression_free(template->relaxed[i].tile);
+        expression_free(template->relaxed[i].length);
+    }
+}

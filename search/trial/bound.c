@@ -1,0 +1,52 @@
+#include "trial/bound.h"
+
+#include <math.h>
+
+static const double tensor_multiple = 2;
+static const double row_multiple = 4;
+static const double element_multiple = 4;
+static const double tile_share = 0.25;
+static const double relaxed_roundings = 64;
+
+struct errors bound_honest(const struct comparison *plain, enum dtype dtype,
+                           const struct plan *plan) {
+    double u = dtype_rounding(dtype);
+    double largest = plain->largest_reference;
+    struct errors bound = {
+        .relative_l2 = tensor_multiple * plain->errors.relative_l2 + u,
+        .row_relative_l2 = row_multiple * plain->errors.row_relative_l2 + u,
+        .max_absolute = element_multiple * plain->errors.max_absolute +
+                        u * fmax(largest, dtype_smallest_normal(dtype)),
+    };
+    if (!plan->limited_range)
+        return bound;
+    double coarse = fmin(tile_share * plan->dropped_tile, relaxed_roundings * u);
+    double rows = coarse * row_multiple / tensor_multiple;
+    const struct errors relaxed = {coarse, rows, rows * largest};
+    errors_worst(&bound, &relaxed);
+    return bound;
+}
+
+void errors_worst(struct errors *worst, const struct errors *errors) {
+    worst->relative_l2 = fmax(worst->relative_l2, errors->relative_l2);
+    worst->row_relative_l2 = fmax(worst->row_relative_l2, errors->row_relative_l2);
+    worst->max_absolute = fmax(worst->max_absolute, errors->max_absolute);
+}
+
+bool bound_exceeded(const struct errors *found, const struct errors *bound, char *text) {
+    const struct {
+        double found, bound;
+        const char *what;
+    } rows[] = {
+        {found->relative_l2, bound->relative_l2, "relative L2 error"},
+        {found->row_relative_l2, bound->row_relative_l2, "relative L2 error of the worst row"},
+        {found->max_absolute, bound->max_absolute, "largest single error"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!(rows[i].found <= rows[i].bound)) {
+            snprintf(text, REASON_SIZE, "%s %.3e, above %.3e, which is honest here", rows[i].what,
+                     rows[i].found, rows[i].bound);
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,44 @@
+/*
+ * bound: how much error is honest. Not a constant that somebody typed: the template's plain kernel
+ * (same inputs and outputs, float arithmetic, no tricks) runs on the very same input, and its error
+ * against the fp64 reference is the measure of everybody's.
+ *
+ *     struct errors bound = bound_honest(&plain, dtype, &plan);
+ *     if (bound_exceeded(&candidate, &bound, text)) ...
+ *
+ * With u, half a unit in the last place of the output's dtype (2^-11 for f16):
+ *
+ *   relative L2 of the tensor   <= 2 plain + u
+ *       A tensor-core kernel rounds once more than the plain one: the weights of its second
+ *       product, to the inputs' dtype. Independent roundings of equal size add to sqrt(2) plain;
+ *       u covers a plain kernel that was lucky, on a tensor of a few elements.
+ *   worst row                   <= 4 plain's worst row + u
+ *       A row has few elements, and the extra rounding of its few weights is not averaged away
+ *       where a row has few terms: it alone may reach u times the row's cancellation, |sum p v|
+ *       against sqrt(sum (p v)^2), which was seen up to 2 in rows of 64. The plain kernel's worst
+ *       row is some 0.6 u; sqrt(0.6^2 + 2^2) u = 2.1 u, below 4 * 0.6 u + u = 3.4 u.
+ *   largest single error        <= 4 plain's largest + u times the reference's largest element
+ *       For the same reason, element by element: an outlier that L2 over a tensor hides.
+ *
+ * A relaxed genome (sums in half) is held to a quarter of what one dropped tile would cost, and to
+ * 64 u: a sum in half is a random walk of one rounding an addition, and within the largest length
+ * that templates have, 16384 terms in steps of 16, that is sqrt(1024) u = 32 u; twice that. Rows
+ * and elements in the proportion of above.
+ */
+#ifndef EVOTILE_TRIAL_BOUND_H
+#define EVOTILE_TRIAL_BOUND_H
+
+#include "trial/judge.h"
+
+/* `plain`: the plain kernel's output compared with the reference. */
+struct errors bound_honest(const struct comparison *plain, enum dtype dtype,
+                           const struct plan *plan);
+
+/* Whether an error lies above its bound; `text`, of REASON_SIZE bytes, then says which. NaN does.
+ */
+bool bound_exceeded(const struct errors *found, const struct errors *bound, char *text);
+
+/* Of each the larger. */
+void errors_worst(struct errors *worst, const struct errors *errors);
+
+#endif
