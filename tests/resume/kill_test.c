@@ -1,0 +1,86 @@
+/*
+ * A run that is killed again and again at random moments and resumed, KILLS times (10; the
+ * requirement is 200: KILLS=200 tests/run resume/kill).
+ */
+#include "resume/run.h"
+
+#include "base/random.h"
+
+static const char config_text[] =
+    "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE
+    "\", \"objective\": \"per_case\",\n"
+    "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}],\n"
+    "  \"search\": {\"initial\": 12, \"population\": 8}, " TINY_GENES " }";
+
+enum { KILLS_DEFAULT = 10, TRIALS_A_KILL = 10, EARLY_MS = 600, LATER_MS = 300 };
+
+static struct inspection inspection; /* large */
+
+/* Starts or resumes it, waits until more than `told` trials are stored (-1: does not), then for a
+   random while, and kills it. */
+static void kill_once(const struct tiny *tiny, const char *run_dir, const char *trials,
+                      int64_t told, int delay_ms) {
+    struct error error = {0};
+    char said[PATH_SIZE];
+    int status;
+    bool begun = store_present(run_dir, &error) == 1;
+    const char *const anew[] = {"--out", run_dir, "--trials", trials, NULL};
+    pid_t pid = begun ? launch(tiny, "resume", run_dir, NULL, said)
+                      : launch(tiny, "run", tiny->config, anew, said);
+    siginfo_t ended = {0};
+    while (told >= 0 && told_so_far(run_dir) <= told && ended.si_pid == 0) {
+        pause_ms(5);
+        waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT);
+    }
+    pause_ms(delay_ms);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (!WIFSIGNALED(status) && WEXITSTATUS(status) != 0)
+        fail_msg("%s ended with status %d:\n%s", begun ? "resume" : "run", WEXITSTATUS(status),
+                 said_text(said));
+}
+
+static void no_kill_costs_a_finished_trial(void **state) {
+    (void)state;
+    struct tiny tiny;
+    struct error error = {0};
+    struct random random;
+    char run_dir[PATH_SIZE], trials[24];
+    const char *asked = getenv("KILLS");
+    int kills = asked != NULL ? atoi(asked) : KILLS_DEFAULT;
+    int64_t wanted = (int64_t)kills * TRIALS_A_KILL;
+    int64_t with_progress = 0, told = 0;
+    tiny_make(&tiny, config_text);
+    assert_int_equal(path_join(run_dir, tiny.folder, "run", &error), 0);
+    snprintf(trials, sizeof trials, "%lld", (long long)wanted);
+    random_seed(&random, (uint64_t)time(NULL), 1);
+    inspection_init(&inspection, run_dir);
+    for (int i = 0; i < kills && inspection.told < wanted; i++) {
+        /* A third of them while folder, database and workers come to be. */
+        bool early = i % 3 == 0;
+        int delay_ms = (int)random_below(&random, early ? EARLY_MS : LATER_MS);
+        kill_once(&tiny, run_dir, trials, early ? -1 : told, delay_ms);
+        if (store_present(run_dir, &error) != 1)
+            continue;
+        inspect(&inspection);
+        with_progress += inspection.told > told;
+        told = inspection.told;
+    }
+    print_message(
+        "%d kills, %lld of them of searches that had got on; %lld trials told, %lld asked\n", kills,
+        (long long)with_progress, (long long)inspection.told, (long long)inspection.asked);
+    const char *const anew[] = {"--out", run_dir, "--trials", trials, NULL};
+    if (store_present(run_dir, &error) == 1)
+        run_to_end(&tiny, "resume", run_dir, NULL, 0);
+    else
+        run_to_end(&tiny, "run", tiny.config, anew, 0);
+    inspect(&inspection);
+    assert_int_equal(inspection.asked, inspection.told);
+    assert_int_equal(inspection.told, wanted);
+    tiny_remove(&tiny);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_kill_costs_a_finished_trial)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+/*
+ * run: evotile as a child process, searching on the tiny template, and what must hold of the run
+ * that it leaves, however it ended. For the tests of run and resume.
+ */
+#ifndef EVOTILE_TESTS_RESUME_RUN_H
+#define EVOTILE_TESTS_RESUME_RUN_H
+
+#include "trial/tiny.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cmd/session.h"
+
+/* Everything but what costs a second. */
+#define TINY_GENES "\"genes\": {\"FAULT\": [\"none\", \"wrong\", \"syntax\", \"trap\"]}"
+
+/* ---- the program ---- */
+
+/* Starts it with these arguments after the verb and RUN or CONFIG; what it says on stderr goes to
+   `said`, in the folder. */
+static inline pid_t launch(const struct tiny *tiny, const char *verb, const char *what,
+                           const char *const *arguments, char said[PATH_SIZE]) {
+    struct error error = {0};
+    const char *argv[16] = {tiny->program, verb, what};
+    int count = 3;
+    for (; arguments != NULL && *arguments != NULL; arguments++)
+        argv[count++] = *arguments;
+    assert_int_equal(path_join(said, tiny->folder, "said", &error), 0);
+    setenv("EVOTILE_TEMPLATES", "tests/templates", 1);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int file = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        int nothing = open("/dev/null", O_RDWR);
+        dup2(nothing, STDIN_FILENO);
+        dup2(nothing, STDOUT_FILENO);
+        dup2(file, STDERR_FILENO);
+        execv(tiny->program, (char *const *)argv);
+        _exit(127);
+    }
+    assert_true(pid > 0);
+    return pid;
+}
+
+static inline int exit_status(pid_t pid) {
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFSIGNALED(status))
+        fail_msg("killed by signal %d", WTERMSIG(status));
+    return WEXITSTATUS(status);
+}
+
+static inline char *said_text(const char *said) {
+    struct error error = {0};
+    char *text = path_read_file(said, 1 << 20, NULL, &error);
+    if (text == NULL)
+        fail_msg("%s", error.text);
+    return text;
+}
+
+static inline void expect_said(const char *said, const char *words) {
+    char *text = said_text(said);
+    if (strstr(text, words) == NULL)
+        fail_msg("\"%s\" is not in what it said:\n%s", words, text);
+    free(text);
+}
+
+/* Starts it, waits and wants this exit status. */
+static inline void run_to_end(const struct tiny *tiny, const char *verb, const char *what,
+                              const char *const *arguments, int status) {
+    char said[PATH_SIZE];
+    int got = exit_status(launch(tiny, verb, what, arguments, said));
+    if (got != status) {
+        char *text = said_text(said);
+        fail_msg("%s ended with status %d, not %d:\n%s", verb, got, status, text);
+    }
+}
+
+static inline void pause_ms(int milliseconds) {
+    nanosleep(&(struct timespec){.tv_nsec = (long)milliseconds * 1000000L % 1000000000L,
+                                 .tv_sec = milliseconds / 1000},
+              NULL);
+}
+
+/* Trials told, as stored so far; -1 before there is a run. */
+static inline int64_t told_so_far(const char *run_dir) {
+    struct error error = {0};
+    struct store_counts counts;
+    if (store_present(run_dir, &error) != 1)
+        return -1;
+    struct store *store = store_open(run_dir, STORE_READ, &error);
+    if (store == NULL)
+        return -1;
+    int64_t told = store_count(store, &counts, &error) == 0 ? counts.told : -1;
+    store_close(store);
+    return told;
+}
+
+/* Waits until so many trials are stored, or the process has ended. */
+static inline void wait_for_told(const char *run_dir, int64_t least) {
+    for (int round = 0; round < 6000 && told_so_far(run_dir) < least; round++)
+        pause_ms(10);
+    assert_true(told_so_far(run_dir) >= least);
+}
+
+/* ---- what a run must be ---- */
+
+enum { RUN_TRIALS_MAX = 20000 };
+
+/* What was found when a run was last looked at: nothing of it may change afterwards. */
+struct finished {
+    int64_t told_event;
+    struct hash outcome;
+};
+
+struct inspection {
+    const char *run_dir;
+    struct config *config;
+    struct device_info device;
+    int goal_count;
+    struct template *templates[CASES_MAX];
+    struct evolution *evolutions[CASES_MAX];
+    int64_t events, asked, told;
+    int64_t champions[CASES_MAX]; /* by the best score among the told */
+    double scores[CASES_MAX];
+    struct finished finished[RUN_TRIALS_MAX];
+};
+
+static inline struct hash hash_outcome(const struct store_trial *trial) {
+    struct hasher *hasher = hasher_new();
+    const struct outcome *outcome = trial->outcome;
+    hasher_add_text(hasher, trial->genome);
+    hasher_add(hasher, &outcome->verdict, sizeof outcome->verdict);
+    hasher_add(hasher, &outcome->score_us, sizeof outcome->score_us);
+    hasher_add(hasher, &outcome->compile_s, sizeof outcome->compile_s);
+    hasher_add(hasher, &trial->finished, sizeof trial->finished);
+    return hasher_finish(hasher);
+}
+
+/* The search itself, from the stored order of its events, without the engine's own rebuilding. */
+static inline int inspect_event(void *context, const struct store_event *event,
+                                struct error *error) {
+    struct inspection *it = context;
+    const struct store_trial *trial = &event->trial;
+    struct evolution *evolution = it->evolutions[trial->goal];
+    struct genome genome;
+    struct proposal proposal;
+    if (event->number != ++it->events)
+        return error_set(error, "event %lld comes after %lld", (long long)event->number,
+                         (long long)it->events - 1);
+    if (genome_parse(&genome, it->templates[trial->goal]->space, trial->genome, error) < 0)
+        return -1;
+    if (!event->told) {
+        if (trial->number != it->asked++ || trial->asked != event->number)
+            return error_set(error, "trial %lld was asked as number %lld", (long long)trial->number,
+                             (long long)it->asked - 1);
+        if (evolution_ask(evolution, &proposal) != 1 || !genome_equal(&proposal.genome, &genome))
+            return error_set(error, "trial %lld is not what the search asks for",
+                             (long long)trial->number);
+        return 0;
+    }
+    if (trial->told != event->number || trial->asked >= event->number)
+        return error_set(error, "trial %lld was told out of turn", (long long)trial->number);
+    const struct outcome *outcome = trial->outcome;
+    evolution_tell(evolution, trial->number, &genome, outcome->verdict, outcome->score_us);
+    if (outcome->verdict == VERDICT_OK &&
+        (it->champions[trial->goal] < 0 || outcome->score_us < it->scores[trial->goal])) {
+        it->champions[trial->goal] = trial->number;
+        it->scores[trial->goal] = outcome->score_us;
+    }
+    it->told++;
+    struct finished *before = &it->finished[trial->number];
+    struct hash hash = hash_outcome(trial);
+    if (before->told_event != 0 &&
+        (before->told_event != event->number || !hash_equal(before->outcome, hash)))
+        return error_set(error, "trial %lld was done again", (long long)trial->number);
+    *before = (struct finished){event->number, hash};
+    return 0;
+}
+
+static inline void inspection_init(struct inspection *it, const char *run_dir) {
+    memset(it, 0, sizeof *it);
+    it->run_dir = run_dir;
+}
+
+static inline int load_evolutions(struct inspection *it, struct store *store, struct error *error) {
+    char config_path[PATH_SIZE], folder[PATH_SIZE], *seed;
+    if (session_files(it->run_dir, config_path, folder, error) < 0)
+        return -1;
+    char *text = path_read_file(config_path, 1 << 20, NULL, error);
+    if (text == NULL)
+        return -1;
+    it->config = config_from_text("config.json", text, folder, error);
+    free(text);
+    if (it->config == NULL || device_describe(TINY_DEVICE, &it->device, error) < 0 ||
+        store_meta_get(store, "seed", &seed, error) < 0)
+        return -1;
+    it->goal_count = config_goal_count(it->config);
+    for (int g = 0; g < it->goal_count; g++) {
+        struct evolution_settings settings = evolution_defaults();
+        settings.population = it->config->population;
+        settings.initial = it->config->initial;
+        settings.exploration = it->config->exploration;
+        it->templates[g] = config_load_template(it->config, g, &it->device, error);
+        if (it->templates[g] == NULL)
+            return -1;
+        it->champions[g] = STORE_NO_TRIAL;
+        it->evolutions[g] = evolution_new(it->templates[g]->space, &settings,
+                                          strtoull(seed, NULL, 10), 1 + (uint64_t)g, error);
+        if (it->evolutions[g] == NULL)
+            return -1;
+    }
+    free(seed);
+    return 0;
+}
+
+static inline int last_champion(void *context, const struct store_champion *champion,
+                                struct error *error) {
+    struct inspection *it = context;
+    (void)error;
+    it->champions[champion->goal] = champion->trial;
+    return 0;
+}
+
+/* Population, random state and counters, as the checkpoint's digest tells; champions by three ways.
+ */
+static inline int check_state(struct inspection *it, struct store *store, struct error *error) {
+    struct store_checkpoint checkpoint;
+    struct hasher *hasher = hasher_new();
+    int64_t best[CASES_MAX];
+    for (int g = 0; g < it->goal_count; g++) {
+        struct hash digest = evolution_digest(it->evolutions[g]);
+        const struct member *champion = evolution_champion(it->evolutions[g]);
+        hasher_add(hasher, &digest, sizeof digest);
+        best[g] = it->champions[g];
+        if ((champion != NULL ? champion->trial : STORE_NO_TRIAL) != best[g]) {
+            hasher_finish(hasher);
+            return error_set(error, "the population's champion is not the best trial");
+        }
+        it->champions[g] = STORE_NO_TRIAL;
+    }
+    struct hash digest = hasher_finish(hasher);
+    int found = store_checkpoint_read(store, &checkpoint, error);
+    if (found < 0)
+        return -1;
+    if (found == 0)
+        return it->events == 0 ? 0 : error_set(error, "events without a checkpoint");
+    free(checkpoint.text);
+    if (checkpoint.events != it->events || !hash_equal(checkpoint.digest, digest))
+        return error_set(error, "the checkpoint is not what its events lead to");
+    if (store_champions(store, last_champion, it, error) < 0)
+        return -1;
+    for (int g = 0; g < it->goal_count; g++)
+        if (it->champions[g] != best[g])
+            return error_set(error, "goal %d was not crowned with its best trial", g);
+    return 0;
+}
+
+/* Looks at the run as it is now; fails the test unless all holds. May be called again and again:
+   what was finished at one call must be there unchanged at the next. */
+static inline void inspect(struct inspection *it) {
+    struct error error = {0};
+    int64_t told_before = it->told;
+    it->events = it->asked = it->told = 0;
+    struct store *store = store_open(it->run_dir, STORE_READ, &error);
+    if (store == NULL || load_evolutions(it, store, &error) < 0 ||
+        store_events(store, 0, inspect_event, it, &error) < 0 || check_state(it, store, &error) < 0)
+        fail_msg("%s", error.text);
+    if (it->told < told_before)
+        fail_msg("of %lld finished trials %lld are left", (long long)told_before,
+                 (long long)it->told);
+    store_close(store);
+    for (int g = 0; g < it->goal_count; g++) {
+        evolution_free(it->evolutions[g]);
+        template_free(it->templates[g]);
+    }
+    config_free(it->config);
+}
+
+#endif

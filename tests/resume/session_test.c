@@ -1,0 +1,444 @@
+/* Runs that end well, end badly, and go on: everything but random kills (kill_test.c). */
+#include "resume/run.h"
+
+#include <math.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+static struct inspection inspection; /* large */
+
+struct place {
+    struct tiny tiny;
+    char run_dir[PATH_SIZE];
+};
+
+static void make_place(struct place *place, const char *config) {
+    struct error error = {0};
+    tiny_make(&place->tiny, config);
+    assert_int_equal(path_join(place->run_dir, place->tiny.folder, "run", &error), 0);
+    inspection_init(&inspection, place->run_dir);
+}
+
+static pid_t launch_run(const struct place *place, const char *trials, char said[PATH_SIZE]) {
+    const char *const arguments[] = {"--out", place->run_dir, "--trials", trials, NULL};
+    return launch(&place->tiny, "run", place->tiny.config, arguments, said);
+}
+
+static void run_trials(const struct place *place, const char *trials) {
+    const char *const arguments[] = {"--out", place->run_dir, "--trials", trials, NULL};
+    run_to_end(&place->tiny, "run", place->tiny.config, arguments, 0);
+}
+
+static void inspect_finished(int64_t trials) {
+    inspect(&inspection);
+    assert_int_equal(inspection.told, inspection.asked);
+    assert_int_equal(inspection.told, trials);
+}
+
+/* ---- goals ---- */
+
+struct asked_goals {
+    int64_t counts[CASES_MAX];
+    int goal_count;
+    bool uneven;
+};
+
+static int count_goal(void *context, const struct store_event *event, struct error *error) {
+    struct asked_goals *asked = context;
+    (void)error;
+    if (event->told)
+        return 0;
+    asked->counts[event->trial.goal]++;
+    for (int g = 0; g < asked->goal_count; g++)
+        if (asked->counts[g] + 1 < asked->counts[event->trial.goal])
+            asked->uneven = true;
+    return 0;
+}
+
+static void goals_are_asked_in_turn(void **state) {
+    (void)state;
+    struct place place;
+    struct error error = {0};
+    struct asked_goals asked = {.goal_count = 3};
+    make_place(&place, "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"
+                       "  \"objective\": \"per_case\", " TINY_GENES ",\n"
+                       "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 1, \"COLS\": 1},\n"
+                       "             {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}] }");
+    run_trials(&place, "31");
+    inspect_finished(31);
+    struct store *store = store_open(place.run_dir, STORE_READ, &error);
+    assert_int_equal(store_goal_count(store), 3);
+    assert_string_equal(store_goal_name(store, 1), "ROWS=1,COLS=1");
+    assert_int_equal(store_events(store, 0, count_goal, &asked, &error), 0);
+    assert_false(asked.uneven);
+    assert_int_equal(asked.counts[0] + asked.counts[1] + asked.counts[2], 31);
+    for (int g = 0; g < 3; g++)
+        assert_int_not_equal(store_ranked(store, g, 1, &error), STORE_NO_TRIAL);
+    store_close(store);
+    tiny_remove(&place.tiny);
+}
+
+/* One genome for two cases that are compiled apart. */
+static void joint_goals_cover_every_variant(void **state) {
+    (void)state;
+    struct place place;
+    struct error error = {0};
+    make_place(&place, "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\"," TINY_GENES
+                       ", \"cases\": [{\"ROWS\": 6, \"COLS\": 40},\n"
+                       "  {\"ROWS\": 300, \"COLS\": 70, \"BIAS\": 1}] }");
+    run_trials(&place, "25");
+    inspect_finished(25);
+    struct store *store = store_open(place.run_dir, STORE_READ, &error);
+    struct store_trial *best = store_trial_read(store, store_ranked(store, 0, 1, &error), &error);
+    assert_non_null(best);
+    assert_int_equal(best->outcome->case_count, 2);
+    double first = best->outcome->cases[0].warm.p50_us,
+           second = best->outcome->cases[1].warm.p50_us;
+    assert_true(first > 0 && second > first);
+    assert_true(fabs(best->outcome->score_us - sqrt(first * second)) < 1e-9 * second);
+    store_trial_free(best);
+    store_close(store);
+    tiny_remove(&place.tiny);
+}
+
+/* ---- ends ---- */
+
+static void an_exhausted_space_ends_the_run(void **state) {
+    (void)state;
+    struct place place;
+    make_place(&place, TINY_CONFIG ", \"genes\": {\"THREADS\": [32, 64], \"BLOCKS\": [1, 2],\n"
+                                   "  \"SPARE\": [2], \"ITEMS\": [1, 2]} }");
+    run_trials(&place, "100000");
+    inspect_finished(12); /* 2 threads, 2 blocks, and 1 + 2 of items and order */
+    run_to_end(&place.tiny, "resume", place.run_dir, NULL, 0);
+    inspect_finished(12);
+    tiny_remove(&place.tiny);
+}
+
+static void a_finished_run_starts_nothing(void **state) {
+    (void)state;
+    struct place place;
+    char said[PATH_SIZE], path[PATH_SIZE];
+    struct error error = {0};
+    make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
+    run_trials(&place, "5");
+    inspect_finished(5);
+    /* The lock of workers is taken before any is started: it is not even asked for. */
+    assert_int_equal(path_join(path, place.run_dir, "workers.lock", &error), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
+    expect_said(said, "is finished: 5 trials");
+    assert_false(path_exists(path));
+    inspect_finished(5);
+    /* More can be asked for, and is remembered. */
+    const char *const more[] = {"--trials", "9", NULL};
+    run_to_end(&place.tiny, "resume", place.run_dir, more, 0);
+    inspect_finished(9);
+    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
+    expect_said(said, "is finished: 9 trials");
+    tiny_remove(&place.tiny);
+}
+
+/* Cut into sessions, the same seed asks for the same trials as long as the outcomes come in the
+   same order: with one trial in flight at a time they would; here only the first ones must. */
+static void the_seed_decides_the_start(void **state) {
+    (void)state;
+    struct place places[2];
+    char *genomes[2][8];
+    struct error error = {0};
+    for (int p = 0; p < 2; p++) {
+        make_place(&places[p], TINY_CONFIG ", \"seed\": 7, " TINY_GENES "}");
+        run_trials(&places[p], p == 0 ? "8" : "3");
+        const char *const more[] = {"--trials", "8", NULL};
+        run_to_end(&places[p].tiny, "resume", places[p].run_dir, more, 0);
+        inspect_finished(8);
+        struct store *store = store_open(places[p].run_dir, STORE_READ, &error);
+        for (int64_t i = 0; i < 8; i++) {
+            struct store_trial *trial = store_trial_read(store, i, &error);
+            genomes[p][i] = strdup(trial->genome);
+            store_trial_free(trial);
+        }
+        store_close(store);
+    }
+    for (int i = 0; i < 8; i++) {
+        assert_string_equal(genomes[0][i], genomes[1][i]);
+        free(genomes[0][i]);
+        free(genomes[1][i]);
+    }
+    tiny_remove(&places[0].tiny);
+    tiny_remove(&places[1].tiny);
+}
+
+/* ---- interruptions ---- */
+
+static void a_signal_finishes_what_is_in_flight(void **state) {
+    (void)state;
+    static const int signals[] = {SIGINT, SIGTERM};
+    for (int i = 0; i < 2; i++) {
+        struct place place;
+        char said[PATH_SIZE];
+        make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
+        pid_t pid = launch_run(&place, "900", said);
+        wait_for_told(place.run_dir, 3);
+        assert_int_equal(kill(pid, signals[i]), 0);
+        assert_int_equal(exit_status(pid), 0);
+        expect_said(said, "interrupted: go on with `evotile resume ");
+        inspect(&inspection);
+        assert_int_equal(inspection.told, inspection.asked);
+        assert_in_range(inspection.told, 3, 899);
+        char trials[24];
+        snprintf(trials, sizeof trials, "%lld", (long long)inspection.asked + 5);
+        const char *const more[] = {"--trials", trials, NULL};
+        run_to_end(&place.tiny, "resume", place.run_dir, more, 0);
+        inspect(&inspection);
+        assert_int_equal(inspection.told, strtoll(trials, NULL, 10));
+        tiny_remove(&place.tiny);
+    }
+}
+
+/* What hangs would hold a first ^C up for its deadline; the trial is issued again on resume. */
+static void a_second_signal_stops_at_once(void **state) {
+    (void)state;
+    struct place place;
+    char said[PATH_SIZE];
+    make_place(&place, TINY_CONFIG ", \"genes\": {\"FAULT\": [\"hang\"], \"THREADS\": [32]} }");
+    pid_t pid = launch_run(&place, "3", said);
+    struct error error = {0};
+    for (int round = 0; round < 6000 && store_present(place.run_dir, &error) != 1; round++)
+        pause_ms(10);
+    kill(pid, SIGINT);
+    kill(pid, SIGTERM); /* another signal: two of the same might be taken for one */
+    int status = exit_status(pid);
+    assert_int_equal(status, 0);
+    inspect(&inspection);
+    run_to_end(&place.tiny, "resume", place.run_dir, NULL, 0);
+    inspect_finished(3);
+    tiny_remove(&place.tiny);
+}
+
+/* ---- more than one process ---- */
+
+static void a_run_belongs_to_one_process(void **state) {
+    (void)state;
+    struct place place;
+    char said[PATH_SIZE], pid_text[32];
+    struct error error = {0};
+    make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
+    pid_t pid = launch_run(&place, "40", said);
+    wait_for_told(place.run_dir, 1);
+    struct tiny other = place.tiny; /* what the others say goes elsewhere */
+    assert_int_equal(path_join(other.folder, place.tiny.folder, "other", &error), 0);
+    assert_int_equal(path_make_folder(other.folder, &error), 0);
+    const char *const arguments[] = {"--out", place.run_dir, "--trials", "40", NULL};
+    assert_int_equal(exit_status(launch(&other, "run", other.config, arguments, said)), 2);
+    expect_said(said, "holds a run already");
+    /* It may have ended meanwhile; if not, it is named. */
+    siginfo_t ended = {0};
+    waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT);
+    pid_t second = launch(&other, "resume", place.run_dir, NULL, said);
+    int status = exit_status(second);
+    if (status != 0) {
+        assert_int_equal(status, 1);
+        snprintf(pid_text, sizeof pid_text, "process %d ", (int)pid);
+        expect_said(said, pid_text);
+    }
+    assert_int_equal(exit_status(pid), 0);
+    inspect_finished(40);
+    tiny_remove(&place.tiny);
+}
+
+static void a_database_that_is_open_elsewhere_is_left_alone(void **state) {
+    (void)state;
+    struct place place;
+    struct error error = {0};
+    char said[PATH_SIZE], pid_text[32];
+    make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
+    run_trials(&place, "4");
+    struct store *store = store_open(place.run_dir, STORE_WRITE, &error);
+    assert_non_null(store);
+    const char *const more[] = {"--trials", "8", NULL};
+    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, more, said)), 1);
+    snprintf(pid_text, sizeof pid_text, "process %d ", (int)getpid());
+    expect_said(said, pid_text);
+    store_close(store);
+    inspect_finished(4);
+    tiny_remove(&place.tiny);
+}
+
+static void resume_waits_for_dying_workers(void **state) {
+    (void)state;
+    struct place place;
+    struct error error = {0};
+    char said[PATH_SIZE], path[PATH_SIZE];
+    make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
+    run_trials(&place, "4");
+    /* A worker of the session before holds the lock as long as it lives: so do we. */
+    assert_int_equal(path_join(path, place.run_dir, "workers.lock", &error), 0);
+    int lock = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(lock >= 0);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    const char *const more[] = {"--trials", "8", NULL};
+    pid_t pid = launch(&place.tiny, "resume", place.run_dir, more, said);
+    for (int round = 0; round < 2000; round++) {
+        char *text = said_text(said);
+        bool waits = strstr(text, "waiting for the workers") != NULL;
+        free(text);
+        if (waits)
+            break;
+        pause_ms(10);
+    }
+    expect_said(said, "waiting for the workers");
+    assert_int_equal(told_so_far(place.run_dir), 4);
+    close(lock);
+    assert_int_equal(exit_status(pid), 0);
+    inspect_finished(8);
+    tiny_remove(&place.tiny);
+}
+
+/* ---- beginnings ---- */
+
+/* What a kill leaves at each step of the beginning: `run` begins again there. */
+static void a_run_killed_as_it_began_can_be_begun_again(void **state) {
+    (void)state;
+    static const char *const left[] = {"workers.lock", "config.json", "run.db"};
+    struct error error = {0};
+    for (int steps = 0; steps <= 3; steps++) {
+        struct place place;
+        char path[PATH_SIZE];
+        make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
+        assert_int_equal(path_make_folder(place.run_dir, &error), 0);
+        for (int i = 0; i < steps; i++) {
+            assert_int_equal(path_join(path, place.run_dir, left[i], &error), 0);
+            assert_int_equal(path_write_file(path, "{", i == 1 ? 1 : 0, &error), 0);
+        }
+        run_trials(&place, "3");
+        inspect_finished(3);
+        tiny_remove(&place.tiny);
+    }
+}
+
+static void files_of_others_are_not_overwritten(void **state) {
+    (void)state;
+    static const char *const names[] = {"config.json", "template"};
+    struct error error = {0};
+    for (int i = 0; i < 2; i++) {
+        struct place place;
+        char path[PATH_SIZE], said[PATH_SIZE];
+        make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
+        assert_int_equal(path_make_folder(place.run_dir, &error), 0);
+        assert_int_equal(path_join(path, place.run_dir, names[i], &error), 0);
+        assert_int_equal(path_write_file(path, "mine", 4, &error), 0);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(exit_status(launch_run(&place, "3", said)), 2);
+            expect_said(said, "would overwrite");
+        }
+        char *text = path_read_file(path, 100, NULL, &error);
+        assert_string_equal(text, "mine");
+        free(text);
+        tiny_remove(&place.tiny);
+    }
+}
+
+/* Nothing is left of a run that could not begin. */
+static void a_run_that_cannot_begin_leaves_nothing(void **state) {
+    (void)state;
+    struct place place;
+    char said[PATH_SIZE];
+    make_place(&place, TINY_CONFIG ", \"genes\": {\"THREADS\": [128], \"ITEMS\": [4]} }");
+    assert_int_equal(exit_status(launch_run(&place, "3", said)), 2);
+    expect_said(said, "no genome is valid");
+    assert_false(path_exists(place.run_dir));
+    const char *const arguments[] = {"--out",    place.run_dir, "--trials", "3",
+                                     "--device", "cuda:77",     NULL};
+    assert_int_not_equal(
+        exit_status(launch(&place.tiny, "run", place.tiny.config, arguments, said)), 0);
+    assert_false(path_exists(place.run_dir));
+    tiny_remove(&place.tiny);
+}
+
+/* ---- a full disk ---- */
+
+static int count_lines(const char *text) {
+    int lines = 0;
+    for (; *text != '\0'; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+/* A disk of so many bytes in a namespace of its own would hide the run from us: as root it is
+   mounted here, else files are limited, which SQLite tells in other words. */
+static bool mount_small(const char *folder, const char *options) {
+    return mount("none", folder, "tmpfs", 0, options) == 0;
+}
+
+static void a_full_disk_harms_nothing(void **state) {
+    (void)state;
+    struct place place;
+    struct error error = {0};
+    char said[PATH_SIZE], disk[PATH_SIZE], ballast[PATH_SIZE];
+    struct rlimit before, limited;
+    make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
+    assert_int_equal(path_join(disk, place.tiny.folder, "disk", &error), 0);
+    assert_int_equal(path_make_folder(disk, &error), 0);
+    bool mounted = mount_small(disk, "size=1m");
+    assert_int_equal(path_join(place.run_dir, disk, "run", &error), 0);
+    assert_int_equal(path_join(ballast, disk, "ballast", &error), 0);
+    run_trials(&place, "4");
+    inspect_finished(4);
+    getrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_IGN);
+    if (mounted) {
+        int file = open(ballast, O_WRONLY | O_CREAT, 0666);
+        static const char block[4096] = {1};
+        while (write(file, block, sizeof block) > 0)
+            ;
+        close(file);
+        assert_int_equal(truncate(ballast, 1 << 19), 0); /* half a megabyte is left */
+    } else {
+        limited = before;
+        limited.rlim_cur = 200000;
+        setrlimit(RLIMIT_FSIZE, &limited);
+    }
+    const char *const more[] = {"--trials", "1100", NULL};
+    int status = exit_status(launch(&place.tiny, "resume", place.run_dir, more, said));
+    setrlimit(RLIMIT_FSIZE, &before);
+    char *text = said_text(said);
+    const char *last = strstr(text, "evotile: cannot ");
+    if (status != 1 || last == NULL || count_lines(last) != 1 || strstr(last, "resume") == NULL)
+        fail_msg("status %d:\n%s", status, text);
+    free(text);
+    inspect(&inspection);
+    assert_in_range(inspection.told, 4, 1099);
+    if (mounted)
+        assert_int_equal(unlink(ballast), 0);
+    char trials[24];
+    snprintf(trials, sizeof trials, "%lld", (long long)inspection.asked + 5);
+    const char *const some[] = {"--trials", trials, NULL};
+    run_to_end(&place.tiny, "resume", place.run_dir, some, 0);
+    inspect(&inspection);
+    assert_int_equal(inspection.told, strtoll(trials, NULL, 10));
+    if (mounted)
+        umount(disk);
+    tiny_remove(&place.tiny);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(goals_are_asked_in_turn),
+        cmocka_unit_test(joint_goals_cover_every_variant),
+        cmocka_unit_test(an_exhausted_space_ends_the_run),
+        cmocka_unit_test(a_finished_run_starts_nothing),
+        cmocka_unit_test(the_seed_decides_the_start),
+        cmocka_unit_test(a_signal_finishes_what_is_in_flight),
+        cmocka_unit_test(a_second_signal_stops_at_once),
+        cmocka_unit_test(a_run_belongs_to_one_process),
+        cmocka_unit_test(a_database_that_is_open_elsewhere_is_left_alone),
+        cmocka_unit_test(resume_waits_for_dying_workers),
+        cmocka_unit_test(a_run_killed_as_it_began_can_be_begun_again),
+        cmocka_unit_test(files_of_others_are_not_overwritten),
+        cmocka_unit_test(a_run_that_cannot_begin_leaves_nothing),
+        cmocka_unit_test(a_full_disk_harms_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
