@@ -44,3 +44,33 @@ double statistics_geometric_mean(const double *values, int count) {
     }
     return exp(sum / count);
 }
+
+static double mean_of(const double *values, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += values[i];
+    return sum / count;
+}
+
+void statistics_bootstrap_mean(const double *values, int count, double confidence, int resamples,
+                               struct random *random, double *low, double *high) {
+    if (count < 1 || resamples < 1 || !(confidence > 0 && confidence < 1))
+        BUG("a bootstrap of %d values, %d times, at %g", count, resamples, confidence);
+    double *means = malloc((size_t)resamples * sizeof *means);
+    if (!means)
+        BUG("out of memory");
+    for (int r = 0; r < resamples; r++) {
+        double sum = 0;
+        for (int i = 0; i < count; i++)
+            sum += values[random_below(random, (uint64_t)count)];
+        means[r] = sum / count;
+    }
+    /* Resampling sees the scatter of the values about their own mean, which is too small by the
+       square root of (count - 1) / count: with ten values that matters. */
+    double centre = mean_of(values, count);
+    double widen = count > 1 ? sqrt((double)count / (count - 1)) : 1;
+    double tail = 50 * (1 - confidence);
+    *low = centre + widen * (statistics_percentile(means, resamples, tail) - centre);
+    *high = centre + widen * (statistics_percentile(means, resamples, 100 - tail) - centre);
+    free(means);
+}

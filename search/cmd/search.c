@@ -73,15 +73,20 @@ static int close_batch(struct session *session, struct error *error) {
 
 /* ---- asking ---- */
 
+/* Who beats the champion's score fights it on the device. */
 static void submit(struct session *session, int64_t number, int goal, const struct genome *genome) {
     const struct member *champion = evolution_champion(session->evolutions[goal]);
-    const struct trial_request request = {
+    struct trial_request request = {
         .number = number,
         .goal = goal,
         .genome = *genome,
-        .champion_us = champion != NULL ? champion->score_us : 0,
         .seed = session->config->seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)number,
     };
+    if (champion != NULL) {
+        request.champion_us = champion->score_us;
+        request.rival = (struct trial_rival){
+            .present = true, .trial = champion->trial, .goal = goal, .genome = champion->genome};
+    }
     pool_submit(session->pool, &request);
 }
 
@@ -159,7 +164,21 @@ static int crown(struct session *session, const struct trial_result *result, str
     return 0;
 }
 
+/* Whether it would be crowned without having won a duel with today's champion: there was another,
+   or none, when it was asked. */
+static bool has_yet_to_fight(const struct session *session, const struct trial_result *result) {
+    const struct outcome *outcome = &result->outcome;
+    const struct member *champion = evolution_champion(session->evolutions[result->goal]);
+    return champion != NULL && outcome->verdict == VERDICT_OK && !outcome->predicted &&
+           !outcome->raced && outcome->score_us < champion->score_us &&
+           result->rival != champion->trial;
+}
+
 static int tell(struct session *session, const struct trial_result *result, struct error *error) {
+    if (has_yet_to_fight(session, result)) {
+        submit(session, result->number, result->goal, &result->genome);
+        return 0;
+    }
     if (open_batch(session, error) < 0 ||
         stored(session, store_tell(session->store, result->number, &result->outcome,
                                    result->has_key ? &result->key : NULL, result->worker, error)) <

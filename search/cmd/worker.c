@@ -114,7 +114,7 @@ static int work(struct worker *worker, const struct trial_request *request,
                 struct trial_result *result, struct error *error) {
     struct device_image images[CASES_MAX];
     *result = (struct trial_result){
-        .number = request->number, .goal = request->goal, .genome = request->genome};
+        .number = request->number, .goal = request->goal, .genome = request->genome, .rival = -1};
     snprintf(result->worker, sizeof result->worker, "%s",
              worker->has_device ? worker->device->info.spec : "compile");
     int status = compiler_build(worker->compiler, request, images, result, error);

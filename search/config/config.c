@@ -20,7 +20,10 @@ static const struct config defaults = {
                .race_samples = 5,
                .race_margin = 0.25,
                .warmup_ms = 5,
-               .inputs = 2},
+               .inputs = 2,
+               .duel_blocks = 10,
+               .duel_margin = 0.005,
+               .case_tolerance = 0.02},
 };
 
 /* ---- plain keys: where they go and what they may be ---- */
@@ -51,6 +54,9 @@ static const struct field timing_fields[] = {
     FIELD("race_margin", FIELD_DOUBLE, timing.race_margin, 0, 100),
     FIELD("warmup_ms", FIELD_DOUBLE, timing.warmup_ms, 0, 10000),
     FIELD("inputs", FIELD_INT, timing.inputs, 1, 16),
+    FIELD("duel_blocks", FIELD_INT, timing.duel_blocks, 2, 250),
+    FIELD("duel_margin", FIELD_DOUBLE, timing.duel_margin, 0, 1),
+    FIELD("case_tolerance", FIELD_DOUBLE, timing.case_tolerance, 0, 100),
     {0},
 };
 static const struct field limit_fields[] = {

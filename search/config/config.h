@@ -26,6 +26,10 @@ struct timing {
     double race_margin; /* the race is lost when slower than the champion by more than this: 0.25 */
     double warmup_ms;   /* 5 */
     int inputs;         /* fresh random inputs a case: 2 */
+    int duel_blocks;    /* a round: 10 */
+    double duel_margin; /* a ratio within 1 +- this decides nothing: 0.005, or what A/A duels on the
+                           device showed, if that is more */
+    double case_tolerance; /* no case may be slower than the champion's by more: 0.02 */
 };
 
 struct config {

@@ -1,39 +1,10 @@
 #include "device/cuda.h"
 
-#include "base/clock.h"
-#include "device/driver.h"
+#include "device/cuda_device.h"
 
-#include <math.h>
 #include <string.h>
-#include <time.h>
 
-enum { GUARD_BYTES = 16 << 10, ALLOCATIONS_MAX = 256 };
 static const unsigned guard_word = 0xa5c3f00du;
-
-struct allocation {
-    const char *name;
-    CUdeviceptr base; /* of the front guard */
-    size_t bytes;     /* between the guards, rounded up to whole words */
-};
-
-struct cuda_device {
-    struct device device;
-    struct driver driver;
-    CUdevice handle;
-    CUstream stream;
-    CUevent begin, end;
-    unsigned *guards; /* pinned: what came back of the red zones */
-    int allocation_count;
-    struct allocation allocations[ALLOCATIONS_MAX];
-};
-
-struct device_module {
-    CUmodule module;
-};
-
-static struct cuda_device *cuda(struct device *device) {
-    return (struct cuda_device *)device;
-}
 
 /* 0, or -1 with the driver's own name of the error. */
 static int check(struct cuda_device *cuda, CUresult status, const char *doing,
@@ -83,16 +54,24 @@ static void cuda_close(struct device *device) {
         self->driver.cuMemFree(self->allocations[i].base);
     if (self->guards != NULL)
         self->driver.cuMemFreeHost(self->guards);
-    if (self->begin != NULL)
-        self->driver.cuEventDestroy(self->begin);
-    if (self->end != NULL)
-        self->driver.cuEventDestroy(self->end);
+    if (self->flush != 0)
+        self->driver.cuMemFree(self->flush);
+    for (int i = 0; i < MARKS && self->marks[i] != NULL; i++)
+        self->driver.cuEventDestroy(self->marks[i]);
     if (self->stream != NULL)
         self->driver.cuStreamDestroy(self->stream);
     if (self->handle >= 0)
         self->driver.cuDevicePrimaryCtxRelease(self->handle);
     driver_close(&self->driver);
     free(self);
+}
+
+static int make_marks(struct cuda_device *self, struct error *error) {
+    for (int i = 0; i < MARKS; i++)
+        if (check(self, self->driver.cuEventCreate(&self->marks[i], CU_EVENT_DEFAULT),
+                  "making an event", error) < 0)
+            return -1;
+    return 0;
 }
 
 static struct device *cuda_open(const char *spec, struct error *error) {
@@ -128,10 +107,7 @@ static struct device *cuda_open(const char *spec, struct error *error) {
     if (check(self, self->driver.cuCtxSetCurrent(context), "opening the GPU", error) < 0 ||
         check(self, self->driver.cuStreamCreate(&self->stream, CU_STREAM_NON_BLOCKING),
               "making a stream", error) < 0 ||
-        check(self, self->driver.cuEventCreate(&self->begin, CU_EVENT_DEFAULT), "making an event",
-              error) < 0 ||
-        check(self, self->driver.cuEventCreate(&self->end, CU_EVENT_DEFAULT), "making an event",
-              error) < 0 ||
+        make_marks(self, error) < 0 ||
         check(self,
               self->driver.cuMemAllocHost((void **)&self->guards,
                                           (size_t)2 * GUARD_BYTES * ALLOCATIONS_MAX),
@@ -314,141 +290,6 @@ static int cuda_global_u64(struct device *device, struct device_module *module, 
     return cuda_read(device, address, value, sizeof *value, error);
 }
 
-/* ---- running ---- */
-
-static enum verdict failed(struct cuda_device *self, enum verdict verdict, CUresult status,
-                           const char *what, char *reason) {
-    snprintf(reason, REASON_SIZE, "%s: %s", what, driver_error_name(&self->driver, status));
-    return verdict;
-}
-
-/* Issues one call onto the stream. */
-static enum verdict issue(struct cuda_device *self, const struct device_sequence *sequence,
-                          char *reason) {
-    for (int i = 0; i < sequence->count; i++) {
-        const struct device_launch *launch = &sequence->launches[i];
-        if (launch->kernel == NULL) {
-            CUresult status = self->driver.cuMemsetD8Async(launch->clear_address, 0,
-                                                           launch->clear_bytes, self->stream);
-            if (status != CUDA_SUCCESS)
-                return failed(self, VERDICT_LAUNCH_FAILED, status, "clearing a workspace", reason);
-            continue;
-        }
-        CUfunction function;
-        void *pointers[DEVICE_ARGUMENTS_MAX];
-        for (int k = 0; k < launch->argument_count; k++)
-            pointers[k] = (void *)launch->arguments[k].bytes;
-        CUresult status =
-            self->driver.cuModuleGetFunction(&function, launch->module->module, launch->kernel);
-        if (status == CUDA_SUCCESS && launch->smem_bytes > 48 << 10)
-            status = self->driver.cuFuncSetAttribute(
-                function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)launch->smem_bytes);
-        if (status == CUDA_SUCCESS)
-            status = self->driver.cuLaunchKernel(function, launch->grid[0], launch->grid[1],
-                                                 launch->grid[2], launch->block[0],
-                                                 launch->block[1], launch->block[2],
-                                                 launch->smem_bytes, self->stream, pointers, NULL);
-        if (status != CUDA_SUCCESS)
-            return failed(self, VERDICT_LAUNCH_FAILED, status, launch->kernel, reason);
-    }
-    return VERDICT_OK;
-}
-
-/* Waits for the event: spinning at first, for most launches take microseconds, then asleep. */
-static enum verdict wait_for(struct cuda_device *self, CUevent event, double deadline_s,
-                             char *reason) {
-    double start = clock_seconds();
-    for (;;) {
-        CUresult status = self->driver.cuEventQuery(event);
-        if (status == CUDA_SUCCESS)
-            return VERDICT_OK;
-        if (status != CUDA_ERROR_NOT_READY)
-            return failed(self, VERDICT_CRASHED, status, "while the kernel ran", reason);
-        double waited = clock_seconds() - start;
-        if (waited > deadline_s) {
-            snprintf(reason, REASON_SIZE, "still running after %.3g s", deadline_s);
-            return VERDICT_TIMEOUT;
-        }
-        if (waited > 0.002)
-            nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-    }
-}
-
-static enum verdict cuda_run(struct device *device, const struct device_sequence *sequence,
-                             double deadline_s, char *reason) {
-    struct cuda_device *self = cuda(device);
-    enum verdict verdict = issue(self, sequence, reason);
-    if (verdict != VERDICT_OK)
-        return verdict;
-    CUresult status = self->driver.cuEventRecord(self->end, self->stream);
-    if (status != CUDA_SUCCESS)
-        return failed(self, VERDICT_CRASHED, status, "recording an event", reason);
-    return wait_for(self, self->end, deadline_s, reason);
-}
-
-/* One graph of `launches` calls that take the input sets in rotation. */
-static enum verdict capture(struct cuda_device *self, const struct device_sequence *sets,
-                            int set_count, int launches, CUgraphExec *graph, char *reason) {
-    CUgraph captured = NULL;
-    CUresult status =
-        self->driver.cuStreamBeginCapture(self->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-    if (status != CUDA_SUCCESS)
-        return failed(self, VERDICT_CRASHED, status, "starting a graph", reason);
-    enum verdict verdict = VERDICT_OK;
-    for (int i = 0; i < launches && verdict == VERDICT_OK; i++)
-        verdict = issue(self, &sets[i % set_count], reason);
-    status = self->driver.cuStreamEndCapture(self->stream, &captured);
-    if (verdict == VERDICT_OK && status != CUDA_SUCCESS)
-        verdict = failed(self, VERDICT_LAUNCH_FAILED, status, "capturing the graph", reason);
-    if (verdict == VERDICT_OK) {
-        status = self->driver.cuGraphInstantiateWithFlags(graph, captured, 0);
-        if (status != CUDA_SUCCESS)
-            verdict = failed(self, VERDICT_LAUNCH_FAILED, status, "making the graph", reason);
-    }
-    if (captured != NULL)
-        self->driver.cuGraphDestroy(captured);
-    return verdict;
-}
-
-static enum verdict replay(struct cuda_device *self, CUgraphExec graph, double deadline_s,
-                           double *elapsed_us, char *reason) {
-    float milliseconds = 0;
-    CUresult status = self->driver.cuEventRecord(self->begin, self->stream);
-    if (status == CUDA_SUCCESS)
-        status = self->driver.cuGraphLaunch(graph, self->stream);
-    if (status == CUDA_SUCCESS)
-        status = self->driver.cuEventRecord(self->end, self->stream);
-    if (status != CUDA_SUCCESS)
-        return failed(self, VERDICT_CRASHED, status, "launching the graph", reason);
-    enum verdict verdict = wait_for(self, self->end, deadline_s, reason);
-    if (verdict != VERDICT_OK)
-        return verdict;
-    status = self->driver.cuEventElapsedTime(&milliseconds, self->begin, self->end);
-    if (status != CUDA_SUCCESS)
-        return failed(self, VERDICT_CRASHED, status, "reading the time", reason);
-    *elapsed_us = 1000.0 * milliseconds;
-    return VERDICT_OK;
-}
-
-static enum verdict cuda_time(struct device *device, const struct device_sequence *sets,
-                              int set_count, const struct device_timing *timing, double *samples_us,
-                              char *reason) {
-    struct cuda_device *self = cuda(device);
-    CUgraphExec graph = NULL;
-    double elapsed_us = 0;
-    enum verdict verdict = capture(self, sets, set_count, timing->launches, &graph, reason);
-    for (double warm_us = 0; verdict == VERDICT_OK && warm_us < timing->warmup_us;
-         warm_us += fmax(elapsed_us, 1.0))
-        verdict = replay(self, graph, timing->deadline_s, &elapsed_us, reason);
-    for (int i = 0; i < timing->samples && verdict == VERDICT_OK; i++) {
-        verdict = replay(self, graph, timing->deadline_s, &elapsed_us, reason);
-        samples_us[i] = elapsed_us / timing->launches;
-    }
-    if (graph != NULL)
-        self->driver.cuGraphExecDestroy(graph);
-    return verdict;
-}
-
 const struct device_backend cuda_backend = {
     .scheme = "cuda",
     .open = cuda_open,
@@ -464,5 +305,7 @@ const struct device_backend cuda_backend = {
     .resources = cuda_resources,
     .global_u64 = cuda_global_u64,
     .run = cuda_run,
-    .time = cuda_time,
+    .graph_new = cuda_graph_new,
+    .graph_sample = cuda_graph_sample,
+    .graph_free = cuda_graph_free,
 };

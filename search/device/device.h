@@ -48,6 +48,8 @@ struct device_info {
     double tensor_tflops;         /* fp16 inputs, fp32 accumulation, dense */
     double fp32_tflops;
     double launch_us;             /* an empty kernel inside a graph */
+    double event_us;              /* between two events with an empty graph between them */
+    double duel_margin;           /* what a ratio must pass to count: 0.005; 0: not calibrated */
 };
 
 /* A compiled candidate, or one of our own kernels: both forms of one NVRTC compilation. */
@@ -87,14 +89,17 @@ struct device_sequence {
     struct device_launch launches[DEVICE_LAUNCHES_MAX];
 };
 
-/* How to time: the sequences are input sets that a graph of `launches` calls takes in rotation. */
+/* What a graph to be timed holds: `launches` calls, which take the input sets in rotation. */
 struct device_timing {
-    int launches;      /* calls in one graph */
-    int samples;       /* replays of the graph that are timed */
-    double warmup_us;  /* of replays before the first sample */
+    int launches;
+    bool cold;         /* before each replay L2 is flushed by writing twice its size, its persisting
+                          lines reset first; else replays follow one another */
     double deadline_s; /* for any one replay */
     int64_t operations, bytes; /* of one call: what a prediction is made from */
 };
+
+/* Calls captured for timing. */
+struct device_graph;
 
 struct device_backend {
     const char *scheme; /* cuda */
@@ -133,9 +138,17 @@ struct device_backend {
        VERDICT_CRASHED or VERDICT_TIMEOUT on a real device the process must exit: its context is lost. */
     enum verdict (*run)(struct device *device, const struct device_sequence *sequence,
                         double deadline_s, char *reason);
-    /* Fills samples_us[timing->samples] with microseconds a call. */
-    enum verdict (*time)(struct device *device, const struct device_sequence *sets, int set_count,
-                         const struct device_timing *timing, double *samples_us, char *reason);
+
+    /* Captures calls for timing. What the sequences point to outlives the graph. A sequence of no
+       launches makes an empty graph: timed cold, it tells what events cost. */
+    enum verdict (*graph_new)(struct device *device, const struct device_sequence *sets,
+                              int set_count, const struct device_timing *timing,
+                              struct device_graph **graph, char *reason);
+    /* Replays it `count` times and fills samples_us with microseconds a call. Warm, one replay that
+       is not timed goes before them, so that a graph finds its own data in the caches. */
+    enum verdict (*graph_sample)(struct device *device, struct device_graph *graph, int count,
+                                 double *samples_us, char *reason);
+    void (*graph_free)(struct device *device, struct device_graph *graph);
 };
 
 struct device {

@@ -409,9 +409,13 @@ static int predict_sequence(struct device *device, const struct device_sequence 
     return 0;
 }
 
-static enum verdict emulated_time(struct device *device, const struct device_sequence *sets,
-                                  int set_count, const struct device_timing *timing,
-                                  double *samples_us, char *reason) {
+struct device_graph {
+    double latency_us;
+};
+
+static enum verdict emulated_graph_new(struct device *device, const struct device_sequence *sets,
+                                       int set_count, const struct device_timing *timing,
+                                       struct device_graph **graph, char *reason) {
     (void)set_count;
     struct error error = {0};
     double latency_us;
@@ -419,9 +423,24 @@ static enum verdict emulated_time(struct device *device, const struct device_seq
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;
     }
-    for (int i = 0; i < timing->samples; i++)
-        samples_us[i] = latency_us;
+    *graph = calloc(1, sizeof **graph);
+    if (!*graph)
+        BUG("out of memory");
+    (*graph)->latency_us = latency_us;
     return VERDICT_OK;
+}
+
+static enum verdict emulated_graph_sample(struct device *device, struct device_graph *graph,
+                                          int count, double *samples_us, char *reason) {
+    (void)device, (void)reason;
+    for (int i = 0; i < count; i++)
+        samples_us[i] = graph->latency_us;
+    return VERDICT_OK;
+}
+
+static void emulated_graph_free(struct device *device, struct device_graph *graph) {
+    (void)device;
+    free(graph);
 }
 
 const struct device_backend emulated_backend = {
@@ -439,5 +458,7 @@ const struct device_backend emulated_backend = {
     .resources = emulated_resources,
     .global_u64 = emulated_global_u64,
     .run = emulated_run,
-    .time = emulated_time,
+    .graph_new = emulated_graph_new,
+    .graph_sample = emulated_graph_sample,
+    .graph_free = emulated_graph_free,
 };

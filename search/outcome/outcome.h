@@ -1,6 +1,6 @@
 /*
- * outcome: what one trial came to. Plain values that pass between the half that searches and the half
- * that compiles, checks and times; neither needs to know the other.
+ * outcome: what one trial came to. Plain values that pass between the half that searches and the
+ * half that compiles, checks and times; neither needs to know the other.
  *
  * Units: microseconds a call of the candidate; bytes; relative errors against the fp64 reference.
  */
@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the order of the gates, as far as they have one. Names and their words for exchanged files are in
-   one table: verdict_name, verdict_t4_name. */
+/* In the order of the gates, as far as they have one. Names and their words for exchanged files are
+   in one table: verdict_name, verdict_t4_name. */
 enum verdict {
     VERDICT_OK,
     VERDICT_INVALID,        /* a constraint does not hold */
@@ -59,9 +59,31 @@ struct latency {
 
 struct case_outcome {
     struct errors errors;
-    struct latency warm;
-    int ctas; /* of the largest launch */
-    double tflops;
+    struct latency warm; /* inputs rotate; caches hold what they can */
+    struct latency cold; /* L2 flushed before each call; not every trial is timed cold */
+    int ctas;            /* of the largest launch */
+    double tflops;       /* of the warm median, by the operations that the template counts */
+    double gb_per_s;     /* of the warm median, by the bytes that cannot be avoided */
+    double ceiling;      /* share of what the device was measured to allow, 0 to 1; 0: not known */
+};
+
+/* How the GPU did while the trial was timed; all 0 where nobody could look. */
+struct conditions {
+    int sm_mhz_low, sm_mhz_high; /* over the readings before and after each block */
+    int memory_mhz;
+    int temperature_c; /* the highest */
+    double power_w;    /* the highest */
+    int64_t slowdowns; /* bits of NVML's clocks event reasons, all together */
+    int discarded;     /* blocks in which the GPU was throttled */
+};
+
+/* A duel with the champion of the time. */
+enum duel_result { DUEL_NONE, DUEL_WON, DUEL_LOST, DUEL_UNDECIDED };
+
+struct duel_outcome {
+    enum duel_result result;
+    int blocks;
+    double ratio, low, high; /* challenger's time / champion's, and its 99 % interval */
 };
 
 struct outcome {
@@ -73,7 +95,11 @@ struct outcome {
     struct case_outcome cases[CASES_MAX];
     struct resources resources; /* of the launch with the most shared memory */
     double compile_s, verify_s, measure_s;
-    double score_us; /* geometric mean of warm p50 over the cases: lower is better; 0 unless ok */
+    double score_us; /* geometric mean of warm p50 over the cases: lower is better; 0 unless ok.
+                        After a duel: the champion's score by the ratio measured there, but above
+                        it unless the duel was won */
+    struct duel_outcome duel;
+    struct conditions conditions;
 };
 
 #endif

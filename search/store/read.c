@@ -50,8 +50,26 @@ enum {
     OCCUPANCY,
     COMPILE,
     VERIFY,
-    MEASURE
+    MEASURE,
+    DUEL,
+    CONDITIONS = DUEL + 5
 };
+
+/* Count and percentiles from column `first` on, the samples at `blob`; false where they do not fit.
+ */
+static bool column_latency(sqlite3_stmt *statement, int first, int blob, struct latency *latency) {
+    int count = sqlite3_column_int(statement, first);
+    size_t size = (size_t)sqlite3_column_bytes(statement, blob);
+    if (count < 0 || count > SAMPLES_MAX || size != (size_t)count * sizeof latency->samples_us[0])
+        return false;
+    latency->sample_count = count;
+    latency->p10_us = column_double(statement, first + 1);
+    latency->p50_us = column_double(statement, first + 2);
+    latency->p90_us = column_double(statement, first + 3);
+    if (size > 0)
+        memcpy(latency->samples_us, sqlite3_column_blob(statement, blob), size);
+    return true;
+}
 
 static int read_cases(struct store *store, int64_t trial, struct outcome *outcome,
                       struct error *error) {
@@ -65,10 +83,9 @@ static int read_cases(struct store *store, int64_t trial, struct outcome *outcom
     int got;
     while ((got = database_step(store, statement, error)) == 1) {
         int number = sqlite3_column_int(statement, 0);
-        int count = sqlite3_column_int(statement, 4);
-        size_t size = (size_t)sqlite3_column_bytes(statement, 10);
-        if (number < 0 || number >= outcome->case_count || count < 0 || count > SAMPLES_MAX ||
-            size != (size_t)count * sizeof(double)) {
+        if (number < 0 || number >= outcome->case_count ||
+            !column_latency(statement, 4, 10, &outcome->cases[number].warm) ||
+            !column_latency(statement, 11, 15, &outcome->cases[number].cold)) {
             got = database_damaged(store, error, "a trial's cases do not fit it");
             break;
         }
@@ -76,14 +93,10 @@ static int read_cases(struct store *store, int64_t trial, struct outcome *outcom
         it->errors.relative_l2 = column_double(statement, 1);
         it->errors.row_relative_l2 = column_double(statement, 2);
         it->errors.max_absolute = column_double(statement, 3);
-        it->warm.sample_count = count;
-        it->warm.p10_us = column_double(statement, 5);
-        it->warm.p50_us = column_double(statement, 6);
-        it->warm.p90_us = column_double(statement, 7);
         it->tflops = column_double(statement, 8);
         it->ctas = sqlite3_column_int(statement, 9);
-        if (size > 0)
-            memcpy(it->warm.samples_us, sqlite3_column_blob(statement, 10), size);
+        it->gb_per_s = column_double(statement, 16);
+        it->ceiling = column_double(statement, 17);
     }
     database_done(statement);
     return got;
@@ -138,6 +151,22 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
     outcome->compile_s = column_double(statement, first + COMPILE);
     outcome->verify_s = column_double(statement, first + VERIFY);
     outcome->measure_s = column_double(statement, first + MEASURE);
+    outcome->duel = (struct duel_outcome){
+        .result = (enum duel_result)sqlite3_column_int(statement, first + DUEL),
+        .blocks = sqlite3_column_int(statement, first + DUEL + 1),
+        .ratio = column_double(statement, first + DUEL + 2),
+        .low = column_double(statement, first + DUEL + 3),
+        .high = column_double(statement, first + DUEL + 4),
+    };
+    outcome->conditions = (struct conditions){
+        .sm_mhz_low = sqlite3_column_int(statement, first + CONDITIONS),
+        .sm_mhz_high = sqlite3_column_int(statement, first + CONDITIONS + 1),
+        .memory_mhz = sqlite3_column_int(statement, first + CONDITIONS + 2),
+        .temperature_c = sqlite3_column_int(statement, first + CONDITIONS + 3),
+        .power_w = column_double(statement, first + CONDITIONS + 4),
+        .slowdowns = sqlite3_column_int64(statement, first + CONDITIONS + 5),
+        .discarded = sqlite3_column_int(statement, first + CONDITIONS + 6),
+    };
     if (read_cases(store, trial->number, outcome, error) < 0)
         return -1;
     trial->outcome = outcome;

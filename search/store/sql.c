@@ -20,7 +20,10 @@ const char *const sql_schema =
     "  verdict TEXT, reason TEXT, predicted INTEGER, raced INTEGER, score_us REAL,"
     "  case_count INTEGER, registers INTEGER, smem_bytes INTEGER, local_bytes INTEGER,"
     "  spill_bytes INTEGER, ctas_per_sm INTEGER, occupancy REAL,"
-    "  compile_s REAL, verify_s REAL, measure_s REAL);"
+    "  compile_s REAL, verify_s REAL, measure_s REAL,"
+    "  duel INTEGER, duel_blocks INTEGER, duel_ratio REAL, duel_low REAL, duel_high REAL,"
+    "  sm_mhz_low INTEGER, sm_mhz_high INTEGER, memory_mhz INTEGER, temperature_c INTEGER,"
+    "  power_w REAL, slowdowns INTEGER, discarded INTEGER);"
     "CREATE INDEX board ON trials (goal, score_us, number)"
     "  WHERE verdict = 'ok' AND raced = 0 AND score_us > 0;"
     "CREATE INDEX verdicts ON trials (verdict, raced);"
@@ -30,6 +33,8 @@ const char *const sql_schema =
     "  relative_l2 REAL, row_relative_l2 REAL, max_absolute REAL,"
     "  sample_count INTEGER NOT NULL, p10_us REAL, p50_us REAL, p90_us REAL,"
     "  tflops REAL, ctas INTEGER, samples_us BLOB,"
+    "  cold_count INTEGER NOT NULL, cold_p10_us REAL, cold_p50_us REAL, cold_p90_us REAL,"
+    "  cold_samples_us BLOB, gb_per_s REAL, ceiling REAL,"
     "  PRIMARY KEY (trial, number)) WITHOUT ROWID;"
     "CREATE TABLE champions ("
     "  event INTEGER NOT NULL, goal INTEGER NOT NULL, trial INTEGER NOT NULL, previous INTEGER,"
@@ -41,7 +46,9 @@ const char *const sql_schema =
 #define TRIAL                                                                                      \
     "number, goal, genome, parent_a, parent_b, operator, asked, told, issued, finished, worker, "  \
     "key, verdict, reason, predicted, raced, score_us, case_count, registers, smem_bytes, "        \
-    "local_bytes, spill_bytes, ctas_per_sm, occupancy, compile_s, verify_s, measure_s "
+    "local_bytes, spill_bytes, ctas_per_sm, occupancy, compile_s, verify_s, measure_s, "           \
+    "duel, duel_blocks, duel_ratio, duel_low, duel_high, sm_mhz_low, sm_mhz_high, memory_mhz, "    \
+    "temperature_c, power_w, slowdowns, discarded "
 
 /* Word for word the condition of the index `board`, or SQLite would not use it. */
 #define ON_BOARD "verdict = 'ok' AND raced = 0 AND score_us > 0 "
@@ -59,11 +66,16 @@ static const char *const texts[SQL_COUNT] = {
                  "verdict = ?7, reason = ?8, predicted = ?9, raced = ?10, score_us = ?11, "
                  "case_count = ?12, registers = ?13, smem_bytes = ?14, local_bytes = ?15, "
                  "spill_bytes = ?16, ctas_per_sm = ?17, occupancy = ?18, compile_s = ?19, "
-                 "verify_s = ?20, measure_s = ?21 WHERE number = ?1 AND told IS NULL",
+                 "verify_s = ?20, measure_s = ?21, duel = ?22, duel_blocks = ?23, "
+                 "duel_ratio = ?24, duel_low = ?25, duel_high = ?26, sm_mhz_low = ?27, "
+                 "sm_mhz_high = ?28, memory_mhz = ?29, temperature_c = ?30, power_w = ?31, "
+                 "slowdowns = ?32, discarded = ?33 WHERE number = ?1 AND told IS NULL",
     [SQL_CASE_ADD] =
         "INSERT INTO cases (trial, number, relative_l2, row_relative_l2, "
-        "max_absolute, sample_count, p10_us, p50_us, p90_us, tflops, ctas, samples_us) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        "max_absolute, sample_count, p10_us, p50_us, p90_us, tflops, ctas, samples_us, "
+        "cold_count, cold_p10_us, cold_p50_us, cold_p90_us, cold_samples_us, gb_per_s, ceiling) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+        "?19)",
     [SQL_SETTING_ADD] = "INSERT OR IGNORE INTO settings (hash, template, options, cases, device, "
                         "driver, nvrtc, method) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [SQL_SETTING_ID] = "SELECT id FROM settings WHERE hash = ?1",
@@ -86,7 +98,8 @@ static const char *const texts[SQL_COUNT] = {
                    "ORDER BY score_us, number LIMIT 1 OFFSET ?2",
     [SQL_CASES] =
         "SELECT number, relative_l2, row_relative_l2, max_absolute, sample_count, p10_us, "
-        "p50_us, p90_us, tflops, ctas, samples_us FROM cases WHERE trial = ?1",
+        "p50_us, p90_us, tflops, ctas, samples_us, cold_count, cold_p10_us, cold_p50_us, "
+        "cold_p90_us, cold_samples_us, gb_per_s, ceiling FROM cases WHERE trial = ?1",
     [SQL_KEY] = "SELECT key, genome, template, options, cases, device, driver, nvrtc, method "
                 "FROM trials JOIN settings ON settings.id = setting WHERE number = ?1",
     [SQL_COUNTS] = "SELECT verdict, raced, count(*) FROM trials GROUP BY verdict, raced",

@@ -17,7 +17,7 @@
 
 enum {
     STORE_APPLICATION = 0x65766f74, /* "evot", in the file's header */
-    STORE_FORMAT = 1
+    STORE_FORMAT = 2
 };
 
 extern const char *const sql_schema;

@@ -119,11 +119,20 @@ static int64_t setting_id(struct store *store, const struct key *key, struct err
     return setting;
 }
 
+/* Stays NULL where there are none. */
+static void bind_samples(sqlite3_stmt *statement, int index, const struct latency *latency) {
+    if (latency->sample_count < 0 || latency->sample_count > SAMPLES_MAX)
+        BUG("%d samples", latency->sample_count);
+    if (latency->sample_count > 0)
+        sqlite3_bind_blob(statement, index, latency->samples_us,
+                          latency->sample_count * (int)sizeof latency->samples_us[0],
+                          SQLITE_STATIC);
+}
+
 static int add_case(struct store *store, int64_t trial, int number,
                     const struct case_outcome *outcome, struct error *error) {
     const struct latency *warm = &outcome->warm;
-    if (warm->sample_count < 0 || warm->sample_count > SAMPLES_MAX)
-        BUG("%d samples", warm->sample_count);
+    const struct latency *cold = &outcome->cold;
     sqlite3_stmt *statement = use(store, SQL_CASE_ADD, error);
     if (!statement)
         return -1;
@@ -138,10 +147,33 @@ static int add_case(struct store *store, int64_t trial, int number,
     sqlite3_bind_double(statement, 9, warm->p90_us);
     sqlite3_bind_double(statement, 10, outcome->tflops);
     sqlite3_bind_int(statement, 11, outcome->ctas);
-    if (warm->sample_count > 0)
-        sqlite3_bind_blob(statement, 12, warm->samples_us,
-                          warm->sample_count * (int)sizeof warm->samples_us[0], SQLITE_STATIC);
+    bind_samples(statement, 12, warm);
+    sqlite3_bind_int(statement, 13, cold->sample_count);
+    sqlite3_bind_double(statement, 14, cold->p10_us);
+    sqlite3_bind_double(statement, 15, cold->p50_us);
+    sqlite3_bind_double(statement, 16, cold->p90_us);
+    bind_samples(statement, 17, cold);
+    sqlite3_bind_double(statement, 18, outcome->gb_per_s);
+    sqlite3_bind_double(statement, 19, outcome->ceiling);
     return database_finish(store, statement, error);
+}
+
+static void bind_duel(sqlite3_stmt *statement, int first, const struct duel_outcome *duel) {
+    sqlite3_bind_int(statement, first, (int)duel->result);
+    sqlite3_bind_int(statement, first + 1, duel->blocks);
+    sqlite3_bind_double(statement, first + 2, duel->ratio);
+    sqlite3_bind_double(statement, first + 3, duel->low);
+    sqlite3_bind_double(statement, first + 4, duel->high);
+}
+
+static void bind_conditions(sqlite3_stmt *statement, int first, const struct conditions *it) {
+    sqlite3_bind_int(statement, first, it->sm_mhz_low);
+    sqlite3_bind_int(statement, first + 1, it->sm_mhz_high);
+    sqlite3_bind_int(statement, first + 2, it->memory_mhz);
+    sqlite3_bind_int(statement, first + 3, it->temperature_c);
+    sqlite3_bind_double(statement, first + 4, it->power_w);
+    sqlite3_bind_int64(statement, first + 5, it->slowdowns);
+    sqlite3_bind_int(statement, first + 6, it->discarded);
 }
 
 int64_t store_tell(struct store *store, int64_t number, const struct outcome *outcome,
@@ -182,6 +214,8 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
     sqlite3_bind_double(statement, 19, outcome->compile_s);
     sqlite3_bind_double(statement, 20, outcome->verify_s);
     sqlite3_bind_double(statement, 21, outcome->measure_s);
+    bind_duel(statement, 22, &outcome->duel);
+    bind_conditions(statement, 27, &outcome->conditions);
     if (database_finish(store, statement, error) < 0)
         return abandon(store);
     if (sqlite3_changes(store->database) != 1)

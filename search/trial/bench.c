@@ -1,21 +1,11 @@
 #include "trial/bench.h"
 
 #include "base/clock.h"
-#include "base/statistics.h"
-#include "trial/verify.h"
+#include "base/log.h"
+#include "trial/journey.h"
 
 #include <math.h>
 #include <string.h>
-
-struct bench {
-    const struct config *config;
-    struct device *device;
-    struct compiler *compiler;
-    struct judge *judge;
-    struct device_module *reference; /* of the config's template */
-    struct template *probes[CASES_MAX];
-    bool probes_known[CASES_MAX];
-};
 
 static int load_reference(struct bench *bench, struct error *error) {
     char architecture[32];
@@ -52,6 +42,12 @@ struct bench *bench_new(const struct config *config, struct device *device,
     bench->config = config;
     bench->device = device;
     bench->compiler = compiler;
+    bench->watch = watch_new(&device->info);
+    int others = watch_others(bench->watch);
+    if (others > 0)
+        log_warn("%d other process%s on this GPU: figures will be off; end %s, or take another "
+                 "GPU with --device",
+                 others, others == 1 ? " computes" : "es compute", others == 1 ? "it" : "them");
     bench->judge = judge_new(device, compiler_nvrtc(compiler), error);
     if (bench->judge != NULL && load_reference(bench, error) == 0)
         return bench;
@@ -62,11 +58,13 @@ struct bench *bench_new(const struct config *config, struct device *device,
 void bench_free(struct bench *bench) {
     if (bench == NULL)
         return;
+    bench_close_guest(bench);
     for (int g = 0; g < CASES_MAX; g++)
         template_free(bench->probes[g]);
     if (bench->reference != NULL)
         bench->device->backend->module_unload(bench->device, bench->reference);
     judge_free(bench->judge);
+    watch_free(bench->watch);
     free(bench);
 }
 
@@ -81,20 +79,7 @@ static const struct template *probes_of(struct bench *bench, int goal,
     return bench->probes[goal];
 }
 
-/* One candidate on its way. */
-struct journey {
-    struct bench *bench;
-    const struct trial_request *request;
-    const struct template *template;
-    struct trial_result *result;
-    struct error *error;
-    struct device_module *modules[CASES_MAX]; /* at the index of a variant's first case */
-    double deadline_s;                        /* of one call */
-};
-
-/* Steps return 0 to go on, 1 when the candidate has its verdict, -1 with the error. */
-
-static int load(struct journey *journey, const struct device_image *images) {
+int journey_load(struct journey *journey, const struct device_image images[CASES_MAX]) {
     struct device *device = journey->bench->device;
     struct error refused;
     double start = clock_seconds();
@@ -165,9 +150,8 @@ static int check_resources(struct journey *journey) {
     return 0;
 }
 
-static struct verify_case verification(const struct journey *journey,
-                                       const struct template *template, int case_index,
-                                       struct device_module *module) {
+struct verify_case journey_case(const struct journey *journey, const struct template *template,
+                                int case_index, struct device_module *module) {
     return (struct verify_case){
         .device = journey->bench->device,
         .judge = journey->bench->judge,
@@ -180,10 +164,18 @@ static struct verify_case verification(const struct journey *journey,
     };
 }
 
-/* Different for every trial, case and input. */
-static uint64_t input_seed(const struct journey *journey, int case_index, int input) {
+uint64_t journey_seed(const struct journey *journey, int case_index, int input) {
     uint64_t seed = journey->request->seed;
     return (seed * 1000 + (uint64_t)case_index) * 1000 + (uint64_t)input;
+}
+
+struct measure_settings journey_settings(const struct journey *journey, int case_index) {
+    const struct timing *timing = &journey->bench->config->timing;
+    return (struct measure_settings){.sets = timing->input_sets,
+                                     .launches = timing->launches,
+                                     .warmup_us = 1000 * timing->warmup_ms,
+                                     .seed = journey_seed(journey, case_index, 900),
+                                     .watch = journey->bench->watch};
 }
 
 /* The case of the goal whose variant a probe case has. */
@@ -200,8 +192,8 @@ static int variant_of_probe(const struct template *template, const struct templa
     BUG("a probe case of no variant");
 }
 
-static int failed_case(struct journey *journey, const char *gate, const struct template *template,
-                       int case_index, double start, enum verdict verdict, const char *reason) {
+int journey_fail(struct journey *journey, const char *gate, const struct template *template,
+                 int case_index, double start, enum verdict verdict, const char *reason) {
     char name[CASE_NAME_SIZE];
     char text[REASON_SIZE];
     template_print_shape(template, &template->cases[case_index], name);
@@ -228,12 +220,12 @@ static int verify_probes(struct journey *journey) {
         if (!template_admits(probes, &journey->request->genome, p))
             continue;
         int variant = variant_of_probe(journey->template, probes, p);
-        struct verify_case one = verification(journey, probes, p, journey->modules[variant]);
-        if (verify_input(&one, input_seed(journey, 500 + p, 0), true, &verdict, &errors, reason,
+        struct verify_case one = journey_case(journey, probes, p, journey->modules[variant]);
+        if (verify_input(&one, journey_seed(journey, 500 + p, 0), true, &verdict, &errors, reason,
                          journey->error) < 0)
             return -1;
         if (verdict != VERDICT_OK)
-            return failed_case(journey, "probe cases", probes, p, start, verdict, reason);
+            return journey_fail(journey, "probe cases", probes, p, start, verdict, reason);
         tried++;
     }
     trial_gate(journey->result, "probe cases", true, clock_seconds() - start, "%d of %d correct",
@@ -253,7 +245,7 @@ static int verify_cases(struct journey *journey) {
     for (int c = 0; c < journey->template->case_count; c++) {
         struct errors *errors = &journey->result->outcome.cases[c].errors;
         struct device_module *module = journey->modules[template_variant(journey->template, c)];
-        struct verify_case one = verification(journey, journey->template, c, module);
+        struct verify_case one = journey_case(journey, journey->template, c, module);
         struct plan plan;
         if (template_plan(journey->template, &journey->request->genome, c, &plan, journey->error) <
             0)
@@ -265,11 +257,11 @@ static int verify_cases(struct journey *journey) {
             struct errors found;
             char reason[REASON_SIZE];
             enum verdict verdict;
-            if (verify_input(&one, input_seed(journey, c, input), input == 0, &verdict, &found,
+            if (verify_input(&one, journey_seed(journey, c, input), input == 0, &verdict, &found,
                              reason, journey->error) < 0)
                 return -1;
             if (verdict != VERDICT_OK)
-                return failed_case(journey, "cases", journey->template, c, start, verdict, reason);
+                return journey_fail(journey, "cases", journey->template, c, start, verdict, reason);
             errors->relative_l2 = fmax(errors->relative_l2, found.relative_l2);
             errors->row_relative_l2 = fmax(errors->row_relative_l2, found.row_relative_l2);
             errors->max_absolute = fmax(errors->max_absolute, found.max_absolute);
@@ -286,76 +278,36 @@ static int verify_cases(struct journey *journey) {
     return 0;
 }
 
-/* Times every case with so many samples; leaves p50s and their geometric mean in the outcome. */
-static int time_cases(struct journey *journey, const char *gate, int samples, bool check_after) {
-    const struct timing *timing = &journey->bench->config->timing;
-    struct outcome *outcome = &journey->result->outcome;
+int journey_verify(struct journey *journey) {
     double start = clock_seconds();
-    double medians[CASES_MAX];
-    for (int c = 0; c < journey->template->case_count; c++) {
-        struct device_module *module = journey->modules[template_variant(journey->template, c)];
-        struct verify_case one = verification(journey, journey->template, c, module);
-        struct case_outcome *to = &outcome->cases[c];
-        struct verify_timing how = {.sets = timing->input_sets,
-                                    .launches = timing->launches,
-                                    .samples = samples,
-                                    .warmup_us = 1000 * timing->warmup_ms,
-                                    .seed = input_seed(journey, c, 900),
-                                    .check_after = check_after};
-        char reason[REASON_SIZE];
-        enum verdict verdict;
-        int64_t operations;
-        if (verify_time(&one, &how, &verdict, to->warm.samples_us, &operations, reason,
-                        journey->error) < 0)
-            return -1;
-        if (verdict != VERDICT_OK)
-            return failed_case(journey, gate, journey->template, c, start, verdict, reason);
-        to->warm.sample_count = samples;
-        to->warm.p10_us = statistics_percentile(to->warm.samples_us, samples, 10);
-        to->warm.p50_us = statistics_percentile(to->warm.samples_us, samples, 50);
-        to->warm.p90_us = statistics_percentile(to->warm.samples_us, samples, 90);
-        to->tflops = (double)operations / to->warm.p50_us * 1e-6;
-        medians[c] = to->warm.p50_us;
-    }
-    outcome->score_us = statistics_geometric_mean(medians, journey->template->case_count);
-    trial_gate(journey->result, gate, true, clock_seconds() - start, "%.3f us%s, %d samples a case",
-               outcome->score_us, journey->bench->device->info.predicts ? " predicted" : "",
-               samples);
-    return 0;
-}
-
-static int measure(struct journey *journey) {
-    const struct timing *timing = &journey->bench->config->timing;
-    struct outcome *outcome = &journey->result->outcome;
-    double elite_us = journey->request->champion_us;
-    outcome->predicted = journey->bench->device->info.predicts;
-    if (outcome->predicted)
-        return time_cases(journey, "prediction", 1, false);
-    if (!journey->request->full && elite_us > 0) {
-        int status = time_cases(journey, "race", timing->race_samples, false);
-        if (status != 0)
-            return status;
-        outcome->raced = outcome->score_us > elite_us * (1 + timing->race_margin);
-        if (outcome->raced)
-            return 0;
-    }
-    return time_cases(journey, "timing", timing->samples, true);
-}
-
-static int travel(struct journey *journey, const struct device_image *images) {
-    struct outcome *outcome = &journey->result->outcome;
-    int status = load(journey, images);
-    double start = clock_seconds();
-    if (status == 0)
-        status = check_resources(journey);
+    int status = check_resources(journey);
     if (status == 0)
         status = verify_probes(journey);
     if (status == 0)
         status = verify_cases(journey);
-    outcome->verify_s = clock_seconds() - start;
-    start = clock_seconds();
+    journey->result->outcome.verify_s = clock_seconds() - start;
+    return status;
+}
+
+void journey_unload(struct journey *journey) {
+    for (int c = 0; c < CASES_MAX; c++)
+        if (journey->modules[c] != NULL)
+            journey->bench->device->backend->module_unload(journey->bench->device,
+                                                           journey->modules[c]);
+}
+
+static int travel(struct journey *journey, const struct device_image *images) {
+    struct outcome *outcome = &journey->result->outcome;
+    int status = journey_load(journey, images);
     if (status == 0)
-        status = measure(journey);
+        status = journey_verify(journey);
+    double start = clock_seconds();
+    watch_begin(journey->bench->watch);
+    if (status == 0)
+        status = journey_time(journey);
+    if (status == 0)
+        status = journey_duel(journey);
+    outcome->conditions = watch_conditions(journey->bench->watch);
     outcome->measure_s = clock_seconds() - start;
     if (status != 0)
         outcome->score_us = 0;
@@ -378,9 +330,8 @@ int bench_try(struct bench *bench, const struct trial_request *request,
     result->outcome.case_count = journey.template->case_count;
     int status = travel(&journey, images);
     enum verdict verdict = result->outcome.verdict;
-    bool lost = verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT;
-    for (int c = 0; c < CASES_MAX && !lost; c++)
-        if (journey.modules[c] != NULL)
-            bench->device->backend->module_unload(bench->device, journey.modules[c]);
+    /* A context that is lost takes its modules along. */
+    if (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT)
+        journey_unload(&journey);
     return status < 0 ? -1 : 0;
 }

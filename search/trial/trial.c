@@ -5,15 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void release_text(char **text) {
+    free(*text);
+    *text = NULL;
+}
+
 void trial_request_release(struct trial_request *request) {
     for (int c = 0; c < CASES_MAX; c++) {
-        free(request->sources[c]);
-        request->sources[c] = NULL;
+        release_text(&request->sources[c]);
+        release_text(&request->rival.sources[c]);
     }
+    release_text(&request->rival.config);
+    release_text(&request->rival.template_folder);
 }
 
 void trial_result_release(struct trial_result *result) {
     key_release(&result->key);
+    key_release(&result->rival_key);
     result->has_key = false;
 }
 

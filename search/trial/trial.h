@@ -13,7 +13,7 @@
 #include "outcome/outcome.h"
 
 /* Version of how we verify and time, a part of every key: raise it when figures would change. */
-#define TRIAL_METHOD "warm graphs 1"
+#define TRIAL_METHOD "warm and cold graphs 2"
 
 enum { GATES_MAX = 16, GATE_TEXT_SIZE = 160 };
 
@@ -23,6 +23,16 @@ struct gate {
     bool passed;
     double seconds;
     char text[GATE_TEXT_SIZE];
+};
+
+/* Whom a candidate fights a duel with. */
+struct trial_rival {
+    bool present;
+    int64_t trial; /* its number */
+    int goal;
+    struct genome genome;
+    char *config, *template_folder; /* where it comes from; NULL: the worker's own. Owned */
+    char *sources[CASES_MAX];       /* as in a request */
 };
 
 struct trial_request {
@@ -35,6 +45,9 @@ struct trial_request {
     uint64_t seed;            /* of the inputs; differs from one trial to the next */
     char *sources[CASES_MAX]; /* files to compile in place of the template's text, at the index of
                                  a variant's first case; owned, mostly NULL */
+    struct trial_rival rival; /* the champion: who beats its score fights it */
+    int duel_blocks;          /* more than 0: the duel is fought however slow the candidate, in at
+                                 least so many blocks, and the rival is verified first */
 };
 
 struct trial_result {
@@ -43,7 +56,9 @@ struct trial_result {
     struct genome genome;
     struct outcome outcome;
     bool has_key;
-    struct key key; /* released with trial_result_release */
+    struct key key;       /* released with trial_result_release */
+    int64_t rival;        /* trial number of the rival it fought, -1 without a duel */
+    struct key rival_key; /* where the duel was asked for; empty otherwise */
     char worker[64];
     int gate_count;
     struct gate gates[GATES_MAX];

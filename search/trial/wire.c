@@ -42,6 +42,8 @@ static const struct field device_fields[] = {
     FIELD(device_info, FIELD_DOUBLE, tensor_tflops),
     FIELD(device_info, FIELD_DOUBLE, fp32_tflops),
     FIELD(device_info, FIELD_DOUBLE, launch_us),
+    FIELD(device_info, FIELD_DOUBLE, event_us),
+    FIELD(device_info, FIELD_DOUBLE, duel_margin),
     {0},
 };
 static const struct field outcome_fields[] = {
@@ -59,6 +61,18 @@ static const struct field outcome_fields[] = {
     FIELD(outcome, FIELD_DOUBLE, verify_s),
     FIELD(outcome, FIELD_DOUBLE, measure_s),
     FIELD(outcome, FIELD_DOUBLE, score_us),
+    FIELD(outcome, FIELD_INT, duel.result),
+    FIELD(outcome, FIELD_INT, duel.blocks),
+    FIELD(outcome, FIELD_DOUBLE, duel.ratio),
+    FIELD(outcome, FIELD_DOUBLE, duel.low),
+    FIELD(outcome, FIELD_DOUBLE, duel.high),
+    FIELD(outcome, FIELD_INT, conditions.sm_mhz_low),
+    FIELD(outcome, FIELD_INT, conditions.sm_mhz_high),
+    FIELD(outcome, FIELD_INT, conditions.memory_mhz),
+    FIELD(outcome, FIELD_INT, conditions.temperature_c),
+    FIELD(outcome, FIELD_DOUBLE, conditions.power_w),
+    FIELD(outcome, FIELD_INT64, conditions.slowdowns),
+    FIELD(outcome, FIELD_INT, conditions.discarded),
     {0},
 };
 static const struct field case_fields[] = {
@@ -70,6 +84,11 @@ static const struct field case_fields[] = {
     FIELD(case_outcome, FIELD_DOUBLE, warm.p90_us),
     FIELD(case_outcome, FIELD_INT, ctas),
     FIELD(case_outcome, FIELD_DOUBLE, tflops),
+    FIELD(case_outcome, FIELD_DOUBLE, cold.p10_us),
+    FIELD(case_outcome, FIELD_DOUBLE, cold.p50_us),
+    FIELD(case_outcome, FIELD_DOUBLE, cold.p90_us),
+    FIELD(case_outcome, FIELD_DOUBLE, gb_per_s),
+    FIELD(case_outcome, FIELD_DOUBLE, ceiling),
     {0},
 };
 static const struct field gate_fields[] = {
@@ -229,6 +248,29 @@ static char *finish(cJSON *object, enum wire_kind kind) {
     return line;
 }
 
+static void add_sources(cJSON *object, char *const sources[CASES_MAX]) {
+    cJSON *list = cJSON_AddArrayToObject(object, "sources");
+    for (int c = 0; c < CASES_MAX; c++)
+        cJSON_AddItemToArray(list, sources[c] != NULL ? cJSON_CreateString(sources[c])
+                                                      : cJSON_CreateNull());
+}
+
+/* NULL stands for no text. */
+static void add_text_or_null(cJSON *object, const char *name, const char *text) {
+    cJSON_AddItemToObject(object, name,
+                          text != NULL ? cJSON_CreateString(text) : cJSON_CreateNull());
+}
+
+static void add_rival(cJSON *object, const struct trial_rival *rival) {
+    cJSON *to = cJSON_AddObjectToObject(object, "rival");
+    add_int64(to, "trial", rival->trial);
+    cJSON_AddNumberToObject(to, "goal", rival->goal);
+    add_genome(to, &rival->genome);
+    add_text_or_null(to, "config", rival->config);
+    add_text_or_null(to, "template", rival->template_folder);
+    add_sources(to, rival->sources);
+}
+
 char *wire_print_request(const struct trial_request *request) {
     cJSON *object = cJSON_CreateObject();
     add_int64(object, "number", request->number);
@@ -237,28 +279,59 @@ char *wire_print_request(const struct trial_request *request) {
     add_genome(object, &request->genome);
     cJSON_AddBoolToObject(object, "full", request->full);
     cJSON_AddItemToObject(object, "champion_us", number(request->champion_us));
-    cJSON *sources = cJSON_AddArrayToObject(object, "sources");
-    for (int c = 0; c < CASES_MAX; c++)
-        cJSON_AddItemToArray(sources, request->sources[c] != NULL
-                                          ? cJSON_CreateString(request->sources[c])
-                                          : cJSON_CreateNull());
+    cJSON_AddNumberToObject(object, "duel_blocks", request->duel_blocks);
+    add_sources(object, request->sources);
+    if (request->rival.present)
+        add_rival(object, &request->rival);
     return finish(object, WIRE_REQUEST);
 }
 
+static void read_text_or_null(const cJSON *found, char **text, bool *ok) {
+    *ok = *ok && (cJSON_IsNull(found) || cJSON_IsString(found));
+    if (*ok && cJSON_IsString(found) && (*text = strdup(found->valuestring)) == NULL)
+        BUG("out of memory");
+}
+
+static void read_sources(const cJSON *object, char *sources[CASES_MAX], bool *ok) {
+    const cJSON *list = array(object, "sources", CASES_MAX, CASES_MAX, ok);
+    for (int c = 0; c < CASES_MAX && *ok; c++)
+        read_text_or_null(cJSON_GetArrayItem(list, c), &sources[c], ok);
+}
+
+static void read_rival(const cJSON *object, struct trial_rival *rival, bool *ok) {
+    rival->present = true;
+    rival->trial = read_int64(object, "trial", ok);
+    rival->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    read_genome(object, &rival->genome, ok);
+    read_text_or_null(member(object, "config", ok), &rival->config, ok);
+    read_text_or_null(member(object, "template", ok), &rival->template_folder, ok);
+    read_sources(object, rival->sources, ok);
+}
+
 static void read_request(const cJSON *object, struct trial_request *request, bool *ok) {
-    const cJSON *sources = array(object, "sources", CASES_MAX, CASES_MAX, ok);
+    const cJSON *rival = cJSON_GetObjectItemCaseSensitive(object, "rival");
     request->number = read_int64(object, "number", ok);
     request->seed = (uint64_t)read_int64(object, "seed", ok);
     request->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
     read_genome(object, &request->genome, ok);
     request->full = read_bool(object, "full", ok);
     request->champion_us = double_of(member(object, "champion_us", ok), ok);
-    for (int c = 0; c < CASES_MAX && *ok; c++) {
-        const cJSON *source = cJSON_GetArrayItem(sources, c);
-        *ok = cJSON_IsNull(source) || cJSON_IsString(source);
-        if (cJSON_IsString(source) && (request->sources[c] = strdup(source->valuestring)) == NULL)
-            BUG("out of memory");
-    }
+    request->duel_blocks = read_int(object, "duel_blocks", 0, INT32_MAX, ok);
+    read_sources(object, request->sources, ok);
+    if (rival != NULL)
+        read_rival(rival, &request->rival, ok);
+}
+
+static void add_samples(cJSON *object, const char *name, const struct latency *latency) {
+    cJSON *samples = cJSON_AddArrayToObject(object, name);
+    for (int i = 0; i < latency->sample_count; i++)
+        cJSON_AddItemToArray(samples, number(latency->samples_us[i]));
+}
+
+static void add_key(cJSON *object, const char *name, const struct key *key) {
+    cJSON *parts = cJSON_AddObjectToObject(object, name);
+    for (int part = 0; part < KEY_PART_COUNT; part++)
+        cJSON_AddStringToObject(parts, key_part_name(part), key->parts[part]);
 }
 
 char *wire_print_result(const struct trial_result *result) {
@@ -273,28 +346,32 @@ char *wire_print_result(const struct trial_result *result) {
     cJSON *cases = cJSON_AddArrayToObject(object, "cases");
     for (int c = 0; c < outcome->case_count; c++) {
         cJSON *one = print_fields(case_fields, &outcome->cases[c]);
-        cJSON *samples = cJSON_AddArrayToObject(one, "samples");
-        for (int i = 0; i < outcome->cases[c].warm.sample_count; i++)
-            cJSON_AddItemToArray(samples, number(outcome->cases[c].warm.samples_us[i]));
+        add_samples(one, "samples", &outcome->cases[c].warm);
+        add_samples(one, "cold_samples", &outcome->cases[c].cold);
         cJSON_AddItemToArray(cases, one);
     }
     cJSON *gates = cJSON_AddArrayToObject(object, "gates");
     for (int g = 0; g < result->gate_count; g++)
         cJSON_AddItemToArray(gates, print_fields(gate_fields, &result->gates[g]));
-    if (result->has_key) {
-        cJSON *key = cJSON_AddObjectToObject(object, "key");
-        for (int part = 0; part < KEY_PART_COUNT; part++)
-            cJSON_AddStringToObject(key, key_part_name(part), result->key.parts[part]);
-    }
+    add_int64(object, "rival", result->rival);
+    if (result->has_key)
+        add_key(object, "key", &result->key);
+    if (result->rival_key.parts[0] != NULL)
+        add_key(object, "rival_key", &result->rival_key);
     return finish(object, WIRE_RESULT);
 }
 
-static void read_case(const cJSON *object, struct case_outcome *outcome, bool *ok) {
-    const cJSON *samples = array(object, "samples", 0, SAMPLES_MAX, ok);
+static void read_samples(const cJSON *object, const char *name, struct latency *latency, bool *ok) {
+    const cJSON *samples = array(object, name, 0, SAMPLES_MAX, ok);
     const cJSON *sample;
-    read_fields(case_fields, object, outcome, ok);
-    cJSON_ArrayForEach(sample, samples) outcome->warm.samples_us[outcome->warm.sample_count++] =
+    cJSON_ArrayForEach(sample, samples) latency->samples_us[latency->sample_count++] =
         double_of(sample, ok);
+}
+
+static void read_case(const cJSON *object, struct case_outcome *outcome, bool *ok) {
+    read_fields(case_fields, object, outcome, ok);
+    read_samples(object, "samples", &outcome->warm, ok);
+    read_samples(object, "cold_samples", &outcome->cold, ok);
 }
 
 static void read_key(const cJSON *object, struct key *key, bool *ok) {
@@ -318,6 +395,7 @@ static void read_result(const cJSON *object, struct trial_result *result, bool *
     *ok = *ok && parsed >= 0;
     outcome->verdict = parsed >= 0 ? (enum verdict)parsed : VERDICT_CRASHED;
     read_fields(outcome_fields, member(object, "outcome", ok), outcome, ok);
+    *ok = *ok && outcome->duel.result <= DUEL_UNDECIDED;
     const cJSON *cases = array(object, "cases", 0, CASES_MAX, ok);
     *ok = *ok && cJSON_GetArraySize(cases) == outcome->case_count;
     const cJSON *gates = array(object, "gates", 0, GATES_MAX, ok);
@@ -331,6 +409,10 @@ static void read_result(const cJSON *object, struct trial_result *result, bool *
     result->has_key = key != NULL;
     if (result->has_key)
         read_key(key, &result->key, ok);
+    result->rival = read_int64(object, "rival", ok);
+    const cJSON *rival_key = cJSON_GetObjectItemCaseSensitive(object, "rival_key");
+    if (rival_key != NULL)
+        read_key(rival_key, &result->rival_key, ok);
 }
 
 char *wire_print_device(const struct device_info *device) {

@@ -73,9 +73,26 @@ static inline void example_outcome(int64_t number, struct outcome *outcome) {
         it->warm.p10_us = 0.1 + i;
         it->warm.p50_us = 0.2 + i;
         it->warm.p90_us = 0.3 + i;
+        it->cold = (struct latency){.sample_count = i, .p10_us = 1.5, .p50_us = 2.5, .p90_us = i};
+        for (int j = 0; j < i; j++)
+            it->cold.samples_us[j] = 7.0 / (j + 3);
         it->ctas = 100 + i;
         it->tflops = 1e2 / 3;
+        it->gb_per_s = 1e3 / 7;
+        it->ceiling = 0.625;
     }
+    outcome->duel = (struct duel_outcome){.result = (enum duel_result)(number % 4),
+                                          .blocks = (int)number % 41,
+                                          .ratio = 1 - 1.0 / (double)(number + 2),
+                                          .low = 1.0 / 3,
+                                          .high = 4.0 / 3};
+    outcome->conditions = (struct conditions){.sm_mhz_low = 345,
+                                              .sm_mhz_high = 1980,
+                                              .memory_mhz = 3201,
+                                              .temperature_c = (int)number % 90,
+                                              .power_w = 100.0 / 7,
+                                              .slowdowns = number << 32,
+                                              .discarded = (int)number % 4};
 }
 
 static inline void example_key(int64_t number, struct key *key) {
@@ -113,6 +130,17 @@ static inline bool same(double a, double b) {
     return a == b || (isnan(a) && isnan(b));
 }
 
+static inline bool same_duel(const struct duel_outcome *a, const struct duel_outcome *b) {
+    return a->result == b->result && a->blocks == b->blocks && a->ratio == b->ratio &&
+           a->low == b->low && a->high == b->high;
+}
+
+static inline bool same_conditions(const struct conditions *a, const struct conditions *b) {
+    return a->sm_mhz_low == b->sm_mhz_low && a->sm_mhz_high == b->sm_mhz_high &&
+           a->memory_mhz == b->memory_mhz && a->temperature_c == b->temperature_c &&
+           a->power_w == b->power_w && a->slowdowns == b->slowdowns && a->discarded == b->discarded;
+}
+
 /* Whether what was read is what example_ask and example_tell wrote. */
 static inline bool example_matches(const struct store_trial *trial) {
     char genome[64];
@@ -144,14 +172,17 @@ static inline bool example_matches(const struct store_trial *trial) {
         found->resources.ctas_per_sm != expected.resources.ctas_per_sm ||
         found->resources.occupancy != expected.resources.occupancy ||
         found->compile_s != expected.compile_s || found->verify_s != expected.verify_s ||
-        found->measure_s != expected.measure_s)
+        found->measure_s != expected.measure_s || !same_duel(&found->duel, &expected.duel) ||
+        !same_conditions(&found->conditions, &expected.conditions))
         return false;
     for (int i = 0; i < expected.case_count; i++) {
         const struct case_outcome *a = &found->cases[i], *b = &expected.cases[i];
         if (!same(a->errors.relative_l2, b->errors.relative_l2) ||
             !same(a->errors.row_relative_l2, b->errors.row_relative_l2) ||
             !same(a->errors.max_absolute, b->errors.max_absolute) || a->ctas != b->ctas ||
-            a->tflops != b->tflops || memcmp(&a->warm, &b->warm, sizeof a->warm) != 0)
+            a->tflops != b->tflops || a->gb_per_s != b->gb_per_s || a->ceiling != b->ceiling ||
+            memcmp(&a->warm, &b->warm, sizeof a->warm) != 0 ||
+            memcmp(&a->cold, &b->cold, sizeof a->cold) != 0)
             return false;
     }
     return true;

@@ -302,7 +302,7 @@ static void what_is_no_run_is_refused(void **state) {
 
     tamper(*state, "PRAGMA user_version = 7");
     assert_refused(*state, ERROR_INPUT, "format 7");
-    tamper(*state, "PRAGMA user_version = 1; PRAGMA application_id = 5");
+    tamper(*state, "PRAGMA user_version = 2; PRAGMA application_id = 5");
     assert_refused(*state, ERROR_INPUT, "another program");
     tamper(*state, "PRAGMA application_id = 0x65766f74");
     store = open_run(*state, STORE_WRITE);

@@ -1,0 +1,53 @@
+/*
+ * cuda_device: what the two files of the cuda backend share: cuda.c opens GPUs, keeps their memory
+ * and loads modules; cuda_graph.c runs and times calls. Private to device/.
+ */
+#ifndef EVOTILE_DEVICE_CUDA_DEVICE_H
+#define EVOTILE_DEVICE_CUDA_DEVICE_H
+
+#include "device/device.h"
+#include "device/driver.h"
+
+enum {
+    GUARD_BYTES = 16 << 10,
+    ALLOCATIONS_MAX = 256,
+    SAMPLES_AT_ONCE = 64,
+    MARKS = 2 * SAMPLES_AT_ONCE,
+};
+
+struct allocation {
+    const char *name;
+    CUdeviceptr base; /* of the front guard */
+    size_t bytes;     /* between the guards, rounded up to whole words */
+};
+
+struct cuda_device {
+    struct device device;
+    struct driver driver;
+    CUdevice handle;
+    CUstream stream;
+    CUevent marks[MARKS]; /* beginnings and ends of timed replays */
+    CUdeviceptr flush;    /* twice the size of L2, made on first use */
+    unsigned *guards;     /* pinned: what came back of the red zones */
+    int allocation_count;
+    struct allocation allocations[ALLOCATIONS_MAX];
+};
+
+struct device_module {
+    CUmodule module;
+};
+
+static inline struct cuda_device *cuda(struct device *device) {
+    return (struct cuda_device *)device;
+}
+
+enum verdict cuda_run(struct device *device, const struct device_sequence *sequence,
+                      double deadline_s, char *reason);
+enum verdict cuda_graph_new(struct device *device, const struct device_sequence *sets,
+                            int set_count, const struct device_timing *timing,
+                            struct device_graph **graph, char *reason);
+enum verdict cuda_graph_sample(struct device *device, struct device_graph *graph, int count,
+                               double *samples_us, char *reason);
+void cuda_graph_free(struct device *device, struct device_graph *graph);
+
+#endif

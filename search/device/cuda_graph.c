@@ -1,0 +1,197 @@
+/* Running and timing on a GPU: single calls, and graphs between events. */
+#include "base/clock.h"
+#include "device/cuda_device.h"
+
+#include <string.h>
+#include <time.h>
+
+struct device_graph {
+    CUgraphExec graph;
+    int launches;
+    bool cold;
+    double deadline_s;
+};
+
+static enum verdict failed(struct cuda_device *self, enum verdict verdict, CUresult status,
+                           const char *what, char *reason) {
+    snprintf(reason, REASON_SIZE, "%s: %s", what, driver_error_name(&self->driver, status));
+    return verdict;
+}
+
+/* Issues one call onto the stream. */
+static enum verdict issue(struct cuda_device *self, const struct device_sequence *sequence,
+                          char *reason) {
+    for (int i = 0; i < sequence->count; i++) {
+        const struct device_launch *launch = &sequence->launches[i];
+        if (launch->kernel == NULL) {
+            CUresult status = self->driver.cuMemsetD8Async(launch->clear_address, 0,
+                                                           launch->clear_bytes, self->stream);
+            if (status != CUDA_SUCCESS)
+                return failed(self, VERDICT_LAUNCH_FAILED, status, "clearing a workspace", reason);
+            continue;
+        }
+        CUfunction function;
+        void *pointers[DEVICE_ARGUMENTS_MAX];
+        for (int k = 0; k < launch->argument_count; k++)
+            pointers[k] = (void *)launch->arguments[k].bytes;
+        CUresult status =
+            self->driver.cuModuleGetFunction(&function, launch->module->module, launch->kernel);
+        if (status == CUDA_SUCCESS && launch->smem_bytes > 48 << 10)
+            status = self->driver.cuFuncSetAttribute(
+                function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)launch->smem_bytes);
+        if (status == CUDA_SUCCESS)
+            status = self->driver.cuLaunchKernel(function, launch->grid[0], launch->grid[1],
+                                                 launch->grid[2], launch->block[0],
+                                                 launch->block[1], launch->block[2],
+                                                 launch->smem_bytes, self->stream, pointers, NULL);
+        if (status != CUDA_SUCCESS)
+            return failed(self, VERDICT_LAUNCH_FAILED, status, launch->kernel, reason);
+    }
+    return VERDICT_OK;
+}
+
+/* Waits for the event: spinning at first, for most launches take microseconds, then asleep. */
+static enum verdict wait_for(struct cuda_device *self, CUevent event, double deadline_s,
+                             char *reason) {
+    double start = clock_seconds();
+    for (;;) {
+        CUresult status = self->driver.cuEventQuery(event);
+        if (status == CUDA_SUCCESS)
+            return VERDICT_OK;
+        if (status != CUDA_ERROR_NOT_READY)
+            return failed(self, VERDICT_CRASHED, status, "while the kernel ran", reason);
+        double waited = clock_seconds() - start;
+        if (waited > deadline_s) {
+            snprintf(reason, REASON_SIZE, "still running after %.3g s", deadline_s);
+            return VERDICT_TIMEOUT;
+        }
+        if (waited > 0.002)
+            nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+}
+
+enum verdict cuda_run(struct device *device, const struct device_sequence *sequence,
+                      double deadline_s, char *reason) {
+    struct cuda_device *self = cuda(device);
+    enum verdict verdict = issue(self, sequence, reason);
+    if (verdict != VERDICT_OK)
+        return verdict;
+    CUresult status = self->driver.cuEventRecord(self->marks[0], self->stream);
+    if (status != CUDA_SUCCESS)
+        return failed(self, VERDICT_CRASHED, status, "recording an event", reason);
+    return wait_for(self, self->marks[0], deadline_s, reason);
+}
+
+/* ---- graphs ---- */
+
+/* One graph of `launches` calls that take the input sets in rotation. */
+static enum verdict capture(struct cuda_device *self, const struct device_sequence *sets,
+                            int set_count, int launches, CUgraphExec *graph, char *reason) {
+    CUgraph captured = NULL;
+    CUresult status =
+        self->driver.cuStreamBeginCapture(self->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    if (status != CUDA_SUCCESS)
+        return failed(self, VERDICT_CRASHED, status, "starting a graph", reason);
+    enum verdict verdict = VERDICT_OK;
+    for (int i = 0; i < launches && verdict == VERDICT_OK; i++)
+        verdict = issue(self, &sets[i % set_count], reason);
+    status = self->driver.cuStreamEndCapture(self->stream, &captured);
+    if (verdict == VERDICT_OK && status != CUDA_SUCCESS)
+        verdict = failed(self, VERDICT_LAUNCH_FAILED, status, "capturing the graph", reason);
+    if (verdict == VERDICT_OK) {
+        status = self->driver.cuGraphInstantiateWithFlags(graph, captured, 0);
+        if (status != CUDA_SUCCESS)
+            verdict = failed(self, VERDICT_LAUNCH_FAILED, status, "making the graph", reason);
+    }
+    if (captured != NULL)
+        self->driver.cuGraphDestroy(captured);
+    return verdict;
+}
+
+enum verdict cuda_graph_new(struct device *device, const struct device_sequence *sets,
+                            int set_count, const struct device_timing *timing,
+                            struct device_graph **graph, char *reason) {
+    struct cuda_device *self = cuda(device);
+    CUgraphExec captured = NULL;
+    if (timing->cold && self->flush == 0) {
+        CUresult status = self->driver.cuMemAlloc(&self->flush, 2 * (size_t)device->info.l2_bytes);
+        if (status != CUDA_SUCCESS)
+            return failed(self, VERDICT_CRASHED, status, "no memory to flush L2 with", reason);
+    }
+    enum verdict verdict = capture(self, sets, set_count, timing->launches, &captured, reason);
+    if (verdict != VERDICT_OK)
+        return verdict;
+    *graph = calloc(1, sizeof **graph);
+    if (*graph == NULL)
+        BUG("out of memory");
+    **graph = (struct device_graph){captured, timing->launches, timing->cold, timing->deadline_s};
+    return VERDICT_OK;
+}
+
+void cuda_graph_free(struct device *device, struct device_graph *graph) {
+    if (graph == NULL)
+        return;
+    cuda(device)->driver.cuGraphExecDestroy(graph->graph);
+    free(graph);
+}
+
+/* A replay between two marks. */
+static CUresult replay(struct cuda_device *self, const struct device_graph *graph, int mark) {
+    CUresult status = self->driver.cuEventRecord(self->marks[mark], self->stream);
+    if (status == CUDA_SUCCESS)
+        status = self->driver.cuGraphLaunch(graph->graph, self->stream);
+    if (status == CUDA_SUCCESS)
+        status = self->driver.cuEventRecord(self->marks[mark + 1], self->stream);
+    return status;
+}
+
+/* Behind one replay that is not timed, replays follow one another on the stream without our waiting
+   for any: the GPU is never idle at a beginning mark, so that no sample holds the host's time. */
+static CUresult replay_warm(struct cuda_device *self, const struct device_graph *graph, int count) {
+    CUresult status = self->driver.cuGraphLaunch(graph->graph, self->stream);
+    for (int i = 0; i < count && status == CUDA_SUCCESS; i++)
+        status = replay(self, graph, 2 * i);
+    return status;
+}
+
+/* While the GPU writes the flush, we issue what follows: nothing lies between flush and beginning
+   mark, and none of the host's time behind it. */
+static CUresult replay_cold(struct cuda_device *self, const struct device_graph *graph) {
+    CUresult status = self->driver.cuCtxResetPersistingL2Cache();
+    if (status == CUDA_SUCCESS || status == CUDA_ERROR_NOT_SUPPORTED)
+        status = self->driver.cuMemsetD32Async(
+            self->flush, 0x0f1f2f3fu, 2 * (size_t)self->device.info.l2_bytes / 4, self->stream);
+    return status == CUDA_SUCCESS ? replay(self, graph, 0) : status;
+}
+
+static enum verdict read_marks(struct cuda_device *self, const struct device_graph *graph,
+                               int count, double *samples_us, char *reason) {
+    double deadline_s = graph->deadline_s * (count + 1);
+    enum verdict verdict = wait_for(self, self->marks[2 * count - 1], deadline_s, reason);
+    for (int i = 0; i < count && verdict == VERDICT_OK; i++) {
+        float milliseconds = 0;
+        CUresult status = self->driver.cuEventElapsedTime(&milliseconds, self->marks[2 * i],
+                                                          self->marks[2 * i + 1]);
+        if (status != CUDA_SUCCESS)
+            return failed(self, VERDICT_CRASHED, status, "reading the time", reason);
+        samples_us[i] = 1000.0 * milliseconds / graph->launches;
+    }
+    return verdict;
+}
+
+enum verdict cuda_graph_sample(struct device *device, struct device_graph *graph, int count,
+                               double *samples_us, char *reason) {
+    struct cuda_device *self = cuda(device);
+    int most = graph->cold ? 1 : SAMPLES_AT_ONCE;
+    for (int done = 0; done < count;) {
+        int now = count - done < most ? count - done : most;
+        CUresult status = graph->cold ? replay_cold(self, graph) : replay_warm(self, graph, now);
+        if (status != CUDA_SUCCESS)
+            return failed(self, VERDICT_CRASHED, status, "launching the graph", reason);
+        enum verdict verdict = read_marks(self, graph, now, samples_us + done, reason);
+        if (verdict != VERDICT_OK)
+            return verdict;
+        done += now;
+    }
+    return VERDICT_OK;
+}

@@ -1,0 +1,225 @@
+/* A duel as a gate of a trial: the rival is built and loaded beside the candidate, on the same
+   device, and both fight over inputs of the same seeds. */
+#include "trial/journey.h"
+
+#include "base/clock.h"
+#include "trial/duel.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The other side, on its own way. */
+struct rival {
+    struct trial_request request; /* borrows from the candidate's */
+    struct trial_result result;
+    struct journey journey;
+};
+
+static int open_guest(struct bench *bench, const struct trial_rival *rival, struct error *error) {
+    struct guest *guest = &bench->guest;
+    if (guest->bench != NULL && strcmp(guest->path, rival->config) == 0)
+        return 0;
+    bench_close_guest(bench);
+    char *text = path_read_file(rival->config, 64 << 20, NULL, error);
+    if (text == NULL)
+        return -1;
+    guest->config = config_from_text(rival->config, text, rival->template_folder, error);
+    free(text);
+    if (guest->config != NULL)
+        guest->compiler = compiler_new(guest->config, &bench->device->info, NULL, error);
+    if (guest->compiler != NULL)
+        guest->bench = bench_new(guest->config, bench->device, guest->compiler, error);
+    if (guest->bench == NULL) {
+        bench_close_guest(bench);
+        return -1;
+    }
+    guest->path = strdup(rival->config);
+    return 0;
+}
+
+void bench_close_guest(struct bench *bench) {
+    struct guest *guest = &bench->guest;
+    bench_free(guest->bench);
+    compiler_free(guest->compiler);
+    config_free(guest->config);
+    free(guest->path);
+    *guest = (struct guest){0};
+}
+
+/* What a rival cannot do is no verdict on the candidate. */
+static int refuse(const struct rival *rival, struct error *error) {
+    const struct outcome *outcome = &rival->result.outcome;
+    return error_input(error, "there is no duel with a kernel that fails: %s: %.300s",
+                       verdict_name(outcome->verdict), outcome->reason);
+}
+
+static int same_cases(const struct journey *a, const struct journey *b, struct error *error) {
+    char left[CASE_NAME_SIZE];
+    char right[CASE_NAME_SIZE];
+    bool same = a->template->case_count == b->template->case_count;
+    for (int c = 0; same && c < a->template->case_count; c++) {
+        template_print_shape(a->template, &a->template->cases[c], left);
+        template_print_shape(b->template, &b->template->cases[c], right);
+        same = strcmp(left, right) == 0;
+    }
+    return same ? 0 : error_input(error, "the two are not about the same cases");
+}
+
+static int build(struct journey *journey, struct rival *rival, struct error *error) {
+    const struct trial_rival *from = &journey->request->rival;
+    struct bench *bench = journey->bench;
+    struct device_image images[CASES_MAX];
+    if (from->config != NULL) {
+        if (open_guest(bench, from, error) < 0)
+            return -1;
+        bench = bench->guest.bench;
+    }
+    rival->request = (struct trial_request){.number = from->trial,
+                                            .goal = from->goal,
+                                            .genome = from->genome,
+                                            .full = true,
+                                            .seed = journey->request->seed};
+    memcpy(rival->request.sources, from->sources, sizeof from->sources);
+    rival->journey =
+        (struct journey){.bench = bench,
+                         .request = &rival->request,
+                         .template = compiler_template(bench->compiler, from->goal, error),
+                         .result = &rival->result,
+                         .error = error,
+                         .deadline_s = journey->deadline_s};
+    if (rival->journey.template == NULL || same_cases(&rival->journey, journey, error) < 0)
+        return -1;
+    rival->result.outcome.case_count = rival->journey.template->case_count;
+    int status = compiler_build(bench->compiler, &rival->request, images, &rival->result, error);
+    if (status == 0) {
+        status = journey_load(&rival->journey, images);
+        for (int c = 0; c < CASES_MAX; c++)
+            nvrtc_image_release(&images[c]);
+    }
+    /* The champion of a search was verified before; who was called to a duel was not. */
+    if (status == 0 && journey->request->duel_blocks > 0)
+        status = journey_verify(&rival->journey);
+    return status == 1 ? refuse(rival, error) : status;
+}
+
+/* Captures both sides' graphs of one case, in an order that changes from round to round. */
+static int capture(const struct journey *sides[DUEL_SIDES], int c, int launches, int round,
+                   struct measurement *measurements[DUEL_SIDES], enum verdict *verdict,
+                   char *reason, struct error *error) {
+    *verdict = VERDICT_OK;
+    for (int i = 0; i < DUEL_SIDES && *verdict == VERDICT_OK; i++) {
+        int side = (i + round) % DUEL_SIDES;
+        const struct journey *journey = sides[side];
+        struct device_module *module = journey->modules[template_variant(journey->template, c)];
+        struct verify_case one = journey_case(journey, journey->template, c, module);
+        struct measure_settings settings = journey_settings(sides[DUEL_CHALLENGER], c);
+        settings.launches = launches;
+        if (measurement_new(&one, &settings, &measurements[side], verdict, reason, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int fight_case(struct duel *duel, const struct journey *sides[DUEL_SIDES], int c, int round,
+                      enum verdict *verdict, char *reason, struct error *error) {
+    const struct journey *challenger = sides[DUEL_CHALLENGER];
+    const struct timing *timing = &challenger->bench->config->timing;
+    int launches = duel_launches(challenger->result->outcome.cases[c].warm.p50_us,
+                                 timing->input_sets, timing->launches);
+    struct measurement *measurements[DUEL_SIDES] = {NULL};
+    int status = capture(sides, c, launches, round, measurements, verdict, reason, error);
+    if (status == 0 && *verdict == VERDICT_OK) {
+        struct device_graph *const graphs[DUEL_SIDES] = {
+            measurement_graph(measurements[DUEL_CHAMPION]),
+            measurement_graph(measurements[DUEL_CHALLENGER])};
+        *verdict = duel_round(duel, c, challenger->bench->device, graphs, launches, reason);
+    }
+    for (int side = 0; side < DUEL_SIDES; side++)
+        measurement_free(measurements[side]);
+    return status;
+}
+
+/* Whoever did not win ranks behind the champion, if by nothing else than the last bit: what the
+   search keeps is the score, and it crowns the best. */
+static double score_after(const struct duel_outcome *outcome, double champion_us) {
+    return outcome->result == DUEL_WON
+               ? champion_us * outcome->ratio
+               : fmax(champion_us * outcome->ratio, nextafter(champion_us, INFINITY));
+}
+
+static void tell(struct journey *journey, const struct duel *duel, double start) {
+    struct outcome *outcome = &journey->result->outcome;
+    const struct duel_outcome *it = &outcome->duel;
+    char slowest[CASE_NAME_SIZE + 64] = "";
+    char name[CASE_NAME_SIZE];
+    double worst;
+    int c = duel_worst_case(duel, &worst);
+    if (journey->template->case_count > 1) {
+        template_print_shape(journey->template, &journey->template->cases[c], name);
+        snprintf(slowest, sizeof slowest, "; %.4f at %s", worst, name);
+    }
+    trial_gate(journey->result, "duel", true, clock_seconds() - start,
+               "%s: %.4f of the other's time (%.4f to %.4f), %d blocks, %.1f ms of GPU time%.60s",
+               duel_result_name(it->result), it->ratio, it->low, it->high, it->blocks,
+               duel_gpu_us(duel) / 1000, slowest);
+    if (journey->request->duel_blocks == 0)
+        outcome->score_us = score_after(it, journey->request->champion_us);
+}
+
+static int fight(struct journey *journey, struct rival *rival, double start) {
+    const struct timing *timing = &journey->bench->config->timing;
+    const struct device_info *info = &journey->bench->device->info;
+    const struct journey *sides[DUEL_SIDES] = {&rival->journey, journey};
+    const struct duel_settings settings = {
+        .blocks =
+            journey->request->duel_blocks > 0 ? journey->request->duel_blocks : timing->duel_blocks,
+        .margin = fmax(timing->duel_margin, info->duel_margin),
+        .tolerance = timing->case_tolerance,
+        .seed = journey->request->seed,
+        .watch = journey->bench->watch,
+    };
+    struct duel *duel = duel_new(&settings, journey->template->case_count);
+    int status = 0;
+    bool decided = false;
+    for (int round = 0; status == 0 && !decided; round++) {
+        for (int c = 0; c < journey->template->case_count && status == 0; c++) {
+            char reason[REASON_SIZE];
+            enum verdict verdict;
+            status = fight_case(duel, sides, c, round, &verdict, reason, journey->error);
+            if (status == 0 && verdict != VERDICT_OK)
+                status =
+                    journey_fail(journey, "duel", journey->template, c, start, verdict, reason);
+        }
+        if (status == 0)
+            decided = duel_decide(duel, &journey->result->outcome.duel);
+    }
+    if (status == 0)
+        tell(journey, duel, start);
+    duel_free(duel);
+    return status;
+}
+
+int journey_duel(struct journey *journey) {
+    const struct trial_request *request = journey->request;
+    const struct outcome *outcome = &journey->result->outcome;
+    double start = clock_seconds();
+    bool challenges =
+        !outcome->predicted && !outcome->raced && outcome->score_us < request->champion_us;
+    if (!request->rival.present || (request->duel_blocks == 0 && !challenges))
+        return 0;
+    struct rival *rival = calloc(1, sizeof *rival);
+    if (rival == NULL)
+        BUG("out of memory");
+    int status = build(journey, rival, journey->error);
+    if (status == 0)
+        status = fight(journey, rival, start);
+    journey->result->rival = request->rival.trial;
+    if (rival->result.has_key && request->duel_blocks > 0)
+        key_copy(&journey->result->rival_key, &rival->result.key);
+    enum verdict verdict = outcome->verdict;
+    if (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT)
+        journey_unload(&rival->journey);
+    trial_result_release(&rival->result);
+    free(rival);
+    return status;
+}

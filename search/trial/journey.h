@@ -1,0 +1,68 @@
+/*
+ * journey: one candidate's way through a bench. Private to trial/: bench.c verifies, pace.c times,
+ * contest.c sets two candidates against each other.
+ *
+ * Steps return 0 to go on, 1 when the candidate has its verdict, -1 with the error.
+ */
+#ifndef EVOTILE_TRIAL_JOURNEY_H
+#define EVOTILE_TRIAL_JOURNEY_H
+
+#include "trial/bench.h"
+#include "trial/measure.h"
+
+/* A second bench on the same device, for a duel with a kernel of another config. */
+struct guest {
+    char *path; /* of its config */
+    struct config *config;
+    struct compiler *compiler;
+    struct bench *bench;
+};
+
+struct bench {
+    const struct config *config;
+    struct device *device;
+    struct compiler *compiler;
+    struct judge *judge;
+    struct device_module *reference; /* of the config's template */
+    struct template *probes[CASES_MAX];
+    bool probes_known[CASES_MAX];
+    struct watch *watch; /* NULL where there is nothing to see */
+    struct guest guest;
+};
+
+void bench_close_guest(struct bench *bench);
+
+struct journey {
+    struct bench *bench;
+    const struct trial_request *request;
+    const struct template *template;
+    struct trial_result *result;
+    struct error *error;
+    struct device_module *modules[CASES_MAX]; /* at the index of a variant's first case */
+    double deadline_s;                        /* of one call */
+};
+
+/* Loads the images of every variant and reads the genome's mark back. */
+int journey_load(struct journey *journey, const struct device_image images[CASES_MAX]);
+/* Resources, probe cases, cases: all that comes before timing. */
+int journey_verify(struct journey *journey);
+void journey_unload(struct journey *journey);
+
+/* Race and full timing; leaves the score. */
+int journey_time(struct journey *journey);
+
+/* A duel with the request's rival where there is one to fight; sets the score that follows from it.
+ */
+int journey_duel(struct journey *journey);
+
+/* What verifying and measuring a case take. */
+struct verify_case journey_case(const struct journey *journey, const struct template *template,
+                                int case_index, struct device_module *module);
+struct measure_settings journey_settings(const struct journey *journey, int case_index);
+/* Different for every trial, case and input. */
+uint64_t journey_seed(const struct journey *journey, int case_index, int input);
+/* Ends the trial at a gate, for what happened in one case; returns 1. */
+int journey_fail(struct journey *journey, const char *gate, const struct template *template,
+                 int case_index, double start, enum verdict verdict, const char *reason);
+
+#endif

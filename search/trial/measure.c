@@ -1,0 +1,149 @@
+#include "trial/measure.h"
+
+#include "base/statistics.h"
+
+#include <math.h>
+
+enum { BLOCK_TRIES = 3 };
+
+struct measurement {
+    struct verify_case one;
+    struct measure_settings settings;
+    struct plan plan;
+    struct buffers buffers;
+    struct device_sequence sequences[SETS_MAX];
+    struct device_graph *warm, *cold;
+    bool warmed;
+};
+
+/* A prediction needs no inputs, and takes none in rotation. */
+static int fill(struct measurement *it, struct error *error) {
+    for (int s = 0; s < it->buffers.set_count; s++) {
+        if (!it->one.device->info.predicts &&
+            (buffers_fill(&it->buffers, s, it->settings.seed + (uint64_t)s, error) < 0 ||
+             buffers_poison(&it->buffers, s, POISON, error) < 0))
+            return -1;
+        buffers_sequence(&it->buffers, s, it->one.module, &it->sequences[s]);
+    }
+    return 0;
+}
+
+static enum verdict capture(struct measurement *it, int launches, bool cold,
+                            struct device_graph **graph, char *reason) {
+    const struct device_timing timing = {.launches = launches,
+                                         .cold = cold,
+                                         .deadline_s = it->one.deadline_s * launches,
+                                         .operations = it->plan.operations,
+                                         .bytes = it->plan.bytes};
+    return it->one.device->backend->graph_new(it->one.device, it->sequences, it->buffers.set_count,
+                                              &timing, graph, reason);
+}
+
+int measurement_new(const struct verify_case *one, const struct measure_settings *settings,
+                    struct measurement **measurement, enum verdict *verdict,
+                    char reason[REASON_SIZE], struct error *error) {
+    struct measurement *it = calloc(1, sizeof *it);
+    if (it == NULL)
+        BUG("out of memory");
+    it->one = *one;
+    it->settings = *settings;
+    int sets = one->device->info.predicts ? 1 : settings->sets;
+    if (template_plan(one->template, one->genome, one->case_index, &it->plan, error) < 0 ||
+        buffers_make(&it->buffers, one->judge, one->device, one->template, &it->plan, sets, error) <
+            0) {
+        free(it);
+        return -1;
+    }
+    int status = fill(it, error);
+    if (status == 0)
+        *verdict = capture(it, settings->launches, false, &it->warm, reason);
+    if (status == 0 && *verdict == VERDICT_OK) {
+        *measurement = it;
+        return 0;
+    }
+    measurement_free(it);
+    return status;
+}
+
+void measurement_free(struct measurement *measurement) {
+    if (measurement == NULL)
+        return;
+    struct device *device = measurement->one.device;
+    if (measurement->warm != NULL)
+        device->backend->graph_free(device, measurement->warm);
+    if (measurement->cold != NULL)
+        device->backend->graph_free(device, measurement->cold);
+    buffers_release(&measurement->buffers);
+    free(measurement);
+}
+
+const struct plan *measurement_plan(const struct measurement *measurement) {
+    return &measurement->plan;
+}
+
+struct device_graph *measurement_graph(struct measurement *measurement) {
+    return measurement->warm;
+}
+
+void latency_summarise(struct latency *latency) {
+    latency->p10_us = statistics_percentile(latency->samples_us, latency->sample_count, 10);
+    latency->p50_us = statistics_percentile(latency->samples_us, latency->sample_count, 50);
+    latency->p90_us = statistics_percentile(latency->samples_us, latency->sample_count, 90);
+}
+
+/* One block of samples, taken again where the GPU was throttled meanwhile. */
+static enum verdict take(struct measurement *it, struct device_graph *graph, int samples,
+                         struct latency *latency, char *reason) {
+    struct device *device = it->one.device;
+    enum verdict verdict = VERDICT_OK;
+    bool fit = false;
+    for (int try = 0; try < BLOCK_TRIES && verdict == VERDICT_OK && !fit; try++) {
+        watch_before(it->settings.watch);
+        verdict =
+            device->backend->graph_sample(device, graph, samples, latency->samples_us, reason);
+        fit = watch_after(it->settings.watch);
+    }
+    latency->sample_count = verdict == VERDICT_OK ? samples : 0;
+    if (verdict == VERDICT_OK)
+        latency_summarise(latency);
+    return verdict;
+}
+
+static enum verdict warm_up(struct measurement *it, char *reason) {
+    struct device *device = it->one.device;
+    enum verdict verdict = VERDICT_OK;
+    double sample_us = 0;
+    if (device->info.predicts)
+        return VERDICT_OK;
+    /* Each sample is two replays: the one before it is not timed. */
+    for (double spent_us = 0; spent_us < it->settings.warmup_us && verdict == VERDICT_OK;
+         spent_us += 2 * fmax(1.0, sample_us * it->settings.launches))
+        verdict = device->backend->graph_sample(device, it->warm, 1, &sample_us, reason);
+    return verdict;
+}
+
+enum verdict measurement_warm(struct measurement *measurement, int samples, struct latency *latency,
+                              char reason[REASON_SIZE]) {
+    if (!measurement->warmed) {
+        enum verdict verdict = warm_up(measurement, reason);
+        if (verdict != VERDICT_OK)
+            return verdict;
+        measurement->warmed = true;
+    }
+    return take(measurement, measurement->warm, samples, latency, reason);
+}
+
+enum verdict measurement_cold(struct measurement *measurement, int samples, struct latency *latency,
+                              char reason[REASON_SIZE]) {
+    if (measurement->cold == NULL) {
+        enum verdict verdict = capture(measurement, 1, true, &measurement->cold, reason);
+        if (verdict != VERDICT_OK)
+            return verdict;
+    }
+    return take(measurement, measurement->cold, samples, latency, reason);
+}
+
+int measurement_check(struct measurement *measurement, enum verdict *verdict,
+                      char reason[REASON_SIZE], struct error *error) {
+    return verify_timed(&measurement->one, &measurement->buffers, verdict, reason, error);
+}

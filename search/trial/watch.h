@@ -1,0 +1,45 @@
+/*
+ * watch: how the GPU did while something was timed: clocks, temperature, power and what held the
+ * clocks down, read through NVML before and after each timed block. It only looks: clocks are never
+ * changed by us.
+ *
+ *     struct watch *watch = watch_new(&device->info);      // NULL where there is nothing to see
+ *     watch_begin(watch);                                  // a trial
+ *     watch_before(watch); ... timing ...; if (!watch_after(watch)) ... take the block again ...
+ *     outcome->conditions = watch_conditions(watch);
+ *     watch_free(watch);
+ *
+ * Throttled means that the hardware or its driver slowed the chip down to protect it: a hardware
+ * slowdown, heat, or the power brake. Idle clocks and the software power cap do not count: a GPU
+ * that does nothing between two blocks reports the first, and one at its power limit runs as fast
+ * as anybody's does. They are noted, not discarded.
+ *
+ * All functions take NULL for a device that cannot be watched.
+ */
+#ifndef EVOTILE_TRIAL_WATCH_H
+#define EVOTILE_TRIAL_WATCH_H
+
+#include "device/device.h"
+#include "device/nvml.h"
+
+struct watch;
+
+/* NULL for a device that predicts, and where NVML does not answer. */
+struct watch *watch_new(const struct device_info *info);
+/* The same over any source of readings. */
+typedef void watch_read(void *context, struct nvml_state *state);
+struct watch *watch_over(watch_read *read, void *context);
+void watch_free(struct watch *watch);
+
+/* Forgets what was noted. */
+void watch_begin(struct watch *watch);
+void watch_before(struct watch *watch);
+/* False where the GPU was throttled before or after the block, which then counts as discarded. */
+bool watch_after(struct watch *watch);
+/* What was noted since watch_begin. */
+struct conditions watch_conditions(const struct watch *watch);
+
+/* Processes other than ours that compute on the GPU; 0 where nobody knows. */
+int watch_others(const struct watch *watch);
+
+#endif
