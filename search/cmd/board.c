@@ -31,6 +31,8 @@ enum column {
     COLUMN_SPILLS,
     COLUMN_OCCUPANCY,
     COLUMN_ERROR,
+    COLUMN_BOUND,
+    COLUMN_RANGE,
     COLUMN_GENOME,
     COLUMN_COUNT
 };
@@ -57,6 +59,8 @@ static const struct table_column columns[COLUMN_COUNT] = {
     [COLUMN_SPILLS] = {.name = "spill_bytes"},
     [COLUMN_OCCUPANCY] = {.name = "occupancy", .heading = "occ\n%", .right = true},
     [COLUMN_ERROR] = {.name = "error_relative_l2", .heading = "error\nrel L2", .right = true},
+    [COLUMN_BOUND] = {.name = "bound_relative_l2"},
+    [COLUMN_RANGE] = {.name = "limited_range"},
     [COLUMN_GENOME] = {.name = "genome", .heading = "genome", .wrap = true},
 };
 
@@ -73,6 +77,7 @@ struct board {
     struct store_trial *first; /* its trial of the default genome; NULL: there is none */
     int64_t rank;
     int predicted, measured; /* rows of each kind */
+    int limited;             /* rows of a limited input range */
     bool more;               /* than `top` */
 };
 
@@ -111,7 +116,7 @@ static int read_first(struct board *board, struct error *error) {
 
 /* What a row shows of one case, or of all cases of the goal together. */
 struct figures {
-    double p50_us, p90_us, tflops, error, default_us;
+    double p50_us, p90_us, tflops, error, bound, default_us;
     int ctas;
 };
 
@@ -130,6 +135,7 @@ static struct figures figures_of_case(const struct board *board, const struct ou
         .p90_us = it->warm.p90_us,
         .tflops = it->tflops,
         .error = it->errors.relative_l2,
+        .bound = it->bound.relative_l2,
         .default_us = case_p50(board->first, number),
         .ctas = it->ctas,
     };
@@ -154,6 +160,7 @@ static struct figures figures_of_all(const struct board *board, const struct out
         p90[i] = one.p90_us;
         tflops[i] = one.tflops;
         all.error = i == 0 || !(one.error <= all.error) ? one.error : all.error;
+        all.bound = i == 0 || !(one.bound >= all.bound) ? one.bound : all.bound;
         all.ctas = i == 0 || one.ctas < all.ctas ? one.ctas : all.ctas;
     }
     all.p50_us = mean(p50, outcome->case_count);
@@ -252,6 +259,9 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
     table_integer(table, resources->spill_bytes);
     add_percent(table, resources->occupancy);
     add_small(table, it.error);
+    add_small(table, it.bound);
+    table_cell(table, cJSON_CreateBool(outcome->limited_range),
+               outcome->limited_range ? "limited" : "full");
     add_genome(board, trial->genome);
 }
 
@@ -265,6 +275,7 @@ static int read_trial(void *context, const struct store_trial *trial, struct err
     board->rank++;
     board->predicted += trial->outcome->predicted;
     board->measured += !trial->outcome->predicted;
+    board->limited += trial->outcome->limited_range;
     for (int i = 0; board->cases && i < trial->outcome->case_count; i++)
         add_row(board, trial, i);
     if (!board->cases)
@@ -316,6 +327,8 @@ static void finish_headings(const struct board *board) {
         table_heading(table, COLUMN_BASELINE, "ratio\nto the\nbaseline");
     if (board->cases)
         table_heading(table, COLUMN_CASE, "case");
+    if (board->limited > 0)
+        table_heading(table, COLUMN_RANGE, "input\nrange");
     if (board->first != NULL)
         table_heading(table, COLUMN_GENOME, "genome, where it\ndiffers from the default");
 }
@@ -327,7 +340,7 @@ static int print_goals(struct board *board, int first, int last, enum table_form
     bool empty = true;
     for (int goal = first; goal <= last; goal++) {
         board->table = table_new(columns, COLUMN_COUNT);
-        board->predicted = board->measured = 0;
+        board->predicted = board->measured = board->limited = 0;
         int status = read_goal(board, goal, error);
         if (status == 0 && board->rank > 0) {
             if (empty)
@@ -470,7 +483,7 @@ const struct verb verb_board = {
         "pass. Shared memory is a block's, registers are a thread's; occupancy is the share of\n"
         "the warps that a multiprocessor (SM) could hold at once. The error is the relative L2\n"
         "norm of the difference from the fp64 reference. Where one genome is judged on several\n"
-        "cases, latency and TFLOP/s are geometric means, CTAs the least and the error the worst.\n"
+        "cases, latency and TFLOP/s are geometric means, CTAs and the bound the least and the error the worst.\n"
         "\n"
         "The text shows the genes that differ from the default, enough for `try --genome`; CSV\n"
         "and JSON have every gene.\n"

@@ -8,6 +8,7 @@
 
 static const struct config defaults = {
     .smem_limit_bytes = 48 << 10,
+    .limited_range = true,
     .device = "auto",
     .seed = 1,
     .strategy = "evolve",
@@ -28,7 +29,7 @@ static const struct config defaults = {
 
 /* ---- plain keys: where they go and what they may be ---- */
 
-enum field_kind { FIELD_INT, FIELD_INT64, FIELD_DOUBLE };
+enum field_kind { FIELD_INT, FIELD_INT64, FIELD_DOUBLE, FIELD_BOOL };
 
 struct field {
     const char *key;
@@ -44,6 +45,7 @@ static const struct field search_fields[] = {
     FIELD("population", FIELD_INT, population, 2, 4096),
     FIELD("initial", FIELD_INT, initial, 1, 100000),
     FIELD("exploration", FIELD_DOUBLE, exploration, 0, 1),
+    FIELD("sanitize_every", FIELD_INT, sanitize_every, 0, 1000000),
     {0},
 };
 static const struct field timing_fields[] = {
@@ -61,6 +63,7 @@ static const struct field timing_fields[] = {
 };
 static const struct field limit_fields[] = {
     FIELD("smem_bytes", FIELD_INT, smem_limit_bytes, 1024, 1 << 20),
+    FIELD("limited_range", FIELD_BOOL, limited_range, 0, 1),
     {0},
 };
 
@@ -79,6 +82,11 @@ static int read_fields(struct config *config, const struct json *object, const s
         int64_t whole;
         if (!json_find(object, field->key, &value))
             continue;
+        if (field->kind == FIELD_BOOL) {
+            if (json_bool(&value, (bool *)((char *)config + field->offset), error) < 0)
+                return -1;
+            continue;
+        }
         if (field->kind == FIELD_DOUBLE) {
             if (json_number(&value, &number, error) < 0)
                 return -1;
@@ -143,20 +151,53 @@ malformed:
 
 /* ---- sections ---- */
 
-static int read_cases(struct config *config, const struct json *root, struct error *error) {
-    struct json list;
-    if (json_need(root, "cases", &list, error) < 0 || json_is_array(&list, error) < 0)
+static int read_shapes(struct config *config, const struct json *list,
+                       struct shape shapes[CASES_MAX], int *count, struct error *error) {
+    if (json_is_array(list, error) < 0)
         return -1;
-    config->case_count = json_count(&list);
-    if (config->case_count < 1 || config->case_count > CASES_MAX)
-        return json_error(&list, error, "must have 1 to %d cases", CASES_MAX);
-    for (int c = 0; c < config->case_count; c++) {
-        struct json value = json_at(&list, c);
-        if (template_read_shape(config->shapes, &value, NULL, &config->cases[c], error) < 0)
+    *count = json_count(list);
+    if (*count < 1 || *count > CASES_MAX)
+        return json_error(list, error, "must have 1 to %d cases", CASES_MAX);
+    for (int c = 0; c < *count; c++) {
+        struct json value = json_at(list, c);
+        if (template_read_shape(config->shapes, &value, NULL, &shapes[c], error) < 0)
             return -1;
         for (int other = 0; other < c; other++)
-            if (memcmp(&config->cases[other], &config->cases[c], sizeof(struct shape)) == 0)
-                return json_error(&value, error, "is the same as cases[%d]", other);
+            if (memcmp(&shapes[other], &shapes[c], sizeof(struct shape)) == 0)
+                return json_error(&value, error, "is the same as %s[%d]", json_key(list), other);
+    }
+    return 0;
+}
+
+/* A held-out case runs on what was compiled for the cases. */
+static int check_variant(const struct config *config, const struct shape *shape,
+                         const struct json *value, struct error *error) {
+    const struct template *shapes = config->shapes;
+    for (int c = 0; c < config->case_count; c++) {
+        bool same = true;
+        for (int d = 0; d < shapes->dimension_count; d++)
+            same = same && (!shapes->dimensions[d].specialised ||
+                            shape->values[d] == config->cases[c].values[d]);
+        if (same)
+            return 0;
+    }
+    return json_error(value, error,
+                      "has specialised dimensions of no case, so that nothing is compiled for it");
+}
+
+static int read_cases(struct config *config, const struct json *root, struct error *error) {
+    struct json list;
+    if (json_need(root, "cases", &list, error) < 0 ||
+        read_shapes(config, &list, config->cases, &config->case_count, error) < 0)
+        return -1;
+    if (!json_find(root, "held_out", &list))
+        return 0;
+    if (read_shapes(config, &list, config->held_out, &config->held_out_count, error) < 0)
+        return -1;
+    for (int c = 0; c < config->held_out_count; c++) {
+        struct json value = json_at(&list, c);
+        if (check_variant(config, &config->held_out[c], &value, error) < 0)
+            return -1;
     }
     return 0;
 }
@@ -251,7 +292,7 @@ static int read_objective(struct config *config, const struct json *root, struct
     return json_error(&value, error, "must be \"joint\" or \"per_case\"");
 }
 
-static const char *const root_keys[] = {"about",  "template", "objective", "cases",
+static const char *const root_keys[] = {"about",  "template", "objective", "cases", "held_out",
                                         "genes",  "limits",   "budget",    "search",
                                         "timing", "seed",     "device",    NULL};
 
@@ -385,11 +426,20 @@ struct template_setting config_setting(const struct config *config, int goal,
         .case_count = count,
         .narrowings = config->narrowings,
         .narrowing_count = config->narrowing_count,
+        .forbid_limited_range = !config->limited_range,
     };
 }
 
 struct template *config_load_template(const struct config *config, int goal,
                                       const struct device_info *device, struct error *error) {
     struct template_setting setting = config_setting(config, goal, device);
+    return template_load(config->template_folder, &setting, error);
+}
+
+struct template *config_load_held_out(const struct config *config,
+                                      const struct device_info *device, struct error *error) {
+    struct template_setting setting = config_setting(config, ALL_GOALS, device);
+    setting.cases = config->held_out;
+    setting.case_count = config->held_out_count;
     return template_load(config->template_folder, &setting, error);
 }

@@ -39,7 +39,10 @@ struct config {
     enum objective objective;
     int case_count;
     struct shape cases[CASES_MAX];
+    int held_out_count;   /* cases that only champions are checked on */
+    struct shape held_out[CASES_MAX];
     int smem_limit_bytes; /* a block: 49152 */
+    bool limited_range;   /* whether genomes of a limited input range are valid: true */
     int narrowing_count;
     struct narrowing narrowings[GENES_MAX];
     char device[64]; /* auto */
@@ -49,6 +52,8 @@ struct config {
     char strategy[32];
     int population, initial;
     double exploration;
+    int sanitize_every; /* champions, between two that go through compute-sanitizer during the
+                           search; 0: only the last, at its end */
     struct timing timing;
 };
 
@@ -72,6 +77,10 @@ struct template_setting config_setting(const struct config *config, int goal,
                                        const struct device_info *device);
 
 struct template *config_load_template(const struct config *config, int goal,
+                                      const struct device_info *device, struct error *error);
+
+/* The template loaded for the held-out cases, of which there must be some. */
+struct template *config_load_held_out(const struct config *config,
                                       const struct device_info *device, struct error *error);
 
 /* "90s", "15m", "8h", "1h30m" or hh:mm:ss, in seconds. */

@@ -48,10 +48,12 @@ static void fill_info(struct cuda_device *cuda, int index) {
         info->memory_bytes = (int64_t)total;
 }
 
+static void release(struct cuda_device *self, const struct allocation *allocation);
+
 static void cuda_close(struct device *device) {
     struct cuda_device *self = cuda(device);
     for (int i = 0; i < self->allocation_count; i++)
-        self->driver.cuMemFree(self->allocations[i].base);
+        release(self, &self->allocations[i]);
     if (self->guards != NULL)
         self->driver.cuMemFreeHost(self->guards);
     if (self->flush != 0)
@@ -136,32 +138,54 @@ int cuda_device_count(struct error *error) {
 
 /* ---- memory ---- */
 
+static size_t room(size_t bytes) {
+    return (bytes + 255) & ~(size_t)255;
+}
+
+/* The red zones. The back one starts right behind the last byte asked for. */
+static void paint(struct cuda_device *self, const struct allocation *allocation) {
+    if (allocation->mapped > 0)
+        return;
+    size_t whole = (allocation->bytes + 3) & ~(size_t)3;
+    self->driver.cuMemsetD32Async(allocation->base, guard_word, GUARD_BYTES / 4, self->stream);
+    self->driver.cuMemsetD32Async(allocation->address + whole, guard_word,
+                                  (room(allocation->bytes) - whole + GUARD_BYTES) / 4,
+                                  self->stream);
+    for (size_t i = allocation->bytes; i < whole; i++)
+        self->driver.cuMemsetD8Async(allocation->address + i,
+                                     ((const unsigned char *)&guard_word)[i & 3], 1, self->stream);
+}
+
 static int cuda_memory_new(struct device *device, const char *name, size_t bytes, uint64_t *address,
                            struct error *error) {
     struct cuda_device *self = cuda(device);
-    size_t rounded = (bytes + 255) & ~(size_t)255;
     CUdeviceptr base;
     if (self->allocation_count == ALLOCATIONS_MAX)
         BUG("more than %d allocations", ALLOCATIONS_MAX);
-    CUresult status = self->driver.cuMemAlloc(&base, rounded + 2 * GUARD_BYTES);
+    CUresult status = self->driver.cuMemAlloc(&base, room(bytes) + 2 * GUARD_BYTES);
     if (status != CUDA_SUCCESS)
         return error_set(error, "no %zu bytes of GPU memory for %s: %s", bytes, name,
                          driver_error_name(&self->driver, status));
-    self->driver.cuMemsetD32Async(base, guard_word, GUARD_BYTES / 4, self->stream);
-    /* The back guard starts right behind the last byte asked for, word by word. */
-    size_t whole = bytes & ~(size_t)3;
-    self->driver.cuMemsetD32Async(base + GUARD_BYTES + whole, guard_word,
-                                  (rounded - whole + GUARD_BYTES) / 4, self->stream);
-    self->allocations[self->allocation_count++] = (struct allocation){name, base, bytes};
+    self->allocations[self->allocation_count++] =
+        (struct allocation){.name = name, .base = base, .address = base + GUARD_BYTES,
+                            .bytes = bytes};
+    paint(self, &self->allocations[self->allocation_count - 1]);
     *address = base + GUARD_BYTES;
     return 0;
+}
+
+static void release(struct cuda_device *self, const struct allocation *allocation) {
+    if (allocation->mapped > 0)
+        cuda_flush_free(self, allocation);
+    else
+        self->driver.cuMemFree(allocation->base);
 }
 
 static void cuda_memory_free(struct device *device, uint64_t address) {
     struct cuda_device *self = cuda(device);
     for (int i = 0; i < self->allocation_count; i++)
-        if (self->allocations[i].base + GUARD_BYTES == address) {
-            self->driver.cuMemFree(self->allocations[i].base);
+        if (self->allocations[i].address == address) {
+            release(self, &self->allocations[i]);
             self->allocations[i] = self->allocations[--self->allocation_count];
             return;
         }
@@ -201,6 +225,8 @@ static enum verdict cuda_guards(struct device *device, char *reason) {
         const struct allocation *allocation = &self->allocations[i];
         char *to = (char *)self->guards + (size_t)2 * GUARD_BYTES * (size_t)i;
         size_t whole = allocation->bytes & ~(size_t)3;
+        if (allocation->mapped > 0)
+            continue;
         self->driver.cuMemcpyDtoHAsync(to, allocation->base, GUARD_BYTES, self->stream);
         self->driver.cuMemcpyDtoHAsync(to + GUARD_BYTES, allocation->base + GUARD_BYTES + whole,
                                        GUARD_BYTES, self->stream);
@@ -214,6 +240,8 @@ static enum verdict cuda_guards(struct device *device, char *reason) {
         const unsigned char *zone =
             (unsigned char *)self->guards + (size_t)2 * GUARD_BYTES * (size_t)i;
         size_t tail = self->allocations[i].bytes & 3; /* bytes of the tensor in its last word */
+        if (self->allocations[i].mapped > 0)
+            continue;
         for (size_t k = 0; k < (size_t)2 * GUARD_BYTES; k++) {
             if (zone[k] == pattern[k & 3] || (k >= GUARD_BYTES && k - GUARD_BYTES < tail))
                 continue;
@@ -221,6 +249,8 @@ static enum verdict cuda_guards(struct device *device, char *reason) {
             snprintf(reason, REASON_SIZE, "wrote %zu bytes %s tensor %s",
                      front ? GUARD_BYTES - k : k - GUARD_BYTES - tail + 1,
                      front ? "before" : "past the end of", self->allocations[i].name);
+            for (int k = 0; k < self->allocation_count; k++)
+                paint(self, &self->allocations[k]); /* what lives on must not condemn the next */
             return VERDICT_WROTE_OUTSIDE;
         }
     }
@@ -295,6 +325,7 @@ const struct device_backend cuda_backend = {
     .open = cuda_open,
     .close = cuda_close,
     .memory_new = cuda_memory_new,
+    .memory_new_flush = cuda_memory_new_flush,
     .memory_free = cuda_memory_free,
     .write = cuda_write,
     .read = cuda_read,

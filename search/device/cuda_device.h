@@ -1,6 +1,6 @@
 /*
- * cuda_device: what the two files of the cuda backend share: cuda.c opens GPUs, keeps their memory
- * and loads modules; cuda_graph.c runs and times calls. Private to device/.
+ * cuda_device: what the files of the cuda backend share: cuda.c opens GPUs, keeps their memory and
+ * loads modules; cuda_flush.c has another kind of memory; cuda_graph.c runs and times calls. Private to device/.
  */
 #ifndef EVOTILE_DEVICE_CUDA_DEVICE_H
 #define EVOTILE_DEVICE_CUDA_DEVICE_H
@@ -17,8 +17,12 @@ enum {
 
 struct allocation {
     const char *name;
-    CUdeviceptr base; /* of the front guard */
-    size_t bytes;     /* between the guards, rounded up to whole words */
+    CUdeviceptr base; /* of the front guard, or of the unmapped addresses before */
+    CUdeviceptr address;
+    size_t bytes;
+    /* Of memory flush against unmapped addresses, which has no guards; else 0. */
+    size_t page, mapped;
+    CUmemGenericAllocationHandle handle;
 };
 
 struct cuda_device {
@@ -40,6 +44,11 @@ struct device_module {
 static inline struct cuda_device *cuda(struct device *device) {
     return (struct cuda_device *)device;
 }
+
+/* cuda_flush.c */
+int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes, bool at_end,
+                          uint64_t *address, struct error *error);
+void cuda_flush_free(struct cuda_device *self, const struct allocation *allocation);
 
 enum verdict cuda_run(struct device *device, const struct device_sequence *sequence,
                       double deadline_s, char *reason);

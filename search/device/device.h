@@ -110,6 +110,11 @@ struct device_backend {
        as the memory) appears in messages. */
     int (*memory_new)(struct device *device, const char *name, size_t bytes, uint64_t *address,
                       struct error *error);
+    /* The same without a guard, but flush against addresses that nothing is mapped to: its first
+       byte, or (at_end) its last, rounded up to 16 bytes. An access beyond it is VERDICT_CRASHED.
+       NULL where every stray access is trapped anyway. */
+    int (*memory_new_flush)(struct device *device, const char *name, size_t bytes, bool at_end,
+                            uint64_t *address, struct error *error);
     void (*memory_free)(struct device *device, uint64_t address);
     int (*write)(struct device *device, uint64_t address, const void *from, size_t bytes,
                  struct error *error);

@@ -2,7 +2,8 @@
  * outcome: what one trial came to. Plain values that pass between the half that searches and the
  * half that compiles, checks and times; neither needs to know the other.
  *
- * Units: microseconds a call of the candidate; bytes; relative errors against the fp64 reference.
+ * Units: microseconds a call of the candidate; bytes; relative errors against the fp64 reference,
+ * relative to at least the smallest normal numbers of the output's dtype.
  */
 #ifndef EVOTILE_OUTCOME_OUTCOME_H
 #define EVOTILE_OUTCOME_OUTCOME_H
@@ -59,6 +60,7 @@ struct latency {
 
 struct case_outcome {
     struct errors errors;
+    struct errors bound; /* what was honest on the same inputs (trial/bound.h); 0: not verified */
     struct latency warm; /* inputs rotate; caches hold what they can */
     struct latency cold; /* L2 flushed before each call; not every trial is timed cold */
     int ctas;            /* of the largest launch */
@@ -90,6 +92,7 @@ struct outcome {
     enum verdict verdict;
     char reason[REASON_SIZE]; /* one line; empty when ok */
     bool predicted;           /* latencies are predictions */
+    bool limited_range;       /* coarse arithmetic, tested within a smaller range of inputs */
     bool raced;               /* dropped by the race: few samples, slower than the elite */
     int case_count;           /* in the order of the goal's cases */
     struct case_outcome cases[CASES_MAX];

@@ -52,7 +52,8 @@ enum {
     VERIFY,
     MEASURE,
     DUEL,
-    CONDITIONS = DUEL + 5
+    CONDITIONS = DUEL + 5,
+    LIMITED_RANGE = CONDITIONS + 7
 };
 
 /* Count and percentiles from column `first` on, the samples at `blob`; false where they do not fit.
@@ -97,6 +98,9 @@ static int read_cases(struct store *store, int64_t trial, struct outcome *outcom
         it->ctas = sqlite3_column_int(statement, 9);
         it->gb_per_s = column_double(statement, 16);
         it->ceiling = column_double(statement, 17);
+        it->bound.relative_l2 = column_double(statement, 18);
+        it->bound.row_relative_l2 = column_double(statement, 19);
+        it->bound.max_absolute = column_double(statement, 20);
     }
     database_done(statement);
     return got;
@@ -138,6 +142,7 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
     snprintf(outcome->reason, sizeof outcome->reason, "%s", reason ? reason : "");
     outcome->predicted = sqlite3_column_int(statement, first + PREDICTED);
     outcome->raced = sqlite3_column_int(statement, first + RACED);
+    outcome->limited_range = sqlite3_column_int(statement, first + LIMITED_RANGE);
     outcome->score_us = column_double(statement, first + SCORE);
     outcome->case_count = case_count;
     outcome->resources = (struct resources){

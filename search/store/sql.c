@@ -23,7 +23,7 @@ const char *const sql_schema =
     "  compile_s REAL, verify_s REAL, measure_s REAL,"
     "  duel INTEGER, duel_blocks INTEGER, duel_ratio REAL, duel_low REAL, duel_high REAL,"
     "  sm_mhz_low INTEGER, sm_mhz_high INTEGER, memory_mhz INTEGER, temperature_c INTEGER,"
-    "  power_w REAL, slowdowns INTEGER, discarded INTEGER);"
+    "  power_w REAL, slowdowns INTEGER, discarded INTEGER, limited_range INTEGER);"
     "CREATE INDEX board ON trials (goal, score_us, number)"
     "  WHERE verdict = 'ok' AND raced = 0 AND score_us > 0;"
     "CREATE INDEX verdicts ON trials (verdict, raced);"
@@ -35,6 +35,7 @@ const char *const sql_schema =
     "  tflops REAL, ctas INTEGER, samples_us BLOB,"
     "  cold_count INTEGER NOT NULL, cold_p10_us REAL, cold_p50_us REAL, cold_p90_us REAL,"
     "  cold_samples_us BLOB, gb_per_s REAL, ceiling REAL,"
+    "  bound_relative_l2 REAL, bound_row_relative_l2 REAL, bound_max_absolute REAL,"
     "  PRIMARY KEY (trial, number)) WITHOUT ROWID;"
     "CREATE TABLE champions ("
     "  event INTEGER NOT NULL, goal INTEGER NOT NULL, trial INTEGER NOT NULL, previous INTEGER,"
@@ -48,7 +49,7 @@ const char *const sql_schema =
     "key, verdict, reason, predicted, raced, score_us, case_count, registers, smem_bytes, "        \
     "local_bytes, spill_bytes, ctas_per_sm, occupancy, compile_s, verify_s, measure_s, "           \
     "duel, duel_blocks, duel_ratio, duel_low, duel_high, sm_mhz_low, sm_mhz_high, memory_mhz, "    \
-    "temperature_c, power_w, slowdowns, discarded "
+    "temperature_c, power_w, slowdowns, discarded, limited_range "
 
 /* Word for word the condition of the index `board`, or SQLite would not use it. */
 #define ON_BOARD "verdict = 'ok' AND raced = 0 AND score_us > 0 "
@@ -69,13 +70,14 @@ static const char *const texts[SQL_COUNT] = {
                  "verify_s = ?20, measure_s = ?21, duel = ?22, duel_blocks = ?23, "
                  "duel_ratio = ?24, duel_low = ?25, duel_high = ?26, sm_mhz_low = ?27, "
                  "sm_mhz_high = ?28, memory_mhz = ?29, temperature_c = ?30, power_w = ?31, "
-                 "slowdowns = ?32, discarded = ?33 WHERE number = ?1 AND told IS NULL",
+                 "slowdowns = ?32, discarded = ?33, limited_range = ?34 WHERE number = ?1 AND told IS NULL",
     [SQL_CASE_ADD] =
         "INSERT INTO cases (trial, number, relative_l2, row_relative_l2, "
         "max_absolute, sample_count, p10_us, p50_us, p90_us, tflops, ctas, samples_us, "
-        "cold_count, cold_p10_us, cold_p50_us, cold_p90_us, cold_samples_us, gb_per_s, ceiling) "
+        "cold_count, cold_p10_us, cold_p50_us, cold_p90_us, cold_samples_us, gb_per_s, ceiling, "
+        "bound_relative_l2, bound_row_relative_l2, bound_max_absolute) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-        "?19)",
+        "?19, ?20, ?21, ?22)",
     [SQL_SETTING_ADD] = "INSERT OR IGNORE INTO settings (hash, template, options, cases, device, "
                         "driver, nvrtc, method) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [SQL_SETTING_ID] = "SELECT id FROM settings WHERE hash = ?1",
@@ -99,7 +101,8 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_CASES] =
         "SELECT number, relative_l2, row_relative_l2, max_absolute, sample_count, p10_us, "
         "p50_us, p90_us, tflops, ctas, samples_us, cold_count, cold_p10_us, cold_p50_us, "
-        "cold_p90_us, cold_samples_us, gb_per_s, ceiling FROM cases WHERE trial = ?1",
+        "cold_p90_us, cold_samples_us, gb_per_s, ceiling, bound_relative_l2, "
+        "bound_row_relative_l2, bound_max_absolute FROM cases WHERE trial = ?1",
     [SQL_KEY] = "SELECT key, genome, template, options, cases, device, driver, nvrtc, method "
                 "FROM trials JOIN settings ON settings.id = setting WHERE number = ?1",
     [SQL_COUNTS] = "SELECT verdict, raced, count(*) FROM trials GROUP BY verdict, raced",

@@ -155,6 +155,9 @@ static int add_case(struct store *store, int64_t trial, int number,
     bind_samples(statement, 17, cold);
     sqlite3_bind_double(statement, 18, outcome->gb_per_s);
     sqlite3_bind_double(statement, 19, outcome->ceiling);
+    sqlite3_bind_double(statement, 20, outcome->bound.relative_l2);
+    sqlite3_bind_double(statement, 21, outcome->bound.row_relative_l2);
+    sqlite3_bind_double(statement, 22, outcome->bound.max_absolute);
     return database_finish(store, statement, error);
 }
 
@@ -216,6 +219,7 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
     sqlite3_bind_double(statement, 21, outcome->measure_s);
     bind_duel(statement, 22, &outcome->duel);
     bind_conditions(statement, 27, &outcome->conditions);
+    sqlite3_bind_int(statement, 34, outcome->limited_range);
     if (database_finish(store, statement, error) < 0)
         return abandon(store);
     if (sqlite3_changes(store->database) != 1)

@@ -7,31 +7,37 @@
 #include <math.h>
 #include <string.h>
 
-static int load_reference(struct bench *bench, struct error *error) {
+/* Compiles and loads the reference or the plain kernel. `source` is released. */
+static int load_program(struct bench *bench, const struct template *template, const char *name,
+                        char *source, struct device_module **module, struct error *error) {
     char architecture[32];
     char reason[REASON_SIZE];
     struct device_image image;
-    const struct template *template = compiler_template(bench->compiler, 0, error);
-    if (template == NULL)
-        return -1;
-    char *source = template_reference_source(template, error);
     if (source == NULL)
         return -1;
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
              bench->device->info.compute_capability);
     const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v", "-lineinfo"};
-    int status = nvrtc_compile(compiler_nvrtc(bench->compiler), template->reference_source, source,
-                               options, 4, &image, reason, error);
+    int status = nvrtc_compile(compiler_nvrtc(bench->compiler), name, source, options, 4, &image,
+                               reason, error);
     free(source);
     if (status == 1)
-        return error_input(error, "%s/%s does not compile: %s", template->folder,
-                           template->reference_source, reason);
+        return error_input(error, "%s/%s does not compile: %s", template->folder, name, reason);
     if (status == 0) {
-        status =
-            bench->device->backend->module_load(bench->device, &image, &bench->reference, error);
+        status = bench->device->backend->module_load(bench->device, &image, module, error);
         nvrtc_image_release(&image);
     }
     return status;
+}
+
+static int load_programs(struct bench *bench, struct error *error) {
+    const struct template *template = compiler_template(bench->compiler, 0, error);
+    if (template == NULL || load_program(bench, template, template->reference_source,
+                                         template_reference_source(template, error),
+                                         &bench->reference, error) < 0)
+        return -1;
+    return load_program(bench, template, template->plain_source,
+                        template_plain_source(template, error), &bench->plain, error);
 }
 
 struct bench *bench_new(const struct config *config, struct device *device,
@@ -49,7 +55,7 @@ struct bench *bench_new(const struct config *config, struct device *device,
                  "GPU with --device",
                  others, others == 1 ? " computes" : "es compute", others == 1 ? "it" : "them");
     bench->judge = judge_new(device, compiler_nvrtc(compiler), error);
-    if (bench->judge != NULL && load_reference(bench, error) == 0)
+    if (bench->judge != NULL && load_programs(bench, error) == 0)
         return bench;
     bench_free(bench);
     return NULL;
@@ -61,22 +67,14 @@ void bench_free(struct bench *bench) {
     bench_close_guest(bench);
     for (int g = 0; g < CASES_MAX; g++)
         template_free(bench->probes[g]);
+    template_free(bench->held_out);
     if (bench->reference != NULL)
         bench->device->backend->module_unload(bench->device, bench->reference);
+    if (bench->plain != NULL)
+        bench->device->backend->module_unload(bench->device, bench->plain);
     judge_free(bench->judge);
     watch_free(bench->watch);
     free(bench);
-}
-
-/* NULL without an error: the template has no probe cases. */
-static const struct template *probes_of(struct bench *bench, int goal,
-                                        const struct template *template, struct error *error) {
-    if (!bench->probes_known[goal]) {
-        struct template_setting setting = config_setting(bench->config, goal, &bench->device->info);
-        bench->probes[goal] = template_load_probes(template, &setting, error);
-        bench->probes_known[goal] = true;
-    }
-    return bench->probes[goal];
 }
 
 int journey_load(struct journey *journey, const struct device_image images[CASES_MAX]) {
@@ -156,6 +154,7 @@ struct verify_case journey_case(const struct journey *journey, const struct temp
         .device = journey->bench->device,
         .judge = journey->bench->judge,
         .reference = journey->bench->reference,
+        .plain = journey->bench->plain,
         .template = template,
         .genome = &journey->request->genome,
         .case_index = case_index,
@@ -178,20 +177,6 @@ struct measure_settings journey_settings(const struct journey *journey, int case
                                      .watch = journey->bench->watch};
 }
 
-/* The case of the goal whose variant a probe case has. */
-static int variant_of_probe(const struct template *template, const struct template *probes,
-                            int probe) {
-    for (int c = 0; c < template->case_count; c++) {
-        bool same = true;
-        for (int d = 0; d < template->dimension_count; d++)
-            same = same && (!template->dimensions[d].specialised ||
-                            template->cases[c].values[d] == probes->cases[probe].values[d]);
-        if (same)
-            return template_variant(template, c);
-    }
-    BUG("a probe case of no variant");
-}
-
 int journey_fail(struct journey *journey, const char *gate, const struct template *template,
                  int case_index, double start, enum verdict verdict, const char *reason) {
     char name[CASE_NAME_SIZE];
@@ -203,88 +188,11 @@ int journey_fail(struct journey *journey, const char *gate, const struct templat
     return 1;
 }
 
-static int verify_probes(struct journey *journey) {
-    double start = clock_seconds();
-    int tried = 0;
-    struct error none = {0};
-    const struct template *probes =
-        probes_of(journey->bench, journey->request->goal, journey->template, &none);
-    if (probes == NULL) {
-        *journey->error = none;
-        return none.kind == ERROR_NONE ? 0 : -1;
-    }
-    for (int p = 0; p < probes->case_count; p++) {
-        struct errors errors;
-        char reason[REASON_SIZE];
-        enum verdict verdict;
-        if (!template_admits(probes, &journey->request->genome, p))
-            continue;
-        int variant = variant_of_probe(journey->template, probes, p);
-        struct verify_case one = journey_case(journey, probes, p, journey->modules[variant]);
-        if (verify_input(&one, journey_seed(journey, 500 + p, 0), true, &verdict, &errors, reason,
-                         journey->error) < 0)
-            return -1;
-        if (verdict != VERDICT_OK)
-            return journey_fail(journey, "probe cases", probes, p, start, verdict, reason);
-        tried++;
-    }
-    trial_gate(journey->result, "probe cases", true, clock_seconds() - start, "%d of %d correct",
-               tried, probes->case_count);
-    return 0;
-}
-
-/* What a device that interprets can run of a real case in bearable time. */
-static bool too_long_to_run(const struct journey *journey, const struct plan *plan) {
-    return journey->bench->device->info.predicts && plan->operations > INT64_C(100000000);
-}
-
-static int verify_cases(struct journey *journey) {
-    double start = clock_seconds();
-    int tried = 0;
-    double worst = 0;
-    for (int c = 0; c < journey->template->case_count; c++) {
-        struct errors *errors = &journey->result->outcome.cases[c].errors;
-        struct device_module *module = journey->modules[template_variant(journey->template, c)];
-        struct verify_case one = journey_case(journey, journey->template, c, module);
-        struct plan plan;
-        if (template_plan(journey->template, &journey->request->genome, c, &plan, journey->error) <
-            0)
-            return -1;
-        if (too_long_to_run(journey, &plan))
-            continue;
-        tried++;
-        for (int input = 0; input < journey->bench->config->timing.inputs; input++) {
-            struct errors found;
-            char reason[REASON_SIZE];
-            enum verdict verdict;
-            if (verify_input(&one, journey_seed(journey, c, input), input == 0, &verdict, &found,
-                             reason, journey->error) < 0)
-                return -1;
-            if (verdict != VERDICT_OK)
-                return journey_fail(journey, "cases", journey->template, c, start, verdict, reason);
-            errors->relative_l2 = fmax(errors->relative_l2, found.relative_l2);
-            errors->row_relative_l2 = fmax(errors->row_relative_l2, found.row_relative_l2);
-            errors->max_absolute = fmax(errors->max_absolute, found.max_absolute);
-        }
-        worst = fmax(worst, errors->relative_l2);
-    }
-    if (tried < journey->template->case_count)
-        trial_gate(journey->result, "cases", true, clock_seconds() - start,
-                   "%d of %d correct, error %.2e; the rest are too long for this device", tried,
-                   journey->template->case_count, worst);
-    else
-        trial_gate(journey->result, "cases", true, clock_seconds() - start,
-                   "%d of %d correct, error %.2e", tried, journey->template->case_count, worst);
-    return 0;
-}
-
 int journey_verify(struct journey *journey) {
     double start = clock_seconds();
     int status = check_resources(journey);
     if (status == 0)
-        status = verify_probes(journey);
-    if (status == 0)
-        status = verify_cases(journey);
+        status = (journey->request->watched ? journey_watched : journey_correct)(journey);
     journey->result->outcome.verify_s = clock_seconds() - start;
     return status;
 }
@@ -301,12 +209,16 @@ static int travel(struct journey *journey, const struct device_image *images) {
     int status = journey_load(journey, images);
     if (status == 0)
         status = journey_verify(journey);
+    if (journey->request->watched)
+        return status;
     double start = clock_seconds();
     watch_begin(journey->bench->watch);
     if (status == 0)
         status = journey_time(journey);
     if (status == 0)
         status = journey_duel(journey);
+    if (status == 0)
+        status = promotion_check(journey);
     outcome->conditions = watch_conditions(journey->bench->watch);
     outcome->measure_s = clock_seconds() - start;
     if (status != 0)

@@ -1,5 +1,5 @@
 /*
- * journey: one candidate's way through a bench. Private to trial/: bench.c verifies, pace.c times,
+ * journey: one candidate's way through a bench. Private to trial/: bench.c leads it, correct.c verifies, pace.c times,
  * contest.c sets two candidates against each other.
  *
  * Steps return 0 to go on, 1 when the candidate has its verdict, -1 with the error.
@@ -23,7 +23,8 @@ struct bench {
     struct device *device;
     struct compiler *compiler;
     struct judge *judge;
-    struct device_module *reference; /* of the config's template */
+    struct device_module *reference, *plain; /* of the config's template */
+    struct template *held_out; /* loaded for the config's held-out cases; NULL: not yet, or none */
     struct template *probes[CASES_MAX];
     bool probes_known[CASES_MAX];
     struct watch *watch; /* NULL where there is nothing to see */
@@ -46,6 +47,13 @@ struct journey {
 int journey_load(struct journey *journey, const struct device_image images[CASES_MAX]);
 /* Resources, probe cases, cases: all that comes before timing. */
 int journey_verify(struct journey *journey);
+/* Of these, correct.c's: probe cases and cases, on random and on hard inputs. */
+int journey_correct(struct journey *journey);
+/* In place of that, small cases once each, for a tool that watches how (compute-sanitizer). */
+int journey_watched(struct journey *journey);
+/* What a candidate that would become champion, or whose request says `promote`, must pass too:
+   held-out cases, fresh seeds, tensors flush against unmapped memory. After timing and duel. */
+int promotion_check(struct journey *journey);
 void journey_unload(struct journey *journey);
 
 /* Race and full timing; leaves the score. */

@@ -5,43 +5,11 @@
 
 enum { REFERENCE_DEADLINE_S = 120 };
 
-/* Outputs that have an fp64 twin, which the reference writes. */
-struct references {
-    struct buffers buffers;
-    struct plan plan;
-};
+/* Turns a trial's seed into one that no other input of it has. */
+#define OTHER_SEEDS UINT64_C(0x5851f42d4c957f2d)
 
-/* The reference reads the candidate's own inputs (set `set`) and writes fp64 outputs of its own. */
-static int run_reference(const struct verify_case *one, const struct buffers *buffers, int set,
-                         struct references *references, struct error *error) {
-    struct device_sequence sequence;
-    char reason[REASON_SIZE];
-    struct plan *plan = &references->plan;
-    struct plan needed;
-    if (template_reference_plan(one->template, one->case_index, plan, error) < 0)
-        return -1;
-    needed = *plan;
-    for (int t = 0; t < one->template->tensor_count; t++)
-        needed.tensors[t].present =
-            plan->tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT;
-    if (buffers_make(&references->buffers, one->judge, one->device, one->template, &needed, 1,
-                     error) < 0)
-        return -1;
-    references->buffers.plan = plan;
-    uint64_t *tensors = references->buffers.tensors[0];
-    uint64_t own[TENSORS_MAX];
-    memcpy(own, tensors, sizeof own);
-    for (int t = 0; t < one->template->tensor_count; t++)
-        if (one->template->tensors[t].role == ROLE_INPUT)
-            tensors[t] = buffers->tensors[set][t];
-    buffers_sequence(&references->buffers, 0, one->reference, &sequence);
-    memcpy(tensors, own, sizeof own);
-    if (one->device->backend->run(one->device, &sequence, REFERENCE_DEADLINE_S, reason) ==
-        VERDICT_OK)
-        return 0;
-    buffers_release(&references->buffers);
-    return error_set(error, "the reference of %s failed: %s", one->template->name, reason);
-}
+/* Beyond so many operations the references of all timed sets would take a trial's time. */
+static const double all_sets_operations = 4e9;
 
 static void refuse(enum verdict *verdict, enum verdict why, char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -53,80 +21,147 @@ static void refuse(enum verdict *verdict, enum verdict why, char *reason, const 
     va_end(arguments);
 }
 
-/* Every output against its reference. */
-static int compare(const struct verify_case *one, const struct buffers *buffers, int set,
-                   const struct references *references, enum verdict *verdict,
-                   struct errors *errors, char *reason, struct error *error) {
-    const struct tolerance *tolerance = &buffers->plan->tolerance;
-    *verdict = VERDICT_OK;
-    *errors = (struct errors){0};
-    for (int t = 0; t < one->template->tensor_count && *verdict == VERDICT_OK; t++) {
-        const struct planned_tensor *tensor = &buffers->plan->tensors[t];
-        const char *name = one->template->tensors[t].name;
-        struct comparison found;
-        if (!tensor->present || one->template->tensors[t].role != ROLE_OUTPUT)
-            continue;
-        if (judge_compare(one->judge, buffers->tensors[set][t], tensor->dtype,
-                          references->buffers.tensors[0][t], tensor->elements / tensor->row,
-                          tensor->row, &found, error) < 0)
-            return -1;
-        errors->relative_l2 = fmax(errors->relative_l2, found.errors.relative_l2);
-        errors->row_relative_l2 = fmax(errors->row_relative_l2, found.errors.row_relative_l2);
-        errors->max_absolute = fmax(errors->max_absolute, found.errors.max_absolute);
-        if (found.not_finite > 0)
-            refuse(verdict, VERDICT_WRONG, reason, "%s: %lld elements are NaN or infinite", name,
-                   (long long)found.not_finite);
-        else if (found.not_zero == 0 && found.reference_l2 > 0)
-            refuse(verdict, VERDICT_WRONG, reason, "%s is all zeros", name);
-        else if (!(found.errors.relative_l2 <= tolerance->relative_l2))
-            refuse(verdict, VERDICT_WRONG, reason, "%s: relative L2 error %.3e, above %.1e", name,
-                   found.errors.relative_l2, tolerance->relative_l2);
-        else if (!(found.errors.row_relative_l2 <= tolerance->row_relative_l2))
-            refuse(verdict, VERDICT_WRONG, reason,
-                   "%s: relative L2 error %.3e in the worst row, above %.1e", name,
-                   found.errors.row_relative_l2, tolerance->row_relative_l2);
-    }
-    return 0;
-}
+/* ---- the reference and the plain kernel ---- */
 
-/* One call on poisoned outputs, then everything that must not have happened. */
-static int run_guarded(const struct verify_case *one, struct buffers *buffers, uint32_t poison,
-                       uint64_t inputs, enum verdict *verdict, char *reason, struct error *error) {
+/* Outputs of another program, made from the candidate's own inputs. */
+struct twin {
+    struct plan plan;
+    struct buffers buffers;
+};
+
+/* Runs the plan that is in `twin` on the inputs of a set, into outputs of its own. */
+static int run_twin(const struct verify_case *one, const struct buffers *buffers, int set,
+                    struct device_module *module, const char *what, struct twin *twin,
+                    struct error *error) {
     struct device_sequence sequence;
-    uint64_t after;
-    if (buffers_poison(buffers, 0, poison, error) < 0)
+    char reason[REASON_SIZE];
+    struct plan outputs = twin->plan;
+    uint64_t own[TENSORS_MAX];
+    for (int t = 0; t < one->template->tensor_count; t++)
+        outputs.tensors[t].present =
+            twin->plan.tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT;
+    if (buffers_make(&twin->buffers, one->judge, one->device, one->template, &outputs, 1, error) <
+        0)
         return -1;
-    buffers_sequence(buffers, 0, one->module, &sequence);
-    *verdict = one->device->backend->run(one->device, &sequence, one->deadline_s, reason);
-    if (*verdict == VERDICT_OK && one->device->backend->guards != NULL)
-        *verdict = one->device->backend->guards(one->device, reason);
-    if (*verdict != VERDICT_OK)
+    twin->buffers.plan = &twin->plan;
+    uint64_t *tensors = twin->buffers.tensors[0];
+    memcpy(own, tensors, sizeof own);
+    for (int t = 0; t < one->template->tensor_count; t++)
+        if (one->template->tensors[t].role == ROLE_INPUT)
+            tensors[t] = buffers->tensors[set][t];
+    buffers_sequence(&twin->buffers, 0, module, &sequence);
+    memcpy(tensors, own, sizeof own);
+    if (one->device->backend->run(one->device, &sequence, REFERENCE_DEADLINE_S, reason) ==
+        VERDICT_OK)
         return 0;
-    if (buffers_checksum(buffers, 0, ROLE_INPUT, &after, error) < 0)
+    buffers_release(&twin->buffers);
+    return error_set(error, "the %s of %s failed: %s", what, one->template->name, reason);
+}
+
+/* ---- comparing ---- */
+
+/* One output of a set: its bound from the plain kernel, then the candidate. */
+static int judge_output(const struct verify_case *one, const struct buffers *buffers, int set,
+                        int t, const struct twin *reference, const struct twin *plain,
+                        enum verdict *verdict, struct judgement *found, char *reason,
+                        struct error *error) {
+    const struct planned_tensor *tensor = &buffers->plan->tensors[t];
+    const char *name = one->template->tensors[t].name;
+    struct comparison honest;
+    struct comparison candidate;
+    char text[REASON_SIZE];
+    if (judge_compare(one->judge, plain->buffers.tensors[0][t], tensor,
+                      reference->buffers.tensors[0][t], &honest, error) < 0 ||
+        judge_compare(one->judge, buffers->tensors[set][t], tensor,
+                      reference->buffers.tensors[0][t], &candidate, error) < 0)
         return -1;
-    if (after != inputs)
-        refuse(verdict, VERDICT_CHANGED_INPUT, reason, "an input tensor was written to");
+    if (honest.not_finite > 0)
+        return error_input(error,
+                           "%s: the plain kernel's %s has %lld elements that are NaN or infinite "
+                           "where the reference's are not: its \"stress\" asks for too much",
+                           one->template->document.file, name, (long long)honest.not_finite);
+    const struct errors bound = bound_honest(&honest, tensor->dtype, buffers->plan);
+    errors_worst(&found->errors, &candidate.errors);
+    errors_worst(&found->bound, &bound);
+    if (candidate.not_finite > 0)
+        refuse(verdict, VERDICT_WRONG, reason, "%s: %lld elements are NaN or infinite", name,
+               (long long)candidate.not_finite);
+    else if (candidate.not_zero == 0 && candidate.reference_l2 > 0 && honest.not_zero > 0)
+        refuse(verdict, VERDICT_WRONG, reason, "%s is all zeros", name);
+    else if (bound_exceeded(&candidate.errors, &bound, text))
+        refuse(verdict, VERDICT_WRONG, reason, "%s: %.400s", name, text);
     return 0;
 }
 
-static int judge_input(const struct verify_case *one, struct buffers *buffers, bool twice,
-                       const struct references *references, uint64_t inputs, enum verdict *verdict,
-                       struct errors *errors, char *reason, struct error *error) {
+/* Every output of a set. The candidate has run; what it is compared with is only made now. */
+static int judge_outputs(const struct verify_case *one, const struct buffers *buffers, int set,
+                         enum verdict *verdict, struct judgement *found, char *reason,
+                         struct error *error) {
+    struct twin reference;
+    struct twin plain;
+    *verdict = VERDICT_OK;
+    if (template_reference_plan(one->template, one->case_index, &reference.plan, error) < 0 ||
+        template_plain_plan(one->template, one->genome, one->case_index, &plain.plan, error) < 0 ||
+        run_twin(one, buffers, set, one->reference, "reference", &reference, error) < 0)
+        return -1;
+    int status = run_twin(one, buffers, set, one->plain, "plain kernel", &plain, error);
+    if (status == 0) {
+        for (int t = 0; t < one->template->tensor_count && status == 0 && *verdict == VERDICT_OK;
+             t++)
+            if (buffers->plan->tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT)
+                status = judge_output(one, buffers, set, t, &reference, &plain, verdict, found,
+                                      reason, error);
+        buffers_release(&plain.buffers);
+    }
+    buffers_release(&reference.buffers);
+    return status;
+}
+
+/* ---- one input ---- */
+
+static enum verdict look_at_guards(const struct verify_case *one, char *reason) {
+    return one->device->backend->guards != NULL ? one->device->backend->guards(one->device, reason)
+                                                : VERDICT_OK;
+}
+
+/* That a set's inputs are as they were filled. */
+static int look_at_inputs(struct buffers *buffers, int set, enum verdict *verdict, char *reason,
+                          struct error *error) {
+    int changed = buffers_changed(buffers, set, error);
+    if (changed == 1)
+        refuse(verdict, VERDICT_CHANGED_INPUT, reason, "an input tensor was written to");
+    return changed < 0 ? -1 : 0;
+}
+
+/* One call on a set, then everything that must not have happened. */
+static int run_guarded(const struct verify_case *one, struct buffers *buffers, int set,
+                       enum verdict *verdict, char *reason, struct error *error) {
+    struct device_sequence sequence;
+    buffers_sequence(buffers, set, one->module, &sequence);
+    *verdict = one->device->backend->run(one->device, &sequence, one->deadline_s, reason);
+    if (*verdict == VERDICT_OK)
+        *verdict = look_at_guards(one, reason);
+    return *verdict == VERDICT_OK ? look_at_inputs(buffers, set, verdict, reason, error) : 0;
+}
+
+static int poison(struct buffers *buffers, const struct verify_input *input, uint32_t word,
+                  struct error *error) {
+    return input->unpoisoned ? 0 : buffers_poison(buffers, 0, word, error);
+}
+
+static int run_again(const struct verify_case *one, struct buffers *buffers,
+                     const struct verify_input *input, enum verdict *verdict,
+                     struct judgement *found, char *reason, struct error *error) {
     uint64_t first;
     uint64_t second;
-    if (run_guarded(one, buffers, POISON, inputs, verdict, reason, error) < 0)
-        return -1;
-    if (*verdict != VERDICT_OK)
-        return 0;
-    if (compare(one, buffers, 0, references, verdict, errors, reason, error) < 0)
-        return -1;
-    if (*verdict != VERDICT_OK || !twice)
-        return 0;
     if (buffers_checksum(buffers, 0, ROLE_OUTPUT, &first, error) < 0 ||
-        run_guarded(one, buffers, OTHER_POISON, inputs, verdict, reason, error) < 0)
+        poison(buffers, input, OTHER_POISON, error) < 0 ||
+        run_guarded(one, buffers, 0, verdict, reason, error) < 0)
         return -1;
     if (*verdict != VERDICT_OK)
         return 0;
+    if (one->template->float_atomics)
+        return judge_outputs(one, buffers, 0, verdict, found, reason, error);
     if (buffers_checksum(buffers, 0, ROLE_OUTPUT, &second, error) < 0)
         return -1;
     if (first != second)
@@ -135,42 +170,81 @@ static int judge_input(const struct verify_case *one, struct buffers *buffers, b
     return 0;
 }
 
-int verify_input(const struct verify_case *one, uint64_t seed, bool twice, enum verdict *verdict,
-                 struct errors *errors, char reason[REASON_SIZE], struct error *error) {
+/* Other inputs where the ones before lay, over the outputs of those: for a kernel that remembers
+   results by address, or that works only where it finds poison. */
+static int run_on_others(const struct verify_case *one, struct buffers *buffers, int set,
+                         uint64_t seed, enum verdict *verdict, struct judgement *found,
+                         char *reason, struct error *error) {
+    if (buffers_fill(buffers, set, seed, error) < 0 ||
+        run_guarded(one, buffers, set, verdict, reason, error) < 0)
+        return -1;
+    return *verdict == VERDICT_OK
+               ? judge_outputs(one, buffers, set, verdict, found, reason, error)
+               : 0;
+}
+
+static int judge_input(const struct verify_case *one, struct buffers *buffers,
+                       const struct verify_input *input, enum verdict *verdict,
+                       struct judgement *found, char *reason, struct error *error) {
+    int status = input->stress != NULL
+                     ? buffers_stress(buffers, 0, input->stress, input->seed, error)
+                     : buffers_fill(buffers, 0, input->seed, error);
+    if (status < 0 || poison(buffers, input, POISON, error) < 0 ||
+        run_guarded(one, buffers, 0, verdict, reason, error) < 0)
+        return -1;
+    if (*verdict != VERDICT_OK)
+        return 0;
+    if (judge_outputs(one, buffers, 0, verdict, found, reason, error) < 0)
+        return -1;
+    if (*verdict == VERDICT_OK && input->twice)
+        status = run_again(one, buffers, input, verdict, found, reason, error);
+    return status == 0 && *verdict == VERDICT_OK && input->twice
+               ? run_on_others(one, buffers, 0, input->seed ^ OTHER_SEEDS, verdict, found, reason,
+                               error)
+               : status;
+}
+
+int verify_input(const struct verify_case *one, const struct verify_input *input,
+                 enum verdict *verdict, struct judgement *found, char reason[REASON_SIZE],
+                 struct error *error) {
     struct plan plan;
     struct buffers buffers;
-    struct references references;
-    uint64_t inputs;
-    *errors = (struct errors){0};
+    *found = (struct judgement){0};
     if (template_plan(one->template, one->genome, one->case_index, &plan, error) < 0 ||
-        buffers_make(&buffers, one->judge, one->device, one->template, &plan, 1, error) < 0)
+        buffers_make_placed(&buffers, one->judge, one->device, one->template, &plan, 1,
+                            input->placement, error) < 0)
         return -1;
-    int status = buffers_fill(&buffers, 0, seed, error);
-    if (status == 0)
-        status = buffers_checksum(&buffers, 0, ROLE_INPUT, &inputs, error);
-    if (status == 0)
-        status = run_reference(one, &buffers, 0, &references, error);
-    if (status == 0) {
-        status =
-            judge_input(one, &buffers, twice, &references, inputs, verdict, errors, reason, error);
-        buffers_release(&references.buffers);
-    }
+    int status = judge_input(one, &buffers, input, verdict, found, reason, error);
     buffers_release(&buffers);
     return status;
 }
 
-int verify_timed(const struct verify_case *one, const struct buffers *buffers,
+bool verify_bears(const struct plan *plan, const struct template *template,
+                  const struct stress *stress) {
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_INPUT && plan->tensors[t].present &&
+            template_fill_most(&stress->fills[t], plan->tensors[t].dtype) > plan->input_range)
+            return false;
+    return true;
+}
+
+/* ---- after timing ---- */
+
+int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
                  enum verdict *verdict, char reason[REASON_SIZE], struct error *error) {
-    struct references references;
-    struct errors errors;
-    if (one->device->backend->guards != NULL) {
-        *verdict = one->device->backend->guards(one->device, reason);
-        if (*verdict != VERDICT_OK)
-            return 0;
+    struct judgement found = {0};
+    int sets = buffers->set_count;
+    int one_set = (int)(seed % (uint64_t)sets);
+    bool all = (double)buffers->plan->operations * sets <= all_sets_operations;
+    *verdict = look_at_guards(one, reason);
+    for (int s = 0; s < sets && *verdict == VERDICT_OK; s++) {
+        if (look_at_inputs(buffers, s, verdict, reason, error) < 0)
+            return -1;
+        if (*verdict == VERDICT_OK && (all || s == one_set) &&
+            judge_outputs(one, buffers, s, verdict, &found, reason, error) < 0)
+            return -1;
     }
-    if (run_reference(one, buffers, 0, &references, error) < 0)
-        return -1;
-    int status = compare(one, buffers, 0, &references, verdict, &errors, reason, error);
-    buffers_release(&references.buffers);
-    return status;
+    if (*verdict != VERDICT_OK)
+        return 0;
+    return run_on_others(one, buffers, one_set, seed, verdict, &found, reason, error);
 }

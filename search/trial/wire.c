@@ -50,6 +50,7 @@ static const struct field outcome_fields[] = {
     FIELD(outcome, FIELD_TEXT, reason),
     FIELD(outcome, FIELD_BOOL, predicted),
     FIELD(outcome, FIELD_BOOL, raced),
+    FIELD(outcome, FIELD_BOOL, limited_range),
     FIELD(outcome, FIELD_INT, case_count),
     FIELD(outcome, FIELD_INT, resources.registers),
     FIELD(outcome, FIELD_INT, resources.smem_bytes),
@@ -79,6 +80,9 @@ static const struct field case_fields[] = {
     FIELD(case_outcome, FIELD_DOUBLE, errors.relative_l2),
     FIELD(case_outcome, FIELD_DOUBLE, errors.row_relative_l2),
     FIELD(case_outcome, FIELD_DOUBLE, errors.max_absolute),
+    FIELD(case_outcome, FIELD_DOUBLE, bound.relative_l2),
+    FIELD(case_outcome, FIELD_DOUBLE, bound.row_relative_l2),
+    FIELD(case_outcome, FIELD_DOUBLE, bound.max_absolute),
     FIELD(case_outcome, FIELD_DOUBLE, warm.p10_us),
     FIELD(case_outcome, FIELD_DOUBLE, warm.p50_us),
     FIELD(case_outcome, FIELD_DOUBLE, warm.p90_us),
@@ -278,6 +282,8 @@ char *wire_print_request(const struct trial_request *request) {
     cJSON_AddNumberToObject(object, "goal", request->goal);
     add_genome(object, &request->genome);
     cJSON_AddBoolToObject(object, "full", request->full);
+    cJSON_AddBoolToObject(object, "promote", request->promote);
+    cJSON_AddBoolToObject(object, "watched", request->watched);
     cJSON_AddItemToObject(object, "champion_us", number(request->champion_us));
     cJSON_AddNumberToObject(object, "duel_blocks", request->duel_blocks);
     add_sources(object, request->sources);
@@ -315,6 +321,8 @@ static void read_request(const cJSON *object, struct trial_request *request, boo
     request->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
     read_genome(object, &request->genome, ok);
     request->full = read_bool(object, "full", ok);
+    request->promote = read_bool(object, "promote", ok);
+    request->watched = read_bool(object, "watched", ok);
     request->champion_us = double_of(member(object, "champion_us", ok), ok);
     request->duel_blocks = read_int(object, "duel_blocks", 0, INT32_MAX, ok);
     read_sources(object, request->sources, ok);

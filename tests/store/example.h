@@ -60,6 +60,7 @@ static inline void example_outcome(int64_t number, struct outcome *outcome) {
                                             .spill_bytes = 12,
                                             .ctas_per_sm = 3,
                                             .occupancy = 1.0 / 3};
+    outcome->limited_range = number % 3 == 0;
     outcome->compile_s = 0.1 * (double)number;
     outcome->verify_s = 1e-9;
     outcome->measure_s = 0.3;
@@ -67,6 +68,7 @@ static inline void example_outcome(int64_t number, struct outcome *outcome) {
     for (int i = 0; i < outcome->case_count; i++) {
         struct case_outcome *it = &outcome->cases[i];
         it->errors = (struct errors){number % 11 == 0 ? NAN : 3e-4, INFINITY, 5e-324};
+        it->bound = (struct errors){9e-4, 1.0 / 3, 0.125};
         it->warm.sample_count = (int)(number * 13 % (SAMPLES_MAX + 1));
         for (int j = 0; j < it->warm.sample_count; j++)
             it->warm.samples_us[j] = sqrt((double)(number + i + j));
@@ -164,6 +166,7 @@ static inline bool example_matches(const struct store_trial *trial) {
     const struct outcome *found = trial->outcome;
     if (found->verdict != expected.verdict || strcmp(found->reason, expected.reason) != 0 ||
         found->predicted != expected.predicted || found->raced != expected.raced ||
+        found->limited_range != expected.limited_range ||
         found->case_count != expected.case_count || found->score_us != expected.score_us ||
         found->resources.registers != expected.resources.registers ||
         found->resources.smem_bytes != expected.resources.smem_bytes ||
@@ -179,7 +182,10 @@ static inline bool example_matches(const struct store_trial *trial) {
         const struct case_outcome *a = &found->cases[i], *b = &expected.cases[i];
         if (!same(a->errors.relative_l2, b->errors.relative_l2) ||
             !same(a->errors.row_relative_l2, b->errors.row_relative_l2) ||
-            !same(a->errors.max_absolute, b->errors.max_absolute) || a->ctas != b->ctas ||
+            !same(a->errors.max_absolute, b->errors.max_absolute) ||
+            !same(a->bound.relative_l2, b->bound.relative_l2) ||
+            !same(a->bound.row_relative_l2, b->bound.row_relative_l2) ||
+            !same(a->bound.max_absolute, b->bound.max_absolute) || a->ctas != b->ctas ||
             a->tflops != b->tflops || a->gb_per_s != b->gb_per_s || a->ceiling != b->ceiling ||
             memcmp(&a->warm, &b->warm, sizeof a->warm) != 0 ||
             memcmp(&a->cold, &b->cold, sizeof a->cold) != 0)
