@@ -120,7 +120,9 @@ static int verify_probes(struct journey *journey) {
 
 /* What a device that interprets can run of a real case in bearable time. */
 static bool too_long_to_run(const struct journey *journey, const struct plan *plan) {
-    return journey->bench->device->info.predicts && plan->operations > INT64_C(100000000);
+    /* Instructions go with both: a byte moved costs about what sixteen tensor-core operations do. */
+    return journey->bench->device->info.predicts &&
+           plan->operations + 16 * plan->bytes > INT64_C(100000000);
 }
 
 /* The case of the fewest operations among those of a variant bears all recipes; on a device that
