@@ -178,9 +178,8 @@ static int run_on_others(const struct verify_case *one, struct buffers *buffers,
     if (buffers_fill(buffers, set, seed, error) < 0 ||
         run_guarded(one, buffers, set, verdict, reason, error) < 0)
         return -1;
-    return *verdict == VERDICT_OK
-               ? judge_outputs(one, buffers, set, verdict, found, reason, error)
-               : 0;
+    return *verdict == VERDICT_OK ? judge_outputs(one, buffers, set, verdict, found, reason, error)
+                                  : 0;
 }
 
 static int judge_input(const struct verify_case *one, struct buffers *buffers,

@@ -58,8 +58,9 @@ bool verify_bears(const struct plan *plan, const struct template *template,
 
 /* After timing: looks at the red zones and at the inputs of every set, compares outputs with the
    reference, and then runs once more on new inputs in the same buffers, over the outputs of the
-   old ones, for a kernel that remembers results by address or looks for poison. Where references cost much, it compares one set, which a candidate
-   cannot know, instead of all. Spoils the inputs. */
+   old ones, for a kernel that remembers results by address or looks for poison. Where references
+   cost much, it compares one set, which a candidate cannot know, instead of all. Spoils the inputs.
+ */
 int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
                  enum verdict *verdict, char reason[REASON_SIZE], struct error *error);
 
