@@ -89,6 +89,7 @@ static int start(struct worker *worker, const char *config_path, const char *tem
         worker->bench = bench_new(worker->config, worker->device, worker->compiler, error);
         if (worker->bench == NULL)
             return -1;
+        *info = worker->device->info; /* with what it was measured to do */
     }
     return 0;
 }

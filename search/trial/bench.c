@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "trial/calibrate.h"
 #include "trial/journey.h"
 
 #include <math.h>
@@ -32,9 +33,9 @@ static int load_program(struct bench *bench, const struct template *template, co
 
 static int load_programs(struct bench *bench, struct error *error) {
     const struct template *template = compiler_template(bench->compiler, 0, error);
-    if (template == NULL || load_program(bench, template, template->reference_source,
-                                         template_reference_source(template, error),
-                                         &bench->reference, error) < 0)
+    if (template == NULL ||
+        load_program(bench, template, template->reference_source,
+                     template_reference_source(template, error), &bench->reference, error) < 0)
         return -1;
     return load_program(bench, template, template->plain_source,
                         template_plain_source(template, error), &bench->plain, error);
@@ -48,6 +49,11 @@ struct bench *bench_new(const struct config *config, struct device *device,
     bench->config = config;
     bench->device = device;
     bench->compiler = compiler;
+    if (!device->info.predicts && device->info.duel_margin == 0 &&
+        calibrate_device(device, compiler_nvrtc(compiler), error) < 0) {
+        free(bench);
+        return NULL;
+    }
     bench->watch = watch_new(&device->info);
     int others = watch_others(bench->watch);
     if (others > 0)
@@ -242,9 +248,8 @@ int bench_try(struct bench *bench, const struct trial_request *request,
     result->outcome.case_count = journey.template->case_count;
     int status = travel(&journey, images);
     enum verdict verdict = result->outcome.verdict;
-    /* A context that is lost takes its modules along; an emulated device loses none. */
-    if (bench->device->info.predicts ||
-        (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
+    /* A context that is lost takes its modules along. */
+    if (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT)
         journey_unload(&journey);
     return status < 0 ? -1 : 0;
 }

@@ -1,0 +1,317 @@
+#include "trial/calibrate.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/statistics.h"
+#include "trial/duel.h"
+
+#include <math.h>
+#include <string.h>
+
+extern const char _binary_search_trial_calibrate_cu_start[]; /* embedded by the Makefile */
+extern const char _binary_search_trial_calibrate_cu_end[];
+
+enum { FORMAT = 1, THREADS = 256, SAMPLES = 9, DUELS = 12, EMPTY_LAUNCHES = 100 };
+static const double least_margin = 0.005, margin_factor = 1.5, deadline_s = 10;
+
+/* ---- keeping ---- */
+
+static const struct figure {
+    const char *name;
+    size_t offset;
+} figures[] = {
+    {"dram_gb_per_s", offsetof(struct device_info, dram_gb_per_s)},
+    {"l2_gb_per_s", offsetof(struct device_info, l2_gb_per_s)},
+    {"tensor_tflops", offsetof(struct device_info, tensor_tflops)},
+    {"fp32_tflops", offsetof(struct device_info, fp32_tflops)},
+    {"launch_us", offsetof(struct device_info, launch_us)},
+    {"event_us", offsetof(struct device_info, event_us)},
+    {"duel_margin", offsetof(struct device_info, duel_margin)},
+};
+enum { FIGURES = sizeof figures / sizeof *figures };
+
+static double *figure_of(struct device_info *info, int i) {
+    return (double *)((char *)info + figures[i].offset);
+}
+
+int calibration_path(const struct device_info *info, char path[PATH_SIZE], struct error *error) {
+    const char *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+    char name[sizeof info->uuid + 8];
+    snprintf(name, sizeof name, "%s.json", info->uuid[0] != '\0' ? info->uuid : "unknown");
+    if (data != NULL && data[0] == '/')
+        return path_join(path, data, "evotile/devices", error) < 0
+                   ? -1
+                   : path_join(path, path, name, error);
+    if (home == NULL || home[0] != '/')
+        return error_set(error, "there is no home folder: set XDG_DATA_HOME");
+    return path_join(path, home, ".local/share/evotile/devices", error) < 0
+               ? -1
+               : path_join(path, path, name, error);
+}
+
+int calibration_write(const char *path, const struct device_info *info, struct error *error) {
+    char folder[PATH_SIZE];
+    struct device_info copy = *info;
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "format", FORMAT);
+    cJSON_AddStringToObject(object, "name", info->name);
+    cJSON_AddStringToObject(object, "uuid", info->uuid);
+    cJSON_AddStringToObject(object, "driver", info->driver);
+    for (int i = 0; i < FIGURES; i++)
+        cJSON_AddNumberToObject(object, figures[i].name, *figure_of(&copy, i));
+    char *text = cJSON_Print(object);
+    cJSON_Delete(object);
+    int status = path_parent(folder, path, error);
+    if (status == 0)
+        status = path_make_folder(folder, error);
+    if (status == 0)
+        status = path_write_file(path, text, strlen(text), error);
+    free(text);
+    return status;
+}
+
+static bool says(const struct json *root, const char *key, const char *expected) {
+    struct json value;
+    struct error unheard;
+    const char *text;
+    return json_find(root, key, &value) && json_string(&value, &text, &unheard) == 0 &&
+           strcmp(text, expected) == 0;
+}
+
+static bool read_figure(const struct json *root, const char *key, double *number) {
+    struct json value;
+    struct error unheard;
+    return json_find(root, key, &value) && json_number(&value, number, &unheard) == 0 &&
+           *number >= 0 && isfinite(*number);
+}
+
+bool calibration_read(const char *path, struct device_info *info) {
+    struct json_document document;
+    struct error unheard = {0};
+    struct device_info found = *info;
+    double format;
+    if (!path_exists(path) || json_read(&document, path, &unheard) < 0)
+        return false;
+    struct json root = json_root(&document);
+    bool whole = json_is_object(&root, &unheard) == 0 && read_figure(&root, "format", &format) &&
+                 format == FORMAT && says(&root, "name", info->name) &&
+                 says(&root, "uuid", info->uuid) && says(&root, "driver", info->driver);
+    for (int i = 0; i < FIGURES && whole; i++)
+        whole = read_figure(&root, figures[i].name, figure_of(&found, i));
+    json_release(&document);
+    if (whole)
+        *info = found;
+    return whole;
+}
+
+/* ---- kernels ---- */
+
+int calibrate_load(struct device *device, struct nvrtc *nvrtc, struct device_module **module,
+                   struct error *error) {
+    char architecture[32];
+    char reason[REASON_SIZE];
+    struct device_image image;
+    const char *start = _binary_search_trial_calibrate_cu_start;
+    char *source = strndup(start, (size_t)(_binary_search_trial_calibrate_cu_end - start));
+    if (source == NULL)
+        BUG("out of memory");
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
+             device->info.compute_capability);
+    const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
+    int status = nvrtc_compile(nvrtc, "calibrate.cu", source, options, 3, &image, reason, error);
+    free(source);
+    if (status == 1)
+        BUG("calibrate.cu does not compile: %s", reason);
+    if (status < 0)
+        return -1;
+    status = device->backend->module_load(device, &image, module, error);
+    nvrtc_image_release(&image);
+    return status;
+}
+
+static void add_argument(struct device_launch *launch, const void *bytes, int size) {
+    struct device_argument *argument = &launch->arguments[launch->argument_count++];
+    argument->size = size;
+    memcpy(argument->bytes, bytes, (size_t)size);
+}
+
+static struct device_sequence call(struct device_module *module, const char *kernel, int blocks) {
+    return (struct device_sequence){
+        .count = 1,
+        .launches = {{.module = module,
+                      .kernel = kernel,
+                      .grid = {(unsigned)blocks, 1, 1},
+                      .block = {THREADS, 1, 1}}},
+    };
+}
+
+/* The two that compute take the same arguments. */
+static struct device_sequence computing(struct device_module *module, const char *kernel,
+                                        int blocks, int iterations, uint64_t sink) {
+    struct device_sequence sequence = call(module, kernel, blocks);
+    int32_t count = iterations;
+    add_argument(&sequence.launches[0], &count, 4);
+    add_argument(&sequence.launches[0], &sink, 8);
+    return sequence;
+}
+
+struct device_sequence calibrate_busy(struct device_module *module, int blocks, int iterations,
+                                      uint64_t sink) {
+    return computing(module, "evotile_multiply_add", blocks, iterations, sink);
+}
+
+/* ---- measuring ---- */
+
+struct calibration {
+    struct device *device;
+    struct device_module *module;
+    uint64_t sink;
+    struct error *error;
+};
+
+static int failed(struct calibration *it, const char *reason) {
+    return error_set(it->error, "measuring what the device can do failed: %.300s", reason);
+}
+
+/* A call's median, in graphs of so many. */
+static int measure(struct calibration *it, const struct device_sequence *sequence, int launches,
+                   bool cold, double *call_us) {
+    const struct device_backend *backend = it->device->backend;
+    const struct device_timing timing = {
+        .launches = launches, .cold = cold, .deadline_s = deadline_s};
+    struct device_graph *graph;
+    char reason[REASON_SIZE];
+    double samples_us[SAMPLES];
+    enum verdict verdict = backend->graph_new(it->device, sequence, 1, &timing, &graph, reason);
+    if (verdict != VERDICT_OK)
+        return failed(it, reason);
+    /* Once for clocks and caches. */
+    for (int i = 0; i < 2 && verdict == VERDICT_OK; i++)
+        verdict = backend->graph_sample(it->device, graph, SAMPLES, samples_us, reason);
+    backend->graph_free(it->device, graph);
+    if (verdict != VERDICT_OK)
+        return failed(it, reason);
+    *call_us = statistics_median(samples_us, SAMPLES);
+    return 0;
+}
+
+static int measure_read(struct calibration *it, size_t bytes, int passes, double *gb_per_s) {
+    const struct device_backend *backend = it->device->backend;
+    struct device_sequence sequence =
+        call(it->module, "evotile_read", 8 * it->device->info.sm_count);
+    struct device_launch *launch = &sequence.launches[0];
+    uint64_t from;
+    uint64_t count = bytes / 16;
+    int32_t times = passes;
+    double call_us = 0;
+    if (backend->memory_new(it->device, "the bytes to read", bytes, &from, it->error) < 0)
+        return -1;
+    add_argument(launch, &from, 8);
+    add_argument(launch, &count, 8);
+    add_argument(launch, &times, 4);
+    add_argument(launch, &it->sink, 8);
+    int status = backend->fill32(it->device, from, 0x5eed5eedu, bytes / 4, it->error);
+    if (status == 0)
+        status = measure(it, &sequence, 1, false, &call_us);
+    backend->memory_free(it->device, from);
+    if (status == 0)
+        *gb_per_s = (double)bytes * passes / call_us * 1e-3;
+    return status;
+}
+
+/* `each`: operations of a thread in an iteration. */
+static int measure_computing(struct calibration *it, const char *kernel, double each,
+                             double *tflops) {
+    enum { ITERATIONS = 4096 };
+    int blocks = 8 * it->device->info.sm_count;
+    struct device_sequence sequence = computing(it->module, kernel, blocks, ITERATIONS, it->sink);
+    double call_us;
+    if (measure(it, &sequence, 1, false, &call_us) < 0)
+        return -1;
+    *tflops = each * ITERATIONS * blocks * THREADS / call_us * 1e-6;
+    return 0;
+}
+
+/* A kernel of some 5 us against itself. */
+static int measure_margin(struct calibration *it, double *margin) {
+    const struct device_backend *backend = it->device->backend;
+    const struct device_info *info = &it->device->info;
+    struct device_sequence sequence = calibrate_busy(it->module, info->sm_count, 500, it->sink);
+    const struct device_timing timing = {.launches = 20, .deadline_s = deadline_s};
+    char reason[REASON_SIZE];
+    *margin = least_margin;
+    for (int d = 0; d < DUELS; d++) {
+        const struct duel_settings settings = {
+            .blocks = 10, .margin = least_margin, .seed = (uint64_t)d};
+        struct duel_outcome outcome;
+        struct duel *duel = duel_new(&settings, 1);
+        struct device_graph *graphs[DUEL_SIDES] = {NULL, NULL};
+        enum verdict verdict = VERDICT_OK;
+        for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
+            verdict = backend->graph_new(it->device, &sequence, 1, &timing,
+                                         &graphs[(i + d) % DUEL_SIDES], reason);
+        if (verdict == VERDICT_OK)
+            verdict = duel_round(duel, 0, it->device, graphs, timing.launches, reason);
+        if (verdict == VERDICT_OK) {
+            duel_decide(duel, &outcome);
+            *margin = fmax(*margin, margin_factor * fmax(1 - outcome.low, outcome.high - 1));
+        }
+        duel_free(duel);
+        for (int i = 0; i < DUEL_SIDES; i++)
+            if (graphs[i] != NULL)
+                backend->graph_free(it->device, graphs[i]);
+        if (verdict != VERDICT_OK)
+            return failed(it, reason);
+    }
+    return 0;
+}
+
+static int measure_all(struct calibration *it, struct device_info *info) {
+    const size_t unit = 1 << 20;
+    size_t quarter = (size_t)info->memory_bytes / 4 / unit * unit;
+    size_t large = quarter > 0 && quarter < 1024 * unit ? quarter : 1024 * unit;
+    size_t small = (size_t)info->l2_bytes / 3 / unit * unit;
+    struct device_sequence nothing = call(it->module, "evotile_nothing", 1);
+    struct device_sequence empty = {0};
+    if (measure_read(it, large, 1, &info->dram_gb_per_s) < 0 ||
+        measure_read(it, small > 0 ? small : unit, 64, &info->l2_gb_per_s) < 0 ||
+        measure_computing(it, "evotile_multiply_add", 16, &info->fp32_tflops) < 0 ||
+        measure(it, &nothing, EMPTY_LAUNCHES, false, &info->launch_us) < 0 ||
+        measure(it, &empty, 1, true, &info->event_us) < 0)
+        return -1;
+    if (info->compute_capability >= 80 &&
+        measure_computing(it, "evotile_matrix", 8 * 4096 / 32.0, &info->tensor_tflops) < 0)
+        return -1;
+    return measure_margin(it, &info->duel_margin);
+}
+
+static int calibrate(struct device *device, struct nvrtc *nvrtc, struct error *error) {
+    struct calibration it = {.device = device, .error = error};
+    struct device_info info = device->info;
+    int status = calibrate_load(device, nvrtc, &it.module, error);
+    if (status == 0)
+        status = device->backend->memory_new(device, "a sink", 4, &it.sink, error);
+    if (status == 0)
+        status = measure_all(&it, &info);
+    if (it.sink != 0)
+        device->backend->memory_free(device, it.sink);
+    if (it.module != NULL)
+        device->backend->module_unload(device, it.module);
+    if (status == 0)
+        device->info = info;
+    return status;
+}
+
+int calibrate_device(struct device *device, struct nvrtc *nvrtc, struct error *error) {
+    char path[PATH_SIZE];
+    struct error unkept = {0};
+    bool kept = calibration_path(&device->info, path, &unkept) == 0;
+    if (kept && calibration_read(path, &device->info))
+        return 0;
+    if (calibrate(device, nvrtc, error) < 0)
+        return -1;
+    if (!kept || calibration_write(path, &device->info, &unkept) < 0)
+        log_warn("the figures of this device are measured anew each time: %s", unkept.text);
+    return 0;
+}
