@@ -248,8 +248,9 @@ int bench_try(struct bench *bench, const struct trial_request *request,
     result->outcome.case_count = journey.template->case_count;
     int status = travel(&journey, images);
     enum verdict verdict = result->outcome.verdict;
-    /* A context that is lost takes its modules along. */
-    if (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT)
+    /* A context that is lost takes its modules along; an emulated device loses none. */
+    if (bench->device->info.predicts ||
+        (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
         journey_unload(&journey);
     return status < 0 ? -1 : 0;
 }
