@@ -1,0 +1,172 @@
+/* bound: what is honest, by arithmetic; that honest kernels are within it, and that a kernel which
+   drops one tile of keys never is. */
+#include "trial/judged.h"
+
+#include <math.h>
+
+#define ATTENTION "templates/attention_fwd"
+
+static struct judged judged;
+
+static int open_judged(void **state) {
+    (void)state;
+    judged_open(&judged, "emulated:sm_89");
+    return 0;
+}
+
+static int close_judged(void **state) {
+    (void)state;
+    judged_close(&judged);
+    return 0;
+}
+
+/* ---- arithmetic ---- */
+
+static void twice_the_plain_error(void **state) {
+    (void)state;
+    const struct comparison plain = {.errors = {2e-4, 3e-4, 1e-3}, .largest_reference = 2};
+    const struct plan plan = {.limited_range = false};
+    const double u = 0x1p-11;
+    struct errors bound = bound_honest(&plain, DTYPE_F16, &plan);
+    assert_true(fabs(bound.relative_l2 - (4e-4 + u)) < 1e-12);
+    assert_true(fabs(bound.row_relative_l2 - (12e-4 + u)) < 1e-12);
+    assert_true(fabs(bound.max_absolute - (4e-3 + 2 * u)) < 1e-12);
+    bound =
+        bound_honest(&plain, DTYPE_I32, &plan); /* whole numbers have no rounding of their own */
+    assert_true(bound.relative_l2 == 4e-4);
+}
+
+static void relaxed_stays_below_a_dropped_tile(void **state) {
+    (void)state;
+    const struct comparison plain = {.errors = {2e-4, 3e-4, 1e-3}, .largest_reference = 1};
+    for (int length = 16; length <= 1 << 20; length *= 2)
+        for (int tile = 16; tile <= 256 && tile <= length; tile *= 2) {
+            const struct plan plan = {.limited_range = true,
+                                      .dropped_tile = sqrt((double)tile / length)};
+            struct errors bound = bound_honest(&plain, DTYPE_F16, &plan);
+            if (plan.dropped_tile > 4e-3)
+                assert_true(bound.relative_l2 < plan.dropped_tile / 3);
+            assert_true(bound.relative_l2 <= 64 * 0x1p-11);
+            assert_true(bound.relative_l2 >= 4e-4);
+        }
+}
+
+static void says_which_is_exceeded(void **state) {
+    (void)state;
+    char text[REASON_SIZE];
+    const struct errors bound = {1e-3, 2e-3, 1};
+    assert_false(bound_exceeded(&bound, &bound, text));
+    assert_true(bound_exceeded(&(struct errors){2e-3, 1e-3, 0.5}, &bound, text));
+    assert_string_equal(text, "relative L2 error 2.000e-03, above 1.000e-03, which is honest here");
+    assert_true(bound_exceeded(&(struct errors){0, 3e-3, 0.5}, &bound, text));
+    assert_non_null(strstr(text, "worst row"));
+    assert_true(bound_exceeded(&(struct errors){0, 0, 2}, &bound, text));
+    assert_non_null(strstr(text, "largest single error"));
+    assert_true(bound_exceeded(&(struct errors){NAN, 0, 0}, &bound, text));
+}
+
+/* ---- honest kernels ---- */
+
+/* Every recipe that the genome must bear, beside random numbers. */
+static void assert_honest(uint64_t seed) {
+    char reason[REASON_SIZE];
+    char genome[GENOME_TEXT_SIZE];
+    struct error error = {0};
+    struct plan plan;
+    assert_int_equal(template_plan(judged.template, &judged.genome, 0, &plan, &error), 0);
+    for (int r = -1; r < judged.template->stress_count; r++) {
+        struct verify_input input = {
+            .seed = seed, .stress = r >= 0 ? &judged.template->stresses[r] : NULL, .twice = r < 0};
+        struct judgement found;
+        if (r >= 0 && !verify_bears(&plan, judged.template, input.stress))
+            continue;
+        enum verdict verdict = judged_try(&judged, &input, &found, reason);
+        genome_print(&judged.genome, judged.template->space, genome);
+        if (verdict != VERDICT_OK)
+            fail_msg("%s inputs, %s: %s: %s", r >= 0 ? input.stress->name : "random", genome,
+                     verdict_name(verdict), reason);
+    }
+}
+
+static void honest_kernels_are_within(void **state) {
+    (void)state;
+    static const struct {
+        const char *folder, *shape;
+    } rows[] = {
+        {ATTENTION, "{\"B\":1,\"H\":2,\"S\":100,\"D\":64}"},
+        {ATTENTION, "{\"B\":1,\"H\":1,\"S\":65,\"D\":128,\"CAUSAL\":1}"},
+        {ATTENTION, "{\"B\":1,\"H\":1,\"S\":70,\"S_KV\":33,\"D\":64,\"CAUSAL\":1}"},
+        {ATTENTION, "{\"B\":2,\"H\":1,\"S\":1,\"S_KV\":300,\"D\":64}"},
+        {"templates/softmax_rows", "{\"ROWS\":7,\"COLS\":1000}"},
+        {"templates/softmax_rows", "{\"ROWS\":130,\"COLS\":33,\"F32\":1}"},
+        {"templates/softmax_rows", "{\"ROWS\":3,\"COLS\":1}"},
+    };
+    struct random random;
+    random_seed(&random, 3, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        judged_load(&judged, rows[i].folder, rows[i].shape);
+        for (int n = 0; n < 3; n++) {
+            struct genome genome = genome_default(judged.template->space);
+            if (n > 0)
+                assert_true(space_sample(judged.template->space, &random, &genome));
+            judged_build(&judged, &genome, NULL, NULL);
+            assert_honest(random_next(&random));
+        }
+    }
+}
+
+/* ---- the mutation ---- */
+
+static void a_dropped_tile_is_caught(void **state) {
+    (void)state;
+    static const char *const shapes[] = {
+        "{\"B\":1,\"H\":1,\"S\":128,\"D\":64}",
+        "{\"B\":1,\"H\":2,\"S\":200,\"D\":64}",
+        "{\"B\":1,\"H\":1,\"S\":256,\"D\":128,\"CAUSAL\":1}",
+        "{\"B\":1,\"H\":1,\"S\":64,\"S_KV\":512,\"D\":64}",
+    };
+    struct random random;
+    int split = 0;
+    int tried = 0;
+    random_seed(&random, 7, 1);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        judged_load(&judged, ATTENTION, shapes[i]);
+        const struct template *template = judged.template;
+        int64_t keys = template_dimension(template, &template->cases[0], "S_KV", 0);
+        bool causal = template_dimension(template, &template->cases[0], "CAUSAL", 0) != 0;
+        for (int n = 0; n < 5; n++) {
+            struct genome genome;
+            struct judgement found;
+            char reason[REASON_SIZE];
+            char text[GENOME_TEXT_SIZE];
+            assert_true(space_sample(template->space, &random, &genome));
+            int64_t tile = gene_value(template, &genome, "BLOCK_N");
+            uint64_t tiles = keys / tile > 0 ? (uint64_t)(keys / tile) : 1;
+            struct dropped dropped = {.one_unit = n % 2 == 1};
+            dropped.tile = causal && dropped.one_unit ? 0 : (int)random_below(&random, tiles);
+            split += gene_value(template, &genome, "KV_SPLITS") > 1;
+            judged_build(&judged, &genome, drop_tile, &dropped);
+            const struct verify_input input = {.seed = random_next(&random)};
+            enum verdict verdict = judged_try(&judged, &input, &found, reason);
+            genome_print(&genome, template->space, text);
+            if (verdict != VERDICT_WRONG)
+                fail_msg("tile %d of %s is dropped, and nobody sees it (%s, error %.2e, bound "
+                         "%.2e): %s",
+                         dropped.tile, shapes[i], verdict_name(verdict), found.errors.relative_l2,
+                         found.bound.relative_l2, text);
+            tried++;
+        }
+    }
+    assert_true(split > 0 && split < tried);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(twice_the_plain_error),
+        cmocka_unit_test(relaxed_stays_below_a_dropped_tile),
+        cmocka_unit_test(says_which_is_exceeded),
+        cmocka_unit_test(honest_kernels_are_within),
+        cmocka_unit_test(a_dropped_tile_is_caught),
+    };
+    return cmocka_run_group_tests_name("bound", tests, open_judged, close_judged);
+}

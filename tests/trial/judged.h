@@ -1,0 +1,195 @@
+/*
+ * judged: real templates' genomes put before the judge one input at a time, on any device: what
+ * tests of the bound share. `drop` plants the mutation that the bound is made for: a kernel that
+ * skips one tile of keys.
+ *
+ *     struct judged judged;
+ *     judged_open(&judged, "emulated:sm_89");
+ *     judged_load(&judged, "templates/attention_fwd", "{...}");    // a case
+ *     judged_build(&judged, &genome, NULL);
+ *     verdict = judged_try(&judged, seed, NULL, &found, reason);
+ */
+#ifndef EVOTILE_TESTS_TRIAL_JUDGED_H
+#define EVOTILE_TESTS_TRIAL_JUDGED_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "device/nvrtc.h"
+#include "trial/verify.h"
+
+/* NVRTC leaves memory behind when it is unloaded, which is not ours to free. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) {
+    return "detect_leaks=0";
+}
+
+struct judged {
+    struct device *device;
+    struct nvrtc *nvrtc;
+    struct judge *judge;
+    struct template *template;
+    struct device_module *reference, *plain, *candidate;
+    struct genome genome;
+};
+
+static inline void must(int status, const struct error *error) {
+    if (status != 0)
+        fail_msg("%s", error->text);
+}
+
+static inline void judged_open(struct judged *judged, const char *spec) {
+    struct error error = {0};
+    setenv("EVOTILE_DEVICES", "configs/devices", 0);
+    *judged = (struct judged){.device = device_open(spec, &error)};
+    must(judged->device != NULL ? 0 : -1, &error);
+    judged->nvrtc = nvrtc_open(&error);
+    must(judged->nvrtc != NULL ? 0 : -1, &error);
+    judged->judge = judge_new(judged->device, judged->nvrtc, &error);
+    must(judged->judge != NULL ? 0 : -1, &error);
+}
+
+static inline void judged_drop(struct judged *judged, struct device_module **module) {
+    if (*module != NULL)
+        judged->device->backend->module_unload(judged->device, *module);
+    *module = NULL;
+}
+
+/* Compiles and loads; takes `source`. */
+static inline void judged_compile(struct judged *judged, char *source,
+                                  const struct compile_options *options,
+                                  struct device_module **module) {
+    struct error error = {0};
+    char reason[REASON_SIZE];
+    char architecture[32];
+    struct device_image image;
+    const char *plain[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
+             judged->device->info.compute_capability);
+    assert_non_null(source);
+    int status =
+        nvrtc_compile(judged->nvrtc, "test.cu", source, options != NULL ? options->items : plain,
+                      options != NULL ? options->count : 3, &image, reason, &error);
+    free(source);
+    if (status == 1)
+        fail_msg("%s", reason);
+    must(status, &error);
+    judged_drop(judged, module);
+    must(judged->device->backend->module_load(judged->device, &image, module, &error), &error);
+    nvrtc_image_release(&image);
+}
+
+/* The template for one case, and its reference and plain kernels. */
+static inline void judged_load(struct judged *judged, const char *folder, const char *shape_text) {
+    struct error error = {0};
+    struct json_document document;
+    struct shape shape;
+    struct template *bare = template_load(folder, NULL, &error);
+    must(bare != NULL ? 0 : -1, &error);
+    must(json_read_text(&document, "shape", shape_text, &error), &error);
+    struct json root = json_root(&document);
+    must(template_read_shape(bare, &root, NULL, &shape, &error), &error);
+    json_release(&document);
+    template_free(bare);
+    const struct template_setting setting = {
+        .device = &judged->device->info, .smem_limit = 48 << 10, .cases = &shape, .case_count = 1};
+    template_free(judged->template);
+    judged->template = template_load(folder, &setting, &error);
+    must(judged->template != NULL ? 0 : -1, &error);
+    judged_compile(judged, template_reference_source(judged->template, &error), NULL,
+                   &judged->reference);
+    judged_compile(judged, template_plain_source(judged->template, &error), NULL, &judged->plain);
+}
+
+/* `mutate` turns the source into another, which it returns in place of the one it frees; NULL for
+   none. */
+static inline void judged_build(struct judged *judged, const struct genome *genome,
+                                char *(*mutate)(char *source, void *context), void *context) {
+    struct error error = {0};
+    struct compile_options options;
+    judged->genome = *genome;
+    char *source = template_source(judged->template, genome, 0, &error);
+    must(source != NULL ? 0 : -1, &error);
+    if (mutate != NULL)
+        source = mutate(source, context);
+    must(
+        template_options(judged->template, genome, judged->device->info.predicts, &options, &error),
+        &error);
+    judged_compile(judged, source, &options, &judged->candidate);
+}
+
+static inline enum verdict judged_try(struct judged *judged, const struct verify_input *input,
+                                      struct judgement *found, char reason[REASON_SIZE]) {
+    struct error error = {0};
+    enum verdict verdict;
+    const struct verify_case one = {.device = judged->device,
+                                    .judge = judged->judge,
+                                    .reference = judged->reference,
+                                    .plain = judged->plain,
+                                    .template = judged->template,
+                                    .genome = &judged->genome,
+                                    .module = judged->candidate,
+                                    .deadline_s = 60};
+    reason[0] = '\0';
+    must(verify_input(&one, input, &verdict, found, reason, &error), &error);
+    return verdict;
+}
+
+static inline void judged_close(struct judged *judged) {
+    judged_drop(judged, &judged->candidate);
+    judged_drop(judged, &judged->plain);
+    judged_drop(judged, &judged->reference);
+    template_free(judged->template);
+    judge_free(judged->judge);
+    nvrtc_close(judged->nvrtc);
+    device_close(judged->device);
+}
+
+/* ---- the mutation ---- */
+
+struct dropped {
+    int tile;
+    bool one_unit; /* only for the first tile of queries of the first head */
+};
+
+/* Whoever looks at a tile asks whether its keys are seen: this one's never are. */
+static inline char *drop_tile(char *source, void *context) {
+    static const char ask[] = "if (seen)";
+    const struct dropped *dropped = context;
+    char instead[160];
+    snprintf(instead, sizeof instead, "if (seen && !(tile == %d && %s))", dropped->tile,
+             dropped->one_unit ? "u.head == 0 && u.first_row == 0" : "true");
+    int count = 0;
+    for (const char *at = source; (at = strstr(at, ask)) != NULL; at += sizeof ask - 1)
+        count++;
+    assert_int_equal(count, 2); /* scores; softmax and product */
+    char *mutant = malloc(strlen(source) + 2 * sizeof instead);
+    assert_non_null(mutant);
+    *mutant = '\0';
+    const char *from = source;
+    for (const char *at; (at = strstr(from, ask)) != NULL; from = at + sizeof ask - 1) {
+        strncat(mutant, from, (size_t)(at - from));
+        strcat(mutant, instead);
+    }
+    strcat(mutant, from);
+    free(source);
+    return mutant;
+}
+
+/* A value of a genome's gene, by name. */
+static inline int64_t gene_value(const struct template *template, const struct genome *genome,
+                                 const char *gene) {
+    int index = space_find_gene(template->space, gene);
+    return template->space->genes[index].values[genome->value[index]];
+}
+
+#endif
