@@ -59,7 +59,10 @@ static void add_includes(const char *source, struct text *text) {
 static void add_renames(const struct export *export, int unit, struct text *text) {
     const struct launch_list *launches = &export->template->launches;
     char symbol[SYMBOL_SIZE];
-    text_print(text, "// Several kernels of %s link together, so each has a name of its own.\n",
+    text_print(text,
+               "// Several kernels of %s link together, so each has a name of its own; evotile\n"
+               "// replays them one by one, by their plain names.\n"
+               "#ifndef __CUDACC_RTC__\n",
                export->template->name);
     for (int i = 0; i < launches->count; i++) {
         const char *kernel = launches->launches[i].kernel;
@@ -69,7 +72,7 @@ static void add_renames(const struct export *export, int unit, struct text *text
         if (first == i)
             text_print(text, "#define %s %s\n", kernel, unit_symbol(unit, kernel, symbol));
     }
-    text_add(text, "\n", 1);
+    text_print(text, "#endif\n\n");
 }
 
 /* Where the line begins that defines the genome's mark: the last before the template's own text. */

@@ -1,0 +1,125 @@
+/* A frozen kernel replays from its own source, also where several units were frozen into one
+ * folder.
+ */
+#include "resume/run.h"
+
+#include <cjson/cJSON.h>
+
+static void make_folder_path(char path[PATH_SIZE], const struct tiny *tiny, const char *name) {
+    struct error error = {0};
+    assert_int_equal(path_join(path, tiny->folder, name, &error), 0);
+}
+
+static void search_and_export(const struct tiny *tiny, const char *trials, char run_dir[PATH_SIZE],
+                              char kernel_dir[PATH_SIZE]) {
+    make_folder_path(run_dir, tiny, "run");
+    make_folder_path(kernel_dir, tiny, "frozen");
+    const char *const running[] = {"--out", run_dir, "--trials", trials, NULL};
+    const char *const exporting[] = {"--out", kernel_dir, NULL};
+    run_to_end(tiny, "run", tiny->config, running, 0);
+    run_to_end(tiny, "export", run_dir, exporting, 0);
+}
+
+static bool holds(const char *folder, const char *name) {
+    char path[PATH_SIZE];
+    struct error error = {0};
+    return path_join(path, folder, name, &error) == 0 && path_exists(path);
+}
+
+/* What `replay --json` prints, to be deleted; its exit status must be as said. */
+static cJSON *replay(const struct tiny *tiny, const char *what, int status) {
+    char command[4 * PATH_SIZE], text[1 << 16];
+    snprintf(command, sizeof command, "'%s' replay --json '%s' 2>/dev/null", tiny->program, what);
+    FILE *output = popen(command, "r");
+    assert_non_null(output);
+    size_t length = fread(text, 1, sizeof text - 1, output);
+    text[length] = '\0';
+    int ended = pclose(output);
+    if (WEXITSTATUS(ended) != status)
+        fail_msg("replay %s ended with status %d, not %d:\n%s", what, WEXITSTATUS(ended), status,
+                 text);
+    cJSON *object = cJSON_Parse(text);
+    if (object == NULL)
+        fail_msg("replay %s printed no JSON:\n%s", what, text);
+    return object;
+}
+
+static void expect_rows(const struct tiny *tiny, const char *what, int count) {
+    cJSON *object = replay(tiny, what, 0);
+    cJSON *rows = cJSON_GetObjectItem(object, "rows");
+    const cJSON *row;
+    assert_int_equal(cJSON_GetArraySize(rows), count);
+    cJSON_ArrayForEach(row, rows) {
+        if (!cJSON_IsTrue(cJSON_GetObjectItem(row, "passed"))) {
+            char *text = cJSON_Print(row);
+            fail_msg("%s", text);
+        }
+        assert_true(cJSON_IsTrue(cJSON_GetObjectItem(row, "predicted")));
+        assert_true(cJSON_GetObjectItem(row, "now_us")->valuedouble ==
+                    cJSON_GetObjectItem(row, "record_us")->valuedouble);
+        assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(row, "differences")), 0);
+    }
+    cJSON_Delete(object);
+}
+
+static void a_joint_kernel_replays(void **state) {
+    (void)state;
+    struct tiny tiny;
+    char run_dir[PATH_SIZE], kernel_dir[PATH_SIZE];
+    tiny_make(&tiny, TINY_CONFIG ", " TINY_GENES "}");
+    search_and_export(&tiny, "12", run_dir, kernel_dir);
+    assert_true(holds(kernel_dir, "kernel.cu"));
+    assert_false(holds(kernel_dir, "kernel_2.cu"));
+    expect_rows(&tiny, run_dir, 1);
+    expect_rows(&tiny, kernel_dir, 1);
+    tiny_remove(&tiny);
+}
+
+/* Cases of two variants: two units at least, each with kernels of its own names for the linker. */
+static void several_units_replay(void **state) {
+    (void)state;
+    struct tiny tiny;
+    char run_dir[PATH_SIZE], kernel_dir[PATH_SIZE];
+    tiny_make(&tiny, "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\"," TINY_GENES
+                     ", \"objective\": \"per_case\", \"cases\": [{\"ROWS\": 6, \"COLS\": 40},\n"
+                     "  {\"ROWS\": 300, \"COLS\": 70}, {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}] }");
+    search_and_export(&tiny, "40", run_dir, kernel_dir);
+    assert_true(holds(kernel_dir, "kernel.cu"));
+    assert_true(holds(kernel_dir, "kernel_2.cu"));
+    expect_rows(&tiny, run_dir, 1);
+    expect_rows(&tiny, kernel_dir, 3);
+    tiny_remove(&tiny);
+}
+
+/* What is judged is what lies there now. */
+static void a_changed_kernel_does_not_pass(void **state) {
+    (void)state;
+    struct tiny tiny;
+    struct error error = {0};
+    char run_dir[PATH_SIZE], kernel_dir[PATH_SIZE], path[PATH_SIZE];
+    tiny_make(&tiny, TINY_CONFIG ", " TINY_GENES "}");
+    search_and_export(&tiny, "5", run_dir, kernel_dir);
+    assert_int_equal(path_join(path, kernel_dir, "kernel.cu", &error), 0);
+    char *text = path_read_file(path, 1 << 20, NULL, &error);
+    assert_non_null(text);
+    char *right = strstr(text, ": 2.0f)");
+    assert_non_null(right);
+    memcpy(right, ": 2.1f)", 7);
+    assert_int_equal(path_write_file(path, text, strlen(text), &error), 0);
+    free(text);
+    cJSON *object = replay(&tiny, kernel_dir, 3);
+    const cJSON *row = cJSON_GetArrayItem(cJSON_GetObjectItem(object, "rows"), 0);
+    assert_string_equal(cJSON_GetObjectItem(row, "verdict")->valuestring, "wrong");
+    assert_true(cJSON_IsFalse(cJSON_GetObjectItem(row, "passed")));
+    cJSON_Delete(object);
+    tiny_remove(&tiny);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_joint_kernel_replays),
+        cmocka_unit_test(several_units_replay),
+        cmocka_unit_test(a_changed_kernel_does_not_pass),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
