@@ -175,6 +175,8 @@ static int cuda_memory_new(struct device *device, const char *name, size_t bytes
 }
 
 static void release(struct cuda_device *self, const struct allocation *allocation) {
+    if (self->hung)
+        return;
     if (allocation->mapped > 0)
         cuda_flush_free(self, allocation);
     else

@@ -30,6 +30,7 @@ struct cuda_device {
     struct driver driver;
     CUdevice handle;
     CUstream stream;
+    bool hung; /* a kernel runs for ever: whatever waits for it would too, freeing above all */
     CUevent marks[MARKS]; /* beginnings and ends of timed replays */
     CUdeviceptr flush;    /* twice the size of L2, made on first use */
     unsigned *guards;     /* pinned: what came back of the red zones */

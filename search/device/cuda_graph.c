@@ -62,6 +62,7 @@ static enum verdict wait_for(struct cuda_device *self, CUevent event, double dea
             return failed(self, VERDICT_CRASHED, status, "while the kernel ran", reason);
         double waited = clock_seconds() - start;
         if (waited > deadline_s) {
+            self->hung = true;
             snprintf(reason, REASON_SIZE, "still running after %.3g s", deadline_s);
             return VERDICT_TIMEOUT;
         }
@@ -131,7 +132,8 @@ enum verdict cuda_graph_new(struct device *device, const struct device_sequence 
 void cuda_graph_free(struct device *device, struct device_graph *graph) {
     if (graph == NULL)
         return;
-    cuda(device)->driver.cuGraphExecDestroy(graph->graph);
+    if (!cuda(device)->hung)
+        cuda(device)->driver.cuGraphExecDestroy(graph->graph);
     free(graph);
 }
 
