@@ -154,6 +154,17 @@ static int check_resources(struct journey *journey) {
     return 0;
 }
 
+/* An interpreter takes up to some 20 ns an operation, which no GPU's deadline foresees. */
+static double deadline_of(const struct journey *journey, const struct template *template,
+                          int case_index) {
+    struct plan plan;
+    struct error unheard;
+    if (!journey->bench->device->info.predicts ||
+        template_plan(template, &journey->request->genome, case_index, &plan, &unheard) < 0)
+        return journey->deadline_s;
+    return journey->deadline_s + 1e-7 * (double)plan.operations;
+}
+
 struct verify_case journey_case(const struct journey *journey, const struct template *template,
                                 int case_index, struct device_module *module) {
     return (struct verify_case){
@@ -165,7 +176,7 @@ struct verify_case journey_case(const struct journey *journey, const struct temp
         .genome = &journey->request->genome,
         .case_index = case_index,
         .module = module,
-        .deadline_s = journey->deadline_s,
+        .deadline_s = deadline_of(journey, template, case_index),
     };
 }
 
@@ -249,8 +260,7 @@ int bench_try(struct bench *bench, const struct trial_request *request,
     int status = travel(&journey, images);
     enum verdict verdict = result->outcome.verdict;
     /* A context that is lost takes its modules along; an emulated device loses none. */
-    if (bench->device->info.predicts ||
-        (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
+    if (bench->device->info.predicts || (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
         journey_unload(&journey);
     return status < 0 ? -1 : 0;
 }

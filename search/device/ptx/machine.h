@@ -269,7 +269,7 @@ struct block {
     uint8_t *registers;
     unsigned position[3];
     uint64_t step_limit; /* of counts->warp_instructions */
-    double deadline_s;   /* on the monotonic clock; 0: none */
+    double deadline_s;   /* on the clock of this thread; 0: none */
     uint8_t float_mode;  /* as the machine is set */
     struct block_barrier barriers[BARRIERS];
 };

@@ -139,7 +139,7 @@ struct ptx_launch {
     const void *arguments;
     size_t argument_bytes; /* kernel->argument_bytes */
     uint64_t step_limit;   /* warp instructions of the whole launch; 0 for 2^40 */
-    double deadline_s;     /* seconds from now; 0 for none */
+    double deadline_s;     /* seconds of processor time from now; 0 for none */
     uint64_t block_seed;   /* 0: blocks in ascending order; else in an order drawn from it */
 };
 
