@@ -238,7 +238,7 @@ static int measure_margin(struct calibration *it, double *margin) {
     const struct device_backend *backend = it->device->backend;
     const struct device_info *info = &it->device->info;
     struct device_sequence sequence = calibrate_busy(it->module, info->sm_count, 500, it->sink);
-    const struct device_timing timing = {.launches = 20, .deadline_s = deadline_s};
+    const struct device_timing timing = {.launches = duel_launches(5, 1), .deadline_s = deadline_s};
     char reason[REASON_SIZE];
     *margin = least_margin;
     for (int d = 0; d < DUELS; d++) {
@@ -255,7 +255,7 @@ static int measure_margin(struct calibration *it, double *margin) {
             verdict = duel_round(duel, 0, it->device, graphs, timing.launches, reason);
         if (verdict == VERDICT_OK) {
             duel_decide(duel, &outcome);
-            *margin = fmax(*margin, margin_factor * fmax(1 - outcome.low, outcome.high - 1));
+            *margin = fmax(*margin, margin_factor * fabs(outcome.ratio - 1));
         }
         duel_free(duel);
         for (int i = 0; i < DUEL_SIDES; i++)

@@ -11,8 +11,8 @@
  * that the tensor cores do: only wgmma reaches that, and our kernels do not use it fp32_tflops
  * multiply-adds launch_us       a kernel that does nothing, one of a hundred in a graph event_us
  * between two events with an empty graph between them: what a cold figure, of one call, holds too
- * much duel_margin     0.005, or half as much again as the widest A/A duel if that is more: a
- * kernel against itself, captured anew each time
+ * much duel_margin     0.005, or half as much again as the ratio farthest from 1 of twelve A/A
+ * duels if that is more: a kernel against itself, captured anew each time
  *
  * The figures are kept in $XDG_DATA_HOME/evotile/devices/UUID.json (~/.local/share where that is
  * not set) and hold for that device and driver; another driver, or a file that is damaged, has them

@@ -124,8 +124,8 @@ static int fight_case(struct duel *duel, const struct journey *sides[DUEL_SIDES]
                       enum verdict *verdict, char *reason, struct error *error) {
     const struct journey *challenger = sides[DUEL_CHALLENGER];
     const struct timing *timing = &challenger->bench->config->timing;
-    int launches = duel_launches(challenger->result->outcome.cases[c].warm.p50_us,
-                                 timing->input_sets, timing->launches);
+    int launches =
+        duel_launches(challenger->result->outcome.cases[c].warm.p50_us, timing->input_sets);
     struct measurement *measurements[DUEL_SIDES] = {NULL};
     int status = capture(sides, c, launches, round, measurements, verdict, reason, error);
     if (status == 0 && *verdict == VERDICT_OK) {

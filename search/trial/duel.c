@@ -33,7 +33,8 @@ void duel_free(struct duel *duel) {
     free(duel);
 }
 
-int duel_launches(double call_us, int sets, int most) {
+int duel_launches(double call_us, int sets) {
+    int most = DUEL_LAUNCHES_MAX;
     double fitting = floor(leg_us / call_us / sets) * sets;
     double largest = most >= sets ? most / sets * sets : most;
     return (int)fmax(1, fmin(fmax(fitting, sets), largest));

@@ -25,7 +25,7 @@
 
 #include "trial/watch.h"
 
-enum { DUEL_ROUNDS = 4, DUEL_BLOCKS_MAX = 250 };
+enum { DUEL_ROUNDS = 4, DUEL_BLOCKS_MAX = 250, DUEL_LAUNCHES_MAX = 100 };
 
 struct duel_settings {
     int blocks;       /* a round: 10 */
@@ -42,9 +42,10 @@ void duel_free(struct duel *duel);
 
 enum duel_side { DUEL_CHAMPION, DUEL_CHALLENGER, DUEL_SIDES };
 
-/* How many calls a graph has for a duel: about 0.4 ms of them, a multiple of the input sets, and
-   not more than `most`. */
-int duel_launches(double call_us, int sets, int most);
+/* How many calls a graph has for a duel: about 0.4 ms of them, a multiple of the input sets, at
+   most DUEL_LAUNCHES_MAX. Many short calls in one graph scatter less than many replays of a short
+   one. */
+int duel_launches(double call_us, int sets);
 
 /* One round of blocks in one case. Each graph holds `launches` calls. Anything but VERDICT_OK ends
    the duel. A round in which the GPU was throttled is fought again, up to three times. */

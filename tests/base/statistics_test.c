@@ -44,12 +44,74 @@ static void geometric_mean_multiplies(void **state) {
     NEAR(statistics_geometric_mean((double[]){1e-300, 1e300}, 2), 1);
 }
 
+/* ---- the bootstrap ---- */
+
+static double normal(struct random *random) {
+    double sum = 0;
+    for (int i = 0; i < 12; i++)
+        sum += random_uniform(random);
+    return sum - 6;
+}
+
+/* How often the interval of `count` normal values holds their true mean, in 1000. */
+static int coverage(int count, double confidence) {
+    struct random random;
+    int held = 0;
+    random_seed(&random, 11, (uint64_t)count);
+    for (int i = 0; i < 1000; i++) {
+        double values[40];
+        double low;
+        double high;
+        for (int k = 0; k < count; k++)
+            values[k] = 3 + 0.5 * normal(&random);
+        statistics_bootstrap_mean(values, count, confidence, 1000, &random, &low, &high);
+        assert_true(low <= high);
+        held += low <= 3 && 3 <= high;
+    }
+    return held;
+}
+
+static void the_interval_holds_the_mean(void **state) {
+    (void)state;
+    assert_in_range(coverage(40, 0.99), 975, 1000);
+    assert_in_range(coverage(10, 0.99), 955, 1000);
+    assert_in_range(coverage(40, 0.90), 870, 930);
+}
+
+static void the_interval_is_a_function_of_its_generator(void **state) {
+    (void)state;
+    const double values[] = {1, 2, 4, 8};
+    double low[2], high[2];
+    for (int i = 0; i < 2; i++) {
+        struct random random;
+        random_seed(&random, 5, 1);
+        statistics_bootstrap_mean(values, 4, 0.99, 500, &random, &low[i], &high[i]);
+    }
+    assert_true(low[0] == low[1] && high[0] == high[1]);
+    assert_true(low[0] < 3.75 && high[0] > 3.75);
+}
+
+static void equal_values_leave_no_doubt(void **state) {
+    (void)state;
+    struct random random;
+    double low, high;
+    const double values[] = {0.25, 0.25, 0.25};
+    random_seed(&random, 5, 1);
+    statistics_bootstrap_mean(values, 3, 0.99, 100, &random, &low, &high);
+    assert_true(low == 0.25 && high == 0.25);
+    statistics_bootstrap_mean(values, 1, 0.99, 100, &random, &low, &high);
+    assert_true(low == 0.25 && high == 0.25);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(median_is_the_middle),
         cmocka_unit_test(percentile_interpolates),
         cmocka_unit_test(samples_are_left_alone),
         cmocka_unit_test(geometric_mean_multiplies),
+        cmocka_unit_test(the_interval_holds_the_mean),
+        cmocka_unit_test(the_interval_is_a_function_of_its_generator),
+        cmocka_unit_test(equal_values_leave_no_doubt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,11 @@
+# Two recorded kernels against each other; on an emulated device, by their predictions.
+. "$ROOT/tests/cli/tell"
+small c.json
+"$EVOTILE" run c.json --out run >/dev/null 2>&1
+"$EVOTILE" duel run run
+"$EVOTILE" duel run:1 run:2 | sed 's/  A takes 0\.[0-9]* .*: A is faster/  A is faster/'
+"$EVOTILE" duel run:2 run --json --blocks 20 | grep -E '"(a|b|verdict|blocks|predicted|part)"' | tr -d '\t,'
+tell duel run run:999
+tell duel run run:x
+tell duel run
+tell duel run nowhere
