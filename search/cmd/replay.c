@@ -2,19 +2,21 @@
  */
 #include "base/log.h"
 #include "cmd/cmd.h"
-#include "cmd/recorded.h"
+#include "cmd/record.h"
 #include "cmd/solo.h"
 #include "store/store.h"
 
 #include <math.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 struct replaying {
-    const char *device;
+    struct records records;
+    int64_t rank, goal;
+    const char *device; /* NULL: the record's, else auto */
     double tolerance;
     bool json;
-    struct recorded *recorded;
     struct solo *solo;
     cJSON *rows;
     int failures;
@@ -24,7 +26,7 @@ struct replaying {
 
 /* Parts that replaying cannot change, and the cases, which a frozen kernel has one by one. */
 static bool worth_telling(const struct replaying *replaying, const struct key_difference *one) {
-    return !(one->part == KEY_CASES && replaying->recorded->scratch[0] != '\0');
+    return !(one->part == KEY_CASES && replaying->records.scratch[0] != '\0');
 }
 
 static void print_differences(const struct replaying *replaying, const struct record *record,
@@ -48,7 +50,7 @@ static void print_differences(const struct replaying *replaying, const struct re
 
 static int replay(struct replaying *replaying, struct record *record, struct error *error) {
     struct trial_result result;
-    if (recorded_genome(replaying->recorded, record, solo_device(replaying->solo), error) < 0)
+    if (record_genome(&replaying->records, record, solo_device(replaying->solo), error) < 0)
         return -1;
     record->request.full = true;
     record->request.seed = solo_fresh_seed();
@@ -89,14 +91,14 @@ static int replay(struct replaying *replaying, struct record *record, struct err
 static void tell_template_edits(const struct replaying *replaying) {
     char *folder = NULL;
     struct error ignored = {0};
-    struct store *store = store_open(replaying->recorded->from, STORE_READ, &ignored);
+    struct store *store = store_open(replaying->records.from, STORE_READ, &ignored);
     if (store == NULL)
         return;
     char *recorded = NULL;
     char hash[HASH_TEXT_SIZE];
     if (store_meta_get(store, "template_folder", &folder, &ignored) == 1 &&
         store_meta_get(store, "template_hash", &recorded, &ignored) == 1) {
-        struct config now = *replaying->recorded->config;
+        struct config now = *replaying->records.config;
         now.template_folder = folder;
         struct template *template =
             config_load_template(&now, 0, solo_device(replaying->solo), &ignored);
@@ -111,21 +113,21 @@ static void tell_template_edits(const struct replaying *replaying) {
 }
 
 static int replay_all(struct replaying *replaying, struct error *error) {
-    const char *device = replaying->device != NULL             ? replaying->device
-                         : replaying->recorded->device != NULL ? replaying->recorded->device
-                                                               : "auto";
-    replaying->solo = solo_new(replaying->recorded->config_path,
-                               replaying->recorded->template_folder, device, error);
+    const struct records *records = &replaying->records;
+    const char *device = replaying->device != NULL ? replaying->device
+                         : records->device != NULL ? records->device
+                                                   : "auto";
+    replaying->solo = solo_new(records->config_path, records->template_folder, device, error);
     if (replaying->solo == NULL)
         return -1;
-    if (replaying->recorded->scratch[0] == '\0')
+    if (replaying->records.scratch[0] == '\0')
         tell_template_edits(replaying);
-    for (int i = 0; i < replaying->recorded->count; i++)
-        if (replay(replaying, &replaying->recorded->records[i], error) < 0)
+    for (int i = 0; i < replaying->records.count; i++)
+        if (replay(replaying, &replaying->records.items[i], error) < 0)
             return -1;
     if (replaying->json) {
         cJSON *object = cJSON_CreateObject();
-        cJSON_AddStringToObject(object, "replayed", replaying->recorded->from);
+        cJSON_AddStringToObject(object, "replayed", replaying->records.from);
         cJSON_AddStringToObject(object, "device", solo_device(replaying->solo)->name);
         cJSON_AddNumberToObject(object, "tolerance_percent", replaying->tolerance);
         cJSON_AddItemReferenceToObject(object, "rows", replaying->rows);
@@ -138,29 +140,37 @@ static int replay_all(struct replaying *replaying, struct error *error) {
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct replaying replaying = {.tolerance = 5};
-    int64_t rank = 1;
-    int64_t goal = 0;
+    struct replaying *replaying = calloc(1, sizeof *replaying);
+    if (replaying == NULL)
+        BUG("out of memory");
+    replaying->rank = 1;
+    replaying->tolerance = 5;
     const struct option_row rows[] = {
-        {"rank", "K", "which of the board, from 1 (default: the champion)", OPTION_INTEGER, &rank},
-        {"goal", "K", "which of a per_case run's cases, from 0", OPTION_INTEGER, &goal},
+        {"rank", "K", "which of the board, from 1 (default: the champion)", OPTION_INTEGER,
+         &replaying->rank},
+        {"goal", "K", "which of a per_case run's cases, from 0", OPTION_INTEGER, &replaying->goal},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's)", OPTION_TEXT,
-         &replaying.device},
+         &replaying->device},
         {"tolerance", "PERCENT", "how much slower than the record is still fine (default 5)",
-         OPTION_NUMBER, &replaying.tolerance},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &replaying.json},
+         OPTION_NUMBER, &replaying->tolerance},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &replaying->json},
         {0},
     };
     struct error error = {0};
-    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0) {
+        free(replaying);
         return STATUS_USAGE;
+    }
     signal(SIGPIPE, SIG_IGN);
-    replaying.rows = cJSON_CreateArray();
-    replaying.recorded = recorded_open(argv[0], rank, goal, &error);
-    int status = replaying.recorded != NULL ? replay_all(&replaying, &error) : -1;
-    solo_free(replaying.solo);
-    recorded_close(replaying.recorded);
-    cJSON_Delete(replaying.rows);
+    replaying->rows = cJSON_CreateArray();
+    int status =
+        records_read(&replaying->records, argv[0], replaying->rank, replaying->goal, &error);
+    if (status == 0)
+        status = replay_all(replaying, &error);
+    solo_free(replaying->solo);
+    records_release(&replaying->records);
+    cJSON_Delete(replaying->rows);
+    free(replaying);
     return status < 0 ? error_report(&error) : status;
 }
 

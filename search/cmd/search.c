@@ -154,6 +154,9 @@ static int crown(struct session *session, const struct trial_result *result, str
         return -1;
     session->champions[result->goal].trial = champion->trial;
     session->champions[result->goal].when = clock_seconds();
+    int every = session->config->sanitize_every;
+    if (every > 0 && ++session->champions[result->goal].crowned % every == 0)
+        session->to_inspect = result->goal;
     genome_print(&champion->genome, session->templates[result->goal]->space, genome);
     if (session->goal_count > 1) {
         config_goal_name(session->config, result->goal, goal);
@@ -257,14 +260,19 @@ static int search(struct session *session, struct progress *progress, struct err
         return -1;
     while (signals < 2) {
         struct trial_result result;
-        while (signals == 0 && !nothing_left && budget_left(session) &&
+        /* Nothing may be timed beside compute-sanitizer. */
+        if (session->to_inspect >= 0 && pool_in_flight(session->pool) == 0) {
+            session_inspect(session, session->to_inspect);
+            session->to_inspect = -1;
+        }
+        while (signals == 0 && !nothing_left && session->to_inspect < 0 && budget_left(session) &&
                pool_in_flight(session->pool) < pool_capacity(session->pool)) {
             int asked = ask(session, exhausted, error);
             if (asked < 0)
                 return -1;
             nothing_left = asked == 0;
         }
-        if (pool_in_flight(session->pool) == 0)
+        if (pool_in_flight(session->pool) == 0 && session->to_inspect < 0)
             break;
         if (session->batch_open && clock_seconds() - session->batch_begun > batch_s &&
             close_batch(session, error) < 0)
@@ -301,6 +309,8 @@ int session_search(struct session *session, struct error *error) {
         if (close_batch(session, status < 0 ? &second : error) < 0)
             status = -1;
     }
+    if (status == 0 && signals == 0)
+        session_inspect_all(session);
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);
     return status < 0 ? -1 : signals > 0 ? 1 : 0;

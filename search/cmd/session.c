@@ -169,6 +169,7 @@ static int start_workers(struct session *session, const char *config_path,
 static int start_evolutions(struct session *session, const struct device_info *device,
                             struct error *error) {
     const struct config *config = session->config;
+    session->to_inspect = -1;
     session->goal_count = config_goal_count(config);
     for (int g = 0; g < session->goal_count; g++) {
         struct evolution_settings settings = evolution_defaults();
@@ -181,6 +182,7 @@ static int start_evolutions(struct session *session, const struct device_info *d
         if (session->templates[g] == NULL)
             return -1;
         session->champions[g].trial = STORE_NO_TRIAL;
+        session->champions[g].inspected = STORE_NO_TRIAL;
         session->evolutions[g] = evolution_new(session->templates[g]->space, &settings,
                                                config->seed, STRATEGY_STREAM + (uint64_t)g, error);
         if (session->evolutions[g] == NULL) {

@@ -40,12 +40,15 @@ struct session {
     int64_t asked, told; /* trials */
     int64_t told_before; /* of earlier sessions of the run */
     double seconds_before;
-    double begun; /* clock_seconds */
+    double begun;   /* clock_seconds */
+    int to_inspect; /* a goal whose champion is due for compute-sanitizer; -1: none */
     bool batch_open;
     double batch_begun;
     struct {
         int64_t trial;
-        double when; /* clock_seconds, 0: in an earlier session */
+        double when;       /* clock_seconds, 0: in an earlier session */
+        int64_t inspected; /* the last that went through compute-sanitizer */
+        int crowned;       /* in this session */
     } champions[CASES_MAX];
 };
 
@@ -70,6 +73,11 @@ bool session_is_finished(const struct session *session);
 /* Searches until the budget is spent, the space is exhausted, or a signal comes; then finishes what
    is in flight. 0: done, 1: interrupted. */
 int session_search(struct session *session, struct error *error);
+
+/* inspect.c: runs a goal's champion under compute-sanitizer, where that is installed and the device
+   is a GPU, and warns of what it finds; all goals' at the end of a search. It blocks. */
+void session_inspect(struct session *session, int goal);
+void session_inspect_all(struct session *session);
 
 void session_close(struct session *session);
 

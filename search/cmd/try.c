@@ -18,7 +18,7 @@ struct trying {
 static int try_genome(struct trying *trying, const struct genome *genome, uint64_t seed,
                       struct trial_result *result, struct error *error) {
     struct trial_request request = {
-        .goal = trying->goal, .genome = *genome, .full = true, .seed = seed};
+        .goal = trying->goal, .genome = *genome, .full = true, .promote = true, .seed = seed};
     return solo_try(trying->solo, &request, result, error);
 }
 

@@ -1,0 +1,85 @@
+/* Champions under compute-sanitizer, as part of a search. */
+#include "cmd/session.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cmd/solo.h"
+#include "trial/sanitize.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Of a search's time, at its end; every goal's champion takes some seconds a tool. */
+static const double share_of_search = 0.1;
+
+static void tell(struct session *session, int goal, int64_t trial,
+                 const struct findings findings[SANITIZER_COUNT]) {
+    char name[CASE_NAME_SIZE];
+    int clean = 0;
+    config_goal_name(session->config, goal, name);
+    for (int tool = 0; tool < SANITIZER_COUNT; tool++) {
+        clean += findings[tool].ran && findings[tool].count == 0;
+        if (findings[tool].count > 0)
+            log_warn("%s: the champion, trial %lld, is not clean: %s has %d findings: %s; do not "
+                     "use it, and see `evotile sanitize %s`",
+                     name, (long long)trial, sanitizer_name((enum sanitizer)tool),
+                     findings[tool].count, findings[tool].first, session->run_dir);
+        else if (!findings[tool].ran)
+            log_warn("%s: compute-sanitizer's %s did not run: %s; try `evotile sanitize %s`", name,
+                     sanitizer_name((enum sanitizer)tool), findings[tool].first, session->run_dir);
+    }
+    if (clean == SANITIZER_COUNT)
+        log_info("%s: the champion, trial %lld, is clean under compute-sanitizer's %d tools", name,
+                 (long long)trial, clean);
+}
+
+/* Whether there is a champion to look at, with what to look and where. */
+static bool worth_it(const struct session *session, int goal, char tool[PATH_SIZE]) {
+    const struct member *champion = evolution_champion(session->evolutions[goal]);
+    return champion != NULL && champion->trial != session->champions[goal].inspected &&
+           !pool_device(session->pool)->predicts && sanitize_find(tool, &(struct error){0}) == 0;
+}
+
+void session_inspect(struct session *session, int goal) {
+    const struct member *champion = evolution_champion(session->evolutions[goal]);
+    struct findings findings[SANITIZER_COUNT];
+    struct error error;
+    char tool[PATH_SIZE];
+    char program[PATH_SIZE];
+    char config_path[PATH_SIZE];
+    char template_folder[PATH_SIZE];
+    if (!worth_it(session, goal, tool))
+        return;
+    session->champions[goal].inspected = champion->trial;
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0 || session_files(session->run_dir, config_path, template_folder, &error) < 0)
+        return;
+    program[length] = '\0';
+    const struct sanitizing how = {tool, program, config_path, template_folder,
+                                   pool_device(session->pool)->spec};
+    const struct trial_request request = {
+        .goal = goal, .genome = champion->genome, .seed = solo_fresh_seed()};
+    if (sanitize_run(&how, &request, findings, &error) == 0)
+        tell(session, goal, champion->trial, findings);
+    else
+        log_warn("compute-sanitizer could not be run: %s", error.text);
+}
+
+void session_inspect_all(struct session *session) {
+    double start = clock_seconds();
+    double patience_s = share_of_search * (start - session->begun);
+    char tool[PATH_SIZE];
+    int left = 0;
+    for (int goal = 0; goal < session->goal_count; goal++) {
+        if (!worth_it(session, goal, tool))
+            continue;
+        if (goal == 0 || clock_seconds() - start < patience_s)
+            session_inspect(session, goal);
+        else
+            left++;
+    }
+    if (left > 0)
+        log_info("the champions of %d goals were not run under compute-sanitizer: `evotile "
+                 "sanitize %s --goal K` does it",
+                 left, session->run_dir);
+}

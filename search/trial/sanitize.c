@@ -1,0 +1,214 @@
+#include "trial/sanitize.h"
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "trial/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef EVOTILE_CUDA_HOME
+#define EVOTILE_CUDA_HOME "/usr/local/cuda"
+#endif
+
+enum { TOOL_DEADLINE_S = 300 };
+
+static const char *const names[SANITIZER_COUNT] = {
+    [SANITIZER_MEMCHECK] = "memcheck",
+    [SANITIZER_RACECHECK] = "racecheck",
+    [SANITIZER_SYNCCHECK] = "synccheck",
+    [SANITIZER_INITCHECK] = "initcheck",
+};
+
+const char *sanitizer_name(enum sanitizer sanitizer) {
+    return names[sanitizer];
+}
+
+/* ---- finding the tool ---- */
+
+static bool is_there(char path[PATH_SIZE], const char *folder, size_t length) {
+    static const char file[] = "/compute-sanitizer";
+    if (length == 0 || length + sizeof file > PATH_SIZE)
+        return false;
+    memcpy(path, folder, length);
+    memcpy(path + length, file, sizeof file);
+    return access(path, X_OK) == 0 && !path_is_dir(path);
+}
+
+int sanitize_find(char path[PATH_SIZE], struct error *error) {
+    const char *folder = getenv("PATH");
+    char toolkit[PATH_SIZE];
+    while (folder != NULL && *folder != '\0') {
+        size_t length = strcspn(folder, ":");
+        if (is_there(path, folder, length))
+            return 0;
+        folder += length + (folder[length] == ':');
+    }
+    const char *const homes[] = {getenv("CUDA_HOME"), EVOTILE_CUDA_HOME, "/usr/local/cuda"};
+    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++)
+        if (homes[i] != NULL && path_join(toolkit, homes[i], "bin", error) == 0 &&
+            is_there(path, toolkit, strlen(toolkit)))
+            return 0;
+    return error_set(error, "compute-sanitizer is not here: it is part of the CUDA Toolkit "
+                            "(cuda-sanitizer); install it, or put its folder on PATH");
+}
+
+/* ---- reading a report ---- */
+
+/* "========= ERROR SUMMARY: 3 errors", "========= RACECHECK SUMMARY: 1 hazard displayed ..." */
+static bool is_summary(const char *line, int *count) {
+    const char *at = strstr(line, "SUMMARY: ");
+    return at != NULL && sscanf(at, "SUMMARY: %d", count) == 1;
+}
+
+/* The first words of the first finding, and where it is. */
+static bool is_told(const char *line) {
+    static const char *const others[] = {"COMPUTE-SANITIZER", "SUMMARY", "Saved host backtrace",
+                                         "Host Frame", "Target application returned"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strstr(line, others[i]) != NULL)
+            return false;
+    return *line != '\0';
+}
+
+void sanitize_read(const char *report, struct findings *findings) {
+    static const char mark[] = "=========";
+    bool summed = false;
+    int told = 0;
+    findings->count = 0;
+    findings->first[0] = '\0';
+    for (const char *line = report; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        char text[512];
+        snprintf(text, sizeof text, "%.*s", (int)length, line);
+        line += length + (line[length] == '\n');
+        if (strncmp(text, mark, sizeof mark - 1) != 0)
+            continue;
+        const char *words = text + sizeof mark - 1;
+        words += strspn(words, " ");
+        if (is_summary(words, &findings->count))
+            summed = true;
+        else if (told < 2 && is_told(words)) {
+            size_t used = strlen(findings->first);
+            snprintf(findings->first + used, sizeof findings->first - used, "%s%s",
+                     used > 0 ? ", " : "", words);
+            told++;
+        }
+    }
+    findings->ran = summed;
+    if (!summed && told == 0)
+        snprintf(findings->first, sizeof findings->first, "its report has no summary");
+}
+
+/* ---- running ---- */
+
+/* Waits for the next message of the worker; false when it ended, or took too long. */
+static bool hear(struct process *child, double deadline, struct wire_message *message) {
+    struct error ignored;
+    char *line;
+    while ((line = process_line(child)) == NULL) {
+        double left = deadline - clock_seconds();
+        struct pollfd polled = {.fd = child->from, .events = POLLIN};
+        if (child->ended || left <= 0)
+            return false;
+        poll(&polled, 1, left < 1 ? 100 : 1000);
+        process_fill(child);
+    }
+    return wire_read(line, message, &ignored) == 0;
+}
+
+/* The worker's side of the talk: the device, then our request, then the result. */
+static void talk(struct process *child, const struct trial_request *request, char *problem,
+                 size_t size) {
+    double deadline = clock_seconds() + TOOL_DEADLINE_S;
+    struct wire_message message;
+    if (!hear(child, deadline, &message)) {
+        snprintf(problem, size, "the worker did not start under it");
+        return;
+    }
+    if (message.kind == WIRE_FAILURE) {
+        snprintf(problem, size, "%.200s", message.failure.text);
+        return;
+    }
+    char *line = wire_print_request(request);
+    process_send(child, line);
+    free(line);
+    if (!hear(child, deadline, &message)) {
+        snprintf(problem, size, "the worker ended without a result");
+        return;
+    }
+    if (message.kind == WIRE_FAILURE)
+        snprintf(problem, size, "%.200s", message.failure.text);
+    else if (message.kind == WIRE_RESULT && message.result.outcome.verdict != VERDICT_OK)
+        snprintf(problem, size, "%s: %.180s", verdict_name(message.result.outcome.verdict),
+                 message.result.outcome.reason);
+    trial_request_release(&message.request);
+    trial_result_release(&message.result);
+}
+
+static int run_tool(const struct sanitizing *how, enum sanitizer tool,
+                    const struct trial_request *request, const char *report_path,
+                    struct findings *findings, struct error *error) {
+    struct error ignored;
+    struct process child;
+    char problem[256] = "";
+    const char *const argv[] = {how->tool,
+                                "--tool",
+                                names[tool],
+                                "--log-file",
+                                report_path,
+                                how->program,
+                                "worker",
+                                "--role",
+                                "device",
+                                "--config",
+                                how->config_path,
+                                "--template",
+                                how->template_folder,
+                                "--device",
+                                how->device,
+                                NULL};
+    double start = clock_seconds();
+    if (process_start(&child, argv, error) < 0)
+        return -1;
+    talk(&child, request, problem, sizeof problem);
+    process_stop(&child, 30, NULL, 0); /* it writes its report when the worker has gone */
+    char *report = path_read_file(report_path, 64 << 20, NULL, &ignored);
+    if (report != NULL)
+        sanitize_read(report, findings);
+    else
+        snprintf(findings->first, sizeof findings->first, "it wrote no report");
+    free(report);
+    findings->seconds = clock_seconds() - start;
+    /* A candidate that fails under the tool is a finding, though the tool may have no words for it.
+     */
+    if (problem[0] != '\0' && findings->count == 0) {
+        findings->count = findings->ran ? 1 : 0;
+        snprintf(findings->first, sizeof findings->first, "%s", problem);
+    }
+    return 0;
+}
+
+int sanitize_run(const struct sanitizing *how, const struct trial_request *request,
+                 struct findings findings[SANITIZER_COUNT], struct error *error) {
+    const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+    struct trial_request watched = *request;
+    char report_path[PATH_SIZE];
+    int status = 0;
+    watched.watched = true;
+    if (path_join(report_path, temporary, "evotile-sanitize-XXXXXX", error) < 0)
+        return -1;
+    int file = mkstemp(report_path);
+    if (file < 0)
+        return error_set(error, "cannot write in %s: %s; set TMPDIR", temporary, strerror(errno));
+    close(file);
+    for (int tool = 0; tool < SANITIZER_COUNT && status == 0; tool++) {
+        findings[tool] = (struct findings){.ran = false};
+        status = run_tool(how, (enum sanitizer)tool, &watched, report_path, &findings[tool], error);
+    }
+    unlink(report_path);
+    return status;
+}
