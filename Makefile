@@ -181,6 +181,14 @@ check-gpu: deps ## those and the tests that need a GPU (SKIP without one)
 	@$(anew) built gpu-built
 	@BUILD=$(BUILD) tests/run --gpu
 
+check-kill: deps ## kill a run and resume it, KILLS (200) times
+	@$(anew) built
+	@KILLS=$(or $(KILLS),200) TEST_SECONDS=3600 BUILD=$(BUILD) tests/run resume/kill
+
+check-genomes: deps ## GENOMES (100) random genomes of each variant on the emulated device
+	@$(anew) built
+	@GENOMES=$(or $(GENOMES),100) TEST_SECONDS=3600 BUILD=$(BUILD) tests/run emulated/genomes
+
 built: $(BUILD)/evotile $(tests) $(fuzzers)
 gpu-built: $(gpu_tests)
 
@@ -230,5 +238,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-fuzz check check-gpu built gpu-built fuzz fuzz-built floors lint demo bundle \
+.PHONY: all deps deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint demo bundle \
         install clean help FORCE
