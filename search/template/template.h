@@ -103,8 +103,8 @@ enum fill {
     FILL_CONSTANT, /* value */
     FILL_SPIKES,   /* N(0, 1), but one row in 64 has `value` in a column, which is the same in all
                       tensors */
-    FILL_EXTREMES, /* N(0, 1), but one element in 256 is `value` of the dtype's largest number, of
-                      either sign */
+    FILL_EXTREMES, /* N(0, 1), but one element in 256 is `value` of the dtype's largest number; of
+                      one sign in a column, for no honest sum survives two that cancel */
     FILL_COUNT
 };
 #define FILL_NORMAL_MOST 6.8

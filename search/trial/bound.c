@@ -6,7 +6,7 @@ static const double tensor_multiple = 2;
 static const double row_multiple = 4;
 static const double element_multiple = 4;
 static const double tile_share = 0.25;
-static const double relaxed_roundings = 64;
+static const double relaxed_roundings = 32;
 
 struct errors bound_honest(const struct comparison *plain, enum dtype dtype,
                            const struct plan *plan) {

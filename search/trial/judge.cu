@@ -59,7 +59,7 @@ __device__ float filled(int fill, float value, float largest, u64 seed, u64 patt
     u64 bits = mixed(seed ^ (i * 0x9e3779b97f4a7c15ull));
     if (bits % 256 != 0 && i != mixed(seed) % elements)
         return random;
-    return (bits >> 32 & 1) ? value * largest : -value * largest;
+    return (mixed(seed + i % row) & 1) ? value * largest : -value * largest;
 }
 
 // In a tensor of integers element i becomes a hash.

@@ -46,7 +46,7 @@ static void relaxed_stays_below_a_dropped_tile(void **state) {
             struct errors bound = bound_honest(&plain, DTYPE_F16, &plan);
             if (plan.dropped_tile > 4e-3)
                 assert_true(bound.relative_l2 < plan.dropped_tile / 3);
-            assert_true(bound.relative_l2 <= 64 * 0x1p-11);
+            assert_true(bound.relative_l2 <= 32 * 0x1p-11);
             assert_true(bound.relative_l2 >= 4e-4);
         }
 }
@@ -105,7 +105,7 @@ static void honest_kernels_are_within(void **state) {
     random_seed(&random, 3, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         judged_load(&judged, rows[i].folder, rows[i].shape);
-        for (int n = 0; n < 3; n++) {
+        for (int n = 0; n < 2; n++) {
             struct genome genome = genome_default(judged.template->space);
             if (n > 0)
                 assert_true(space_sample(judged.template->space, &random, &genome));
@@ -124,6 +124,7 @@ static void a_dropped_tile_is_caught(void **state) {
         "{\"B\":1,\"H\":2,\"S\":200,\"D\":64}",
         "{\"B\":1,\"H\":1,\"S\":256,\"D\":128,\"CAUSAL\":1}",
         "{\"B\":1,\"H\":1,\"S\":64,\"S_KV\":512,\"D\":64}",
+        "{\"B\":1,\"H\":1,\"S\":4,\"S_KV\":16384,\"D\":64}",
     };
     struct random random;
     int split = 0;
@@ -134,7 +135,7 @@ static void a_dropped_tile_is_caught(void **state) {
         const struct template *template = judged.template;
         int64_t keys = template_dimension(template, &template->cases[0], "S_KV", 0);
         bool causal = template_dimension(template, &template->cases[0], "CAUSAL", 0) != 0;
-        for (int n = 0; n < 5; n++) {
+        for (int n = 0; n < 4; n++) {
             struct genome genome;
             struct judgement found;
             char reason[REASON_SIZE];

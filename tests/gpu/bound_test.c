@@ -1,0 +1,205 @@
+/* The bound on a real GPU: honest genomes within it, mutants beyond it, and what flush memory
+ * traps. EVOTILE_GENOMES (default 3) honest genomes a shape and as many mutants, drawn from
+ * EVOTILE_SEED.
+ */
+#include "trial/judged.h"
+
+#include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ATTENTION "templates/attention_fwd"
+
+static int setting(const char *name, int otherwise) {
+    return getenv(name) != NULL ? atoi(getenv(name)) : otherwise;
+}
+
+/* ---- flush memory; each in a child, whose context is lost ---- */
+
+static const char probe_source[] =
+    "extern \"C\" __global__ void probe(const char *tensor, long long at, char *out) {\n"
+    "    *out = tensor[at];\n"
+    "}\n";
+
+/* Reads byte `at` of a tensor of `bytes` bytes; exits with the verdict. */
+static void read_in_child(size_t bytes, bool at_end, int64_t at) {
+    struct judged judged;
+    struct error error = {0};
+    char reason[REASON_SIZE];
+    uint64_t tensor;
+    uint64_t out;
+    judged_open(&judged, "cuda:0");
+    judged_compile(&judged, strdup(probe_source), NULL, &judged.candidate);
+    const struct device_backend *backend = judged.device->backend;
+    if (backend->memory_new_flush(judged.device, "tensor", bytes, at_end, &tensor, &error) < 0 ||
+        backend->memory_new(judged.device, "out", 1, &out, &error) < 0)
+        _exit(100);
+    struct device_sequence sequence = {.count = 1};
+    struct device_launch *launch = &sequence.launches[0];
+    *launch = (struct device_launch){.module = judged.candidate,
+                                     .kernel = "probe",
+                                     .grid = {1, 1, 1},
+                                     .block = {1, 1, 1},
+                                     .argument_count = 3,
+                                     .arguments = {{.size = 8}, {.size = 8}, {.size = 8}}};
+    memcpy(launch->arguments[0].bytes, &tensor, 8);
+    memcpy(launch->arguments[1].bytes, &at, 8);
+    memcpy(launch->arguments[2].bytes, &out, 8);
+    _exit((int)backend->run(judged.device, &sequence, 5, reason));
+}
+
+static enum verdict verdict_of(size_t bytes, bool at_end, int64_t at) {
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        read_in_child(bytes, at_end, at);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return (enum verdict)WEXITSTATUS(status);
+}
+
+static void reads_beyond_flush_memory_are_trapped(void **state) {
+    (void)state;
+    static const size_t sizes[] = {16, 4096, 3000000, 2 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int64_t bytes = (int64_t)sizes[i];
+        assert_int_equal(verdict_of(sizes[i], false, 0), VERDICT_OK);
+        assert_int_equal(verdict_of(sizes[i], false, -1), VERDICT_CRASHED);
+        assert_int_equal(verdict_of(sizes[i], true, bytes - 1), VERDICT_OK);
+        assert_int_equal(verdict_of(sizes[i], true, bytes), VERDICT_CRASHED);
+    }
+}
+
+/* ---- the bound ---- */
+
+static const char *const shapes[] = {
+    "{\"B\":1,\"H\":2,\"S\":128,\"D\":64}",
+    "{\"B\":1,\"H\":2,\"S\":300,\"D\":64,\"CAUSAL\":1}",
+    "{\"B\":2,\"H\":8,\"S\":512,\"D\":64}",
+    "{\"B\":1,\"H\":2,\"S\":1000,\"D\":128}",
+    "{\"B\":1,\"H\":2,\"S\":777,\"S_KV\":500,\"D\":128,\"CAUSAL\":1}",
+    "{\"B\":1,\"H\":4,\"S\":4096,\"D\":64}",
+    "{\"B\":1,\"H\":2,\"S\":4096,\"D\":128,\"CAUSAL\":1}",
+    "{\"B\":1,\"H\":1,\"S\":16384,\"D\":64}",
+};
+
+/* The largest error seen, as a share of its bound. */
+struct shares {
+    struct errors worst;
+    int tried;
+};
+
+static void note(struct shares *shares, const struct judgement *found) {
+    const struct errors share = {found->errors.relative_l2 / found->bound.relative_l2,
+                                 found->errors.row_relative_l2 / found->bound.row_relative_l2,
+                                 found->errors.max_absolute / found->bound.max_absolute};
+    errors_worst(&shares->worst, &share);
+    shares->tried++;
+}
+
+static void try_honest(struct judged *judged, const char *shape, struct random *random,
+                       struct shares shares[2], int *rejected) {
+    struct genome genome;
+    struct plan plan;
+    struct error error = {0};
+    char reason[REASON_SIZE];
+    char text[GENOME_TEXT_SIZE];
+    const struct template *template = judged->template;
+    assert_true(space_sample(template->space, random, &genome));
+    must(template_plan(template, &genome, 0, &plan, &error), &error);
+    judged_build(judged, &genome, NULL, NULL);
+    for (int r = -1; r < template->stress_count; r++) {
+        struct judgement found;
+        const struct verify_input input = {
+            .seed = random_next(random),
+            .stress = r >= 0 ? &template->stresses[r] : NULL,
+            .placement = (enum placement)random_below(random, 3),
+            .twice = r < 0,
+        };
+        if (r >= 0 && !verify_bears(&plan, template, input.stress))
+            continue;
+        enum verdict verdict = judged_try(judged, &input, &found, reason);
+        note(&shares[plan.limited_range], &found);
+        if (verdict == VERDICT_OK)
+            continue;
+        (*rejected)++;
+        genome_print(&genome, template->space, text);
+        print_error("REJECTED %s, %s inputs: %s\n  %s\n", shape,
+                    r >= 0 ? input.stress->name : "random", reason, text);
+    }
+}
+
+static void try_mutant(struct judged *judged, const char *shape, struct random *random,
+                       double *least, int *accepted) {
+    const struct template *template = judged->template;
+    int64_t keys = template_dimension(template, &template->cases[0], "S_KV", 0);
+    bool causal = template_dimension(template, &template->cases[0], "CAUSAL", 0) != 0;
+    bool ragged = template_dimension(template, &template->cases[0], "S", 0) != keys;
+    struct genome genome;
+    struct judgement found;
+    char reason[REASON_SIZE];
+    char text[GENOME_TEXT_SIZE];
+    assert_true(space_sample(template->space, random, &genome));
+    int64_t tile = gene_value(template, &genome, "BLOCK_N");
+    uint64_t tiles = keys / tile > 0 ? (uint64_t)(keys / tile) : 1;
+    struct dropped dropped = {.one_unit = !ragged && random_below(random, 2) == 1};
+    dropped.tile = causal && dropped.one_unit ? 0 : (int)random_below(random, tiles);
+    judged_build(judged, &genome, drop_tile, &dropped);
+    const struct verify_input input = {.seed = random_next(random)};
+    enum verdict verdict = judged_try(judged, &input, &found, reason);
+    *least = fmin(*least, fmax(found.errors.relative_l2 / found.bound.relative_l2,
+                               found.errors.row_relative_l2 / found.bound.row_relative_l2));
+    if (verdict == VERDICT_WRONG)
+        return;
+    (*accepted)++;
+    genome_print(&genome, template->space, text);
+    print_error("ACCEPTED %s without tile %d%s (%s): error %.2e of %.2e, row %.2e of %.2e\n  %s\n",
+                shape, dropped.tile, dropped.one_unit ? " of one unit" : "", verdict_name(verdict),
+                found.errors.relative_l2, found.bound.relative_l2, found.errors.row_relative_l2,
+                found.bound.row_relative_l2, text);
+}
+
+static void honest_within_and_mutants_beyond(void **state) {
+    (void)state;
+    int genomes = setting("EVOTILE_GENOMES", 3);
+    int rejected = 0;
+    int accepted = 0;
+    int mutants = 0;
+    struct shares all[2] = {{{0, 0, 0}, 0}, {{0, 0, 0}, 0}};
+    struct random random;
+    struct judged judged;
+    judged_open(&judged, "cuda:0");
+    random_seed(&random, (uint64_t)setting("EVOTILE_SEED", 1), 1);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct shares shares[2] = {{{0, 0, 0}, 0}, {{0, 0, 0}, 0}};
+        double least = INFINITY;
+        judged_load(&judged, ATTENTION, shapes[i]);
+        for (int n = 0; n < genomes; n++)
+            try_honest(&judged, shapes[i], &random, shares, &rejected);
+        for (int n = 0; n < genomes; n++, mutants++)
+            try_mutant(&judged, shapes[i], &random, &least, &accepted);
+        for (int k = 0; k < 2; k++) {
+            if (shares[k].tried > 0)
+                print_message("%-55s %s %4d inputs: of the bound %.2f L2, %.2f row, %.2f element\n",
+                              shapes[i], k ? "limited" : "full   ", shares[k].tried,
+                              shares[k].worst.relative_l2, shares[k].worst.row_relative_l2,
+                              shares[k].worst.max_absolute);
+            errors_worst(&all[k].worst, &shares[k].worst);
+            all[k].tried += shares[k].tried;
+        }
+        print_message("%-55s mutants: at least %.1f times the bound\n", shapes[i], least);
+    }
+    print_message("all: %d full, %d limited inputs, %d rejected; %d mutants, %d accepted\n",
+                  all[0].tried, all[1].tried, rejected, mutants, accepted);
+    judged_close(&judged);
+    assert_int_equal(rejected, 0);
+    assert_int_equal(accepted, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_beyond_flush_memory_are_trapped),
+        cmocka_unit_test(honest_within_and_mutants_beyond),
+    };
+    return cmocka_run_group_tests_name("bound on a GPU", tests, NULL, NULL);
+}

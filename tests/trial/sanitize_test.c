@@ -1,0 +1,63 @@
+/* sanitize: what the tools' reports come to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trial/sanitize.h"
+
+static void reads_reports(void **state) {
+    (void)state;
+    static const struct {
+        const char *report;
+        bool ran;
+        int count;
+        const char *first;
+    } rows[] = {
+        {"========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n", true, 0, ""},
+        {"========= COMPUTE-SANITIZER\n"
+         "========= Invalid __global__ read of size 4 bytes\n"
+         "=========     at attention_fwd+0x1b0\n"
+         "=========     by thread (0,0,0) in block (0,0,0)\n"
+         "=========     Saved host backtrace up to driver entry point at kernel launch time\n"
+         "========= ERROR SUMMARY: 12 errors\n",
+         true, 12, "Invalid __global__ read of size 4 bytes, at attention_fwd+0x1b0"},
+        {"========= COMPUTE-SANITIZER\n"
+         "========= Error: Race reported between Write access at k+0x90 and Read access at k+0xd0\n"
+         "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n",
+         true, 1, "Error: Race reported between Write access at k+0x90 and Read access at k+0xd0"},
+        {"========= COMPUTE-SANITIZER\n========= Error: No supported GPU\n", false, 0,
+         "Error: No supported GPU"},
+        {"", false, 0, "its report has no summary"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct findings findings = {.ran = false};
+        sanitize_read(rows[i].report, &findings);
+        assert_int_equal(findings.ran, rows[i].ran);
+        assert_int_equal(findings.count, rows[i].count);
+        assert_string_equal(findings.first, rows[i].first);
+    }
+}
+
+static void a_missing_tool_has_a_remedy(void **state) {
+    (void)state;
+    struct error error = {0};
+    char path[PATH_SIZE];
+    setenv("PATH", "/nowhere", 1);
+    unsetenv("CUDA_HOME");
+    if (sanitize_find(path, &error) < 0)
+        assert_non_null(strstr(error.text, "install it"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_reports),
+        cmocka_unit_test(a_missing_tool_has_a_remedy),
+    };
+    return cmocka_run_group_tests_name("sanitize", tests, NULL, NULL);
+}
