@@ -224,7 +224,7 @@ demo: deps ## the main job in about a minute: results/demo and kernels/demo
 
 bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with build/evotile
 	mkdir -p $(BUILD)/lib
-	cp -L $$(ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|stdc\+\+)\./ { print $$3 }') $(BUILD)/lib
+	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
 
 share := $(DESTDIR)$(PREFIX)/share/evotile
 install: $(BUILD)/evotile ## to PREFIX (/usr/local), below DESTDIR

@@ -6,7 +6,7 @@
 
 static const struct verb *const verbs[] = {
     &verb_doctor, &verb_space,  &verb_run,    &verb_resume, &verb_board,
-    &verb_try,    &verb_replay, &verb_export, &verb_sanitize, &verb_worker,
+    &verb_try,    &verb_replay, &verb_duel,   &verb_export, &verb_sanitize, &verb_worker,
 };
 
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
