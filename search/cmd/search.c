@@ -73,7 +73,7 @@ static int close_batch(struct session *session, struct error *error) {
 
 /* ---- asking ---- */
 
-/* Who beats the champion's score fights it on the device. */
+/* Who comes near the champion's score fights it on the device. */
 static void submit(struct session *session, int64_t number, int goal, const struct genome *genome) {
     const struct member *champion = evolution_champion(session->evolutions[goal]);
     struct trial_request request = {

@@ -29,7 +29,8 @@ struct timing {
     int duel_blocks;    /* a round: 10 */
     double duel_margin; /* a ratio within 1 +- this decides nothing: 0.005, or what A/A duels on the
                            device showed, if that is more */
-    double case_tolerance; /* no case may be slower than the champion's by more: 0.02 */
+    double case_tolerance; /* no case may be slower than the champion's by more, and who is
+                              timed within it fights a duel: 0.02 */
 };
 
 struct config {
@@ -39,7 +40,7 @@ struct config {
     enum objective objective;
     int case_count;
     struct shape cases[CASES_MAX];
-    int held_out_count;   /* cases that only champions are checked on */
+    int held_out_count; /* cases that only champions are checked on */
     struct shape held_out[CASES_MAX];
     int smem_limit_bytes; /* a block: 49152 */
     bool limited_range;   /* whether genomes of a limited input range are valid: true */
@@ -80,8 +81,8 @@ struct template *config_load_template(const struct config *config, int goal,
                                       const struct device_info *device, struct error *error);
 
 /* The template loaded for the held-out cases, of which there must be some. */
-struct template *config_load_held_out(const struct config *config,
-                                      const struct device_info *device, struct error *error);
+struct template *config_load_held_out(const struct config *config, const struct device_info *device,
+                                      struct error *error);
 
 /* "90s", "15m", "8h", "1h30m" or hh:mm:ss, in seconds. */
 int config_parse_duration(const char *text, double *seconds, struct error *error);

@@ -99,8 +99,7 @@ struct outcome {
     struct resources resources; /* of the launch with the most shared memory */
     double compile_s, verify_s, measure_s;
     double score_us; /* geometric mean of warm p50 over the cases: lower is better; 0 unless ok.
-                        After a duel: the champion's score by the ratio measured there, but above
-                        it unless the duel was won */
+                        Above the champion's after a duel that was not won */
     struct duel_outcome duel;
     struct conditions conditions;
 };

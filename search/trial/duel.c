@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { LEG_SAMPLES_MAX = 8, ROUND_TRIES = 3, RESAMPLES = 2000, LEGS = 4 };
-static const double leg_us = 400;
+static const double leg_us = 320;
 static const double confidence = 0.99;
 
 struct duel {

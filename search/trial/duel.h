@@ -42,7 +42,7 @@ void duel_free(struct duel *duel);
 
 enum duel_side { DUEL_CHAMPION, DUEL_CHALLENGER, DUEL_SIDES };
 
-/* How many calls a graph has for a duel: about 0.4 ms of them, a multiple of the input sets, at
+/* How many calls a graph has for a duel: about 0.3 ms of them, a multiple of the input sets, at
    most DUEL_LAUNCHES_MAX. Many short calls in one graph scatter less than many replays of a short
    one. */
 int duel_launches(double call_us, int sets);

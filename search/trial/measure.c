@@ -3,6 +3,7 @@
 #include "base/statistics.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { BLOCK_TRIES = 3 };
 
@@ -14,6 +15,7 @@ struct measurement {
     struct device_sequence sequences[SETS_MAX];
     struct device_graph *warm, *cold;
     bool warmed;
+    bool shared[TENSORS_MAX]; /* with settings.beside */
 };
 
 /* A prediction needs no inputs, and takes none in rotation. */
@@ -26,6 +28,30 @@ static int fill(struct measurement *it, struct error *error) {
         buffers_sequence(&it->buffers, s, it->one.module, &it->sequences[s]);
     }
     return 0;
+}
+
+static bool alike(const struct measurement *a, const struct measurement *b, int t) {
+    return t < b->one.template->tensor_count && b->plan.tensors[t].present &&
+           a->plan.tensors[t].present && a->plan.tensors[t].bytes == b->plan.tensors[t].bytes &&
+           a->plan.tensors[t].dtype == b->plan.tensors[t].dtype &&
+           strcmp(a->one.template->tensors[t].name, b->one.template->tensors[t].name) == 0;
+}
+
+static void share(struct measurement *it, const struct measurement *with) {
+    for (int t = 0; t < it->one.template->tensor_count; t++) {
+        it->shared[t] = it->buffers.set_count == with->buffers.set_count && alike(it, with, t);
+        for (int s = 0; it->shared[t] && s < it->buffers.set_count; s++) {
+            it->one.device->backend->memory_free(it->one.device, it->buffers.tensors[s][t]);
+            it->buffers.tensors[s][t] = with->buffers.tensors[s][t];
+        }
+    }
+}
+
+static void release_buffers(struct measurement *it) {
+    for (int t = 0; t < it->one.template->tensor_count; t++)
+        for (int s = 0; it->shared[t] && s < it->buffers.set_count; s++)
+            it->buffers.tensors[s][t] = 0;
+    buffers_release(&it->buffers);
 }
 
 static enum verdict capture(struct measurement *it, int launches, bool cold,
@@ -54,6 +80,8 @@ int measurement_new(const struct verify_case *one, const struct measure_settings
         free(it);
         return -1;
     }
+    if (settings->beside != NULL)
+        share(it, settings->beside);
     int status = fill(it, error);
     if (status == 0)
         *verdict = capture(it, settings->launches, false, &it->warm, reason);
@@ -73,7 +101,7 @@ void measurement_free(struct measurement *measurement) {
         device->backend->graph_free(device, measurement->warm);
     if (measurement->cold != NULL)
         device->backend->graph_free(device, measurement->cold);
-    buffers_release(&measurement->buffers);
+    release_buffers(measurement);
     free(measurement);
 }
 

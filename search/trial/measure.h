@@ -30,6 +30,10 @@ struct measure_settings {
     double warmup_us; /* of replays before the first warm sample */
     uint64_t seed;    /* of the inputs */
     struct watch *watch;
+    /* NULL, or another measurement of the same case, which lives as long: tensors that are alike in
+       both are then one. Where a tensor lies changes a call's time by up to a percent, steadily,
+       which a duel is not to decide. */
+    const struct measurement *beside;
 };
 
 /* Makes the input sets and captures the warm graph. Returns 0 with a verdict (its reason too unless

@@ -40,14 +40,14 @@ struct trial_request {
     int goal;
     struct genome genome;
     bool full;                /* no race: always the full timing */
-    bool promote; /* checked as a champion must be, whatever its score */
-    bool watched; /* small cases only, no timing: a tool watches */
+    bool promote;             /* checked as a champion must be, whatever its score */
+    bool watched;             /* small cases only, no timing: a tool watches */
     double champion_us;       /* score of the goal's champion, 0 when there is none: sets race and
                                  deadlines */
     uint64_t seed;            /* of the inputs; differs from one trial to the next */
     char *sources[CASES_MAX]; /* files to compile in place of the template's text, at the index of
                                  a variant's first case; owned, mostly NULL */
-    struct trial_rival rival; /* the champion: who beats its score fights it */
+    struct trial_rival rival; /* the champion: who comes near its score fights it */
     int duel_blocks;          /* more than 0: the duel is fought however slow the candidate, in at
                                  least so many blocks, and the rival is verified first */
 };
