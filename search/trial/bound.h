@@ -24,10 +24,10 @@
  * 32 u: a sum in half is a random walk of one rounding an addition, which after 16384 terms in
  * steps of 16 has gone sqrt(1024) u. Rows and elements in the proportion of above.
  *
- * On an H200, 97 random full genomes of attention_fwd (582 inputs, stress and all, lengths to 4096)
- * came to at most 0.31, 0.38 and 0.35 of the three bounds, 358 relaxed ones (1074 inputs) to 0.26;
- * of 455 that drop one tile of keys, some in a single tile of queries, the least was 2.9 times
- * above a bound.
+ * On an H200, 97 random full genomes of a tensor-core kernel (582 inputs, stress and all, lengths
+ * to 4096) came to at most 0.31, 0.38 and 0.35 of the three bounds, 358 relaxed ones (1074 inputs)
+ * to 0.26; of 455 that drop one tile of keys, some in a single tile of queries, the least was 2.9
+ * times above a bound.
  */
 #ifndef EVOTILE_TRIAL_BOUND_H
 #define EVOTILE_TRIAL_BOUND_H

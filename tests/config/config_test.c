@@ -42,6 +42,9 @@ static void defaults(void **state) {
     assert_int_equal(config->cases[0].values[1], 3);
     assert_int_equal(config->cases[0].values[2], 0); /* F32's default */
     assert_int_equal(config->smem_limit_bytes, 49152);
+    assert_true(config->limited_range);
+    assert_int_equal(config->held_out_count, 0);
+    assert_int_equal(config->sanitize_every, 0);
     assert_int_equal(config->narrowing_count, 0);
     assert_string_equal(config->device, "auto");
     assert_int_equal(config->seed, 1);
@@ -66,10 +69,11 @@ static void every_key(void **state) {
     struct config *config = load(
         "{ \"about\": \"x\", \"template\": \"softmax_rows\", \"objective\": \"per_case\",\n"
         "\"cases\": [{ \"ROWS\": 2, \"COLS\": 3 }, { \"ROWS\": 2, \"COLS\": 3, \"F32\": 1 }],\n"
-        "\"genes\": { \"THREADS\": [64, 128] }, \"limits\": { \"smem_bytes\": 2048 },\n"
+        "\"genes\": { \"THREADS\": [64, 128] }, \"limits\": { \"smem_bytes\": 2048,\n"
+        "  \"limited_range\": false }, \"held_out\": [{ \"ROWS\": 5, \"COLS\": 7 }],\n"
         "\"budget\": { \"trials\": 7, \"time\": \"1h30m\" },\n"
         "\"search\": { \"strategy\": \"random\", \"population\": 2, \"initial\": 3,\n"
-        "  \"exploration\": 0.5 },\n"
+        "  \"exploration\": 0.5, \"sanitize_every\": 9 },\n"
         "\"timing\": { \"input_sets\": 1, \"launches\": 2, \"samples\": 3, \"race_samples\": 4,\n"
         "  \"race_margin\": 0.5, \"warmup_ms\": 6, \"inputs\": 7 },\n"
         "\"seed\": \"9223372036854775807\", \"device\": \"cuda:3\" }");
@@ -81,6 +85,10 @@ static void every_key(void **state) {
     assert_int_equal(config->narrowings[0].count, 2);
     assert_string_equal(config->narrowings[0].values[1], "128");
     assert_int_equal(config->smem_limit_bytes, 2048);
+    assert_false(config->limited_range);
+    assert_int_equal(config->sanitize_every, 9);
+    assert_int_equal(config->held_out_count, 1);
+    assert_int_equal(config->held_out[0].values[1], 7);
     assert_int_equal(config->trials, 7);
     assert_true(config->seconds == 5400);
     assert_string_equal(config->strategy, "random");
@@ -140,6 +148,13 @@ static void mistakes(void **state) {
          "c.json:2: objective: must be shorter than 16 letters"},
         {WITH("\"limits\": { \"smem\": 1 }"),
          "c.json:2: limits.smem: unknown key; did you mean \"smem_bytes\"?"},
+        {WITH("\"held_out\": []"), "c.json:2: held_out: must have 1 to 64 cases"},
+        {WITH("\"held_out\": [{ \"ROWS\": 2, \"COLS\": 3, \"F32\": 1 }]"),
+         "c.json:2: held_out[0]: has specialised dimensions of no case, so that nothing is "
+         "compiled "
+         "for it"},
+        {WITH("\"limits\": { \"limited_range\": 1 }"),
+         "c.json:2: limits.limited_range: must be true or false"},
         {WITH("\"limits\": { \"smem_bytes\": 12 }"),
          "c.json:2: limits.smem_bytes: must lie between 1024 and 1048576"},
         {WITH("\"limits\": []"), "c.json:2: limits: must be an object: { ... }"},
@@ -279,6 +294,37 @@ static void goals(void **state) {
     config_free(config);
 }
 
+/* Sums in half are of a limited range, and so forbidden. */
+static void a_config_forbids_limited_ranges(void **state) {
+    (void)state;
+    static const char *const limits[] = {"", ", \"limits\": { \"limited_range\": false }"};
+    for (int forbidden = 0; forbidden < 2; forbidden++) {
+        struct error error = {0};
+        struct problem problem;
+        struct genome genome;
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{ \"template\": \"attention_fwd\", \"cases\": [{ \"B\": 1, \"H\": 1, \"S\": 64, "
+                 "\"D\": 64 }],\n\"held_out\": [{ \"B\": 2, \"H\": 1, \"S\": 99, \"D\": 64 }]%s }",
+                 limits[forbidden]);
+        struct config *config = config_from_text("c.json", text, "templates/attention_fwd", &error);
+        assert_non_null(config);
+        struct template *template = config_load_template(config, 0, &device, &error);
+        assert_non_null(template);
+        assert_int_equal(genome_parse(&genome, template->space, "ACC_PV=f16", &error), 0);
+        assert_int_equal(space_check(template->space, &genome, &problem), !forbidden);
+        if (forbidden)
+            assert_non_null(strstr(problem.text, "forbids genomes of a limited input range"));
+        struct template *held_out = config_load_held_out(config, &device, &error);
+        assert_non_null(held_out);
+        assert_int_equal(held_out->case_count, 1);
+        assert_int_equal(template_dimension(held_out, &held_out->cases[0], "S", 0), 99);
+        template_free(held_out);
+        template_free(template);
+        config_free(config);
+    }
+}
+
 static void durations(void **state) {
     (void)state;
     static const struct {
@@ -339,6 +385,7 @@ int main(void) {
         cmocka_unit_test(too_many_cases),
         cmocka_unit_test(missing_things),
         cmocka_unit_test(goals),
+        cmocka_unit_test(a_config_forbids_limited_ranges),
         cmocka_unit_test(durations),
         cmocka_unit_test(shipped_configs_are_valid),
     };
