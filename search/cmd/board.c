@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/statistics.h"
+#include "cmd/preset.h"
 #include "cmd/session.h"
 #include "cmd/table.h"
 #include "config/config.h"
@@ -21,7 +22,11 @@ enum column {
     COLUMN_PREDICTED,
     COLUMN_P50,
     COLUMN_P90,
+    COLUMN_COLD,
+    COLUMN_COLD_P90,
     COLUMN_TFLOPS,
+    COLUMN_BANDWIDTH,
+    COLUMN_CEILING,
     COLUMN_RATIO,
     COLUMN_BASELINE,
     COLUMN_CTAS,
@@ -47,6 +52,10 @@ static const struct table_column columns[COLUMN_COUNT] = {
     [COLUMN_PREDICTED] = {.name = "predicted"},
     [COLUMN_P50] = {.name = "latency_p50_us", .heading = "p50\nus", .right = true},
     [COLUMN_P90] = {.name = "latency_p90_us", .heading = "p90\nus", .right = true},
+    [COLUMN_COLD] = {.name = "cold_p50_us", .right = true},
+    [COLUMN_COLD_P90] = {.name = "cold_p90_us", .right = true},
+    [COLUMN_BANDWIDTH] = {.name = "gb_per_s", .right = true},
+    [COLUMN_CEILING] = {.name = "share_of_ceiling", .right = true},
     [COLUMN_TFLOPS] = {.name = "tflops", .heading = "TFLOP/s", .right = true},
     [COLUMN_RATIO] = {.name = "ratio_to_default",
                       .heading = "ratio\nto the\ndefault",
@@ -68,6 +77,7 @@ struct board {
     struct store *store;
     struct config *config; /* for the names of cases; NULL: they are numbered */
     bool cases;            /* a row a case */
+    bool cold;             /* cold figures and ceilings are shown */
     int64_t top;           /* rows a goal; 0: all */
     double baseline_us;    /* 0: none is stored */
 
@@ -81,42 +91,12 @@ struct board {
     bool more;               /* than `top` */
 };
 
-/* ---- the default genome's trial ---- */
-
-struct first_asks {
-    int goal;
-    int64_t trial;
-};
-
-static int note_first(void *context, const struct store_event *event, struct error *error) {
-    struct first_asks *first = context;
-    (void)error;
-    if (event->told || event->trial.goal != first->goal)
-        return 0;
-    /* A search asks for the default genome first; where it is not valid there is nothing to compare
-       with. */
-    if (strcmp(event->trial.operator_name, "default") == 0)
-        first->trial = event->trial.number;
-    return 1;
-}
-
-static int read_first(struct board *board, struct error *error) {
-    struct first_asks first = {board->goal, STORE_NO_TRIAL};
-    store_trial_free(board->first);
-    board->first = NULL;
-    if (store_events(board->store, 0, note_first, &first, error) < 0)
-        return -1;
-    if (first.trial == STORE_NO_TRIAL)
-        return 0;
-    board->first = store_trial_read(board->store, first.trial, error);
-    return board->first != NULL ? 0 : -1;
-}
-
 /* ---- rows ---- */
 
 /* What a row shows of one case, or of all cases of the goal together. */
 struct figures {
-    double p50_us, p90_us, tflops, error, bound, default_us;
+    double p50_us, p90_us, cold_us, cold_p90_us, tflops, gb_per_s, ceiling;
+    double error, bound, default_us;
     int ctas;
 };
 
@@ -133,7 +113,11 @@ static struct figures figures_of_case(const struct board *board, const struct ou
     return (struct figures){
         .p50_us = it->warm.p50_us,
         .p90_us = it->warm.p90_us,
+        .cold_us = it->cold.sample_count > 0 ? it->cold.p50_us : NAN,
+        .cold_p90_us = it->cold.sample_count > 0 ? it->cold.p90_us : NAN,
         .tflops = it->tflops,
+        .gb_per_s = it->gb_per_s,
+        .ceiling = it->ceiling > 0 ? it->ceiling : NAN,
         .error = it->errors.relative_l2,
         .bound = it->bound.relative_l2,
         .default_us = case_p50(board->first, number),
@@ -149,23 +133,33 @@ static double mean(const double *values, int count) {
     return count > 0 ? statistics_geometric_mean(values, count) : NAN;
 }
 
+/* Over several cases these are geometric means. */
+static const size_t meant[] = {
+    offsetof(struct figures, p50_us),  offsetof(struct figures, p90_us),
+    offsetof(struct figures, cold_us), offsetof(struct figures, cold_p90_us),
+    offsetof(struct figures, tflops),  offsetof(struct figures, gb_per_s),
+    offsetof(struct figures, ceiling),
+};
+
+static double *figure_at(struct figures *figures, size_t offset) {
+    return (double *)((char *)figures + offset);
+}
+
 static struct figures figures_of_all(const struct board *board, const struct outcome *outcome) {
-    double p50[CASES_MAX];
-    double p90[CASES_MAX];
-    double tflops[CASES_MAX];
+    struct figures each[CASES_MAX];
     struct figures all = {.default_us = NAN};
     for (int i = 0; i < outcome->case_count; i++) {
-        struct figures one = figures_of_case(board, outcome, i);
-        p50[i] = one.p50_us;
-        p90[i] = one.p90_us;
-        tflops[i] = one.tflops;
+        struct figures one = each[i] = figures_of_case(board, outcome, i);
         all.error = i == 0 || !(one.error <= all.error) ? one.error : all.error;
         all.bound = i == 0 || !(one.bound >= all.bound) ? one.bound : all.bound;
         all.ctas = i == 0 || one.ctas < all.ctas ? one.ctas : all.ctas;
     }
-    all.p50_us = mean(p50, outcome->case_count);
-    all.p90_us = mean(p90, outcome->case_count);
-    all.tflops = mean(tflops, outcome->case_count);
+    for (size_t k = 0; k < sizeof meant / sizeof *meant; k++) {
+        double values[CASES_MAX];
+        for (int i = 0; i < outcome->case_count; i++)
+            values[i] = *figure_at(&each[i], meant[k]);
+        *figure_at(&all, meant[k]) = mean(values, outcome->case_count);
+    }
     const struct store_trial *first = board->first;
     if (first != NULL && first->outcome != NULL && first->outcome->verdict == VERDICT_OK)
         all.default_us = first->outcome->score_us;
@@ -249,7 +243,11 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
                outcome->predicted ? "predicted" : "measured");
     table_number(table, it.p50_us, 2);
     table_number(table, it.p90_us, 2);
+    table_number(table, it.cold_us, 2);
+    table_number(table, it.cold_p90_us, 2);
     table_number(table, it.tflops, 2);
+    table_number(table, it.gb_per_s, 0);
+    table_number(table, it.ceiling, 2);
     table_number(table, it.default_us / it.p50_us, 2);
     table_number(table, board->baseline_us > 0 ? board->baseline_us / it.p50_us : NAN, 2);
     table_integer(table, it.ctas);
@@ -286,7 +284,9 @@ static int read_trial(void *context, const struct store_trial *trial, struct err
 static int read_goal(struct board *board, int goal, struct error *error) {
     board->goal = goal;
     board->rank = 0;
-    if (read_first(board, error) < 0)
+    store_trial_free(board->first);
+    board->first = NULL;
+    if (preset_trial(board->store, goal, &board->first, error) < 0)
         return -1;
     return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, read_trial, board,
                        error);
@@ -327,6 +327,12 @@ static void finish_headings(const struct board *board) {
         table_heading(table, COLUMN_BASELINE, "ratio\nto the\nbaseline");
     if (board->cases)
         table_heading(table, COLUMN_CASE, "case");
+    if (board->cold) {
+        table_heading(table, COLUMN_COLD, "cold\np50\nus");
+        table_heading(table, COLUMN_COLD_P90, "cold\np90\nus");
+        table_heading(table, COLUMN_BANDWIDTH, "GB/s");
+        table_heading(table, COLUMN_CEILING, "of the\nceiling");
+    }
     if (board->limited > 0)
         table_heading(table, COLUMN_RANGE, "input\nrange");
     if (board->first != NULL)
@@ -427,6 +433,8 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
         {"all", NULL, "all that are on the board", OPTION_FLAG, &all},
         {"goal", "K", "only goal K, counted from 0", OPTION_INTEGER, &goal},
         {"cases", NULL, "a row for each case of the goal", OPTION_FLAG, &board.cases},
+        {"cold", NULL, "cold latency, GB/s and the share of the ceiling too", OPTION_FLAG,
+         &board.cold},
         {"json", NULL, "as JSON: {\"run\": ..., \"rows\": [...]}", OPTION_FLAG, &json},
         {"csv", NULL, "as CSV, with a line of names", OPTION_FLAG, &csv},
         {"markdown", NULL, "as a Markdown table", OPTION_FLAG, &markdown},
@@ -477,13 +485,19 @@ const struct verb verb_board = {
         "Lists the verified and fully timed genomes of the run in folder RUN, fastest first. It\n"
         "reads the run's file only: it needs no GPU, and works while the run goes on.\n"
         "\n"
+        "Latency is warm: inputs rotate, caches hold what they can. --cold adds that of calls "
+        "which\n"
+        "find L2 flushed, the bytes a second, and what share of the device's measured ceilings a "
+        "call\n"
+        "reaches; CSV and JSON always have them.\n"
         "p50 and p90 are percentiles of the latency of one call. On an emulated device they are\n"
         "predictions, and the heading says \"predicted us\". The ratio to the default genome is\n"
         "above 1 where a genome is faster than the template's defaults; \"-\" where these did not\n"
         "pass. Shared memory is a block's, registers are a thread's; occupancy is the share of\n"
         "the warps that a multiprocessor (SM) could hold at once. The error is the relative L2\n"
         "norm of the difference from the fp64 reference. Where one genome is judged on several\n"
-        "cases, latency and TFLOP/s are geometric means, CTAs and the bound the least and the error the worst.\n"
+        "cases, latency and TFLOP/s are geometric means, CTAs and the bound the least and the "
+        "error the worst.\n"
         "\n"
         "The text shows the genes that differ from the default, enough for `try --genome`; CSV\n"
         "and JSON have every gene.\n"

@@ -2,7 +2,7 @@
 #include "trial/duel.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
-#include "cmd/recorded.h"
+#include "cmd/record.h"
 #include "cmd/solo.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ struct fighter {
     const char *text;
     char from[PATH_SIZE];
     int64_t rank;
-    struct recorded *recorded;
+    struct records records;
 };
 
 struct duelling {
@@ -43,25 +43,24 @@ static int open_fighter(struct fighter *fighter, const char *text, int64_t goal,
                                text);
         fighter->from[colon - text] = '\0';
     }
-    fighter->recorded = recorded_open(fighter->from, fighter->rank, goal, error);
-    return fighter->recorded != NULL ? 0 : -1;
+    return records_read(&fighter->records, fighter->from, fighter->rank, goal, error);
 }
 
-static void goal_name(const struct recorded *recorded, const struct record *record,
+static void goal_name(const struct records *records, const struct record *record,
                       char name[CASE_NAME_SIZE]) {
-    config_goal_name(recorded->config, record->request.goal, name);
+    config_goal_name(records->config, record->request.goal, name);
 }
 
 /* B's record about the same cases as this one of A's; NULL where there is none. */
-static struct record *opponent(const struct duelling *duelling, const struct record *record) {
-    struct recorded *other = duelling->b.recorded;
+static struct record *opponent(struct duelling *duelling, const struct record *record) {
+    struct records *other = &duelling->b.records;
     char name[CASE_NAME_SIZE];
     char its[CASE_NAME_SIZE];
-    goal_name(duelling->a.recorded, record, name);
+    goal_name(&duelling->a.records, record, name);
     for (int i = 0; i < other->count; i++) {
-        goal_name(other, &other->records[i], its);
+        goal_name(other, &other->items[i], its);
         if (strcmp(name, its) == 0)
-            return &other->records[i];
+            return &other->items[i];
     }
     return NULL;
 }
@@ -84,8 +83,8 @@ static struct trial_request request_of(const struct duelling *duelling, struct r
         .trial = b->request.number,
         .goal = b->request.goal,
         .genome = b->request.genome,
-        .config = copy_of(duelling->b.recorded->config_path),
-        .template_folder = copy_of(duelling->b.recorded->template_folder),
+        .config = copy_of(duelling->b.records.config_path),
+        .template_folder = copy_of(duelling->b.records.template_folder),
     };
     for (int c = 0; c < CASES_MAX; c++) {
         request.sources[c] = copy_of(a->request.sources[c]);
@@ -126,7 +125,7 @@ static void tell(struct duelling *duelling, const struct record *record,
     const struct outcome *outcome = &result->outcome;
     const struct duel_outcome *duel = &outcome->duel;
     char name[CASE_NAME_SIZE];
-    goal_name(duelling->a.recorded, record, name);
+    goal_name(&duelling->a.records, record, name);
     cJSON *row = cJSON_CreateObject();
     cJSON_AddStringToObject(row, "cases", name);
     cJSON_AddStringToObject(row, "verdict", duel_result_name(duel->result));
@@ -153,9 +152,9 @@ static int fight(struct duelling *duelling, struct record *a, struct record *b,
     struct trial_result *result = calloc(1, sizeof *result);
     if (result == NULL)
         BUG("out of memory");
-    int status = recorded_genome(duelling->a.recorded, a, device, error);
+    int status = record_genome(&duelling->a.records, a, device, error);
     if (status == 0)
-        status = recorded_genome(duelling->b.recorded, b, device, error);
+        status = record_genome(&duelling->b.records, b, device, error);
     if (status == 0) {
         struct trial_request request = request_of(duelling, a, b);
         status = solo_try(duelling->solo, &request, result, error);
@@ -172,7 +171,7 @@ static int fight(struct duelling *duelling, struct record *a, struct record *b,
 }
 
 static int fight_all(struct duelling *duelling, struct error *error) {
-    struct recorded *a = duelling->a.recorded;
+    struct records *a = &duelling->a.records;
     const char *device = duelling->device != NULL ? duelling->device
                          : a->device != NULL      ? a->device
                                                   : "auto";
@@ -184,10 +183,10 @@ static int fight_all(struct duelling *duelling, struct error *error) {
         printf("A: %s\nB: %s\non %s\n", duelling->a.text, duelling->b.text,
                solo_device(duelling->solo)->name);
     for (int i = 0; i < a->count; i++) {
-        struct record *other = opponent(duelling, &a->records[i]);
+        struct record *other = opponent(duelling, &a->items[i]);
         if (other == NULL)
             continue;
-        if (fight(duelling, &a->records[i], other, error) < 0)
+        if (fight(duelling, &a->items[i], other, error) < 0)
             return -1;
         fought++;
     }
@@ -237,8 +236,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (status == 0 && duelling.json)
         print_json(&duelling);
     solo_free(duelling.solo);
-    recorded_close(duelling.a.recorded);
-    recorded_close(duelling.b.recorded);
+    records_release(&duelling.a.records);
+    records_release(&duelling.b.records);
     cJSON_Delete(duelling.rows);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }
