@@ -1,4 +1,11 @@
-/* Which cases and inputs a candidate must be right on, and what else a champion must. */
+/* Which cases and inputs a candidate must be right on, and what else a champion must.
+ *
+ *   every trial   each probe case on random numbers, twice, and on one of the template's recipes;
+ *                 each case on `inputs` sets of random numbers, the first twice; the smallest case
+ *                 of a variant on one recipe, which changes from trial to trial
+ *   a champion    the smallest case of a variant on all recipes; the held-out cases on random
+ *                 numbers and all recipes; each case on fresh random numbers, in flush memory
+ */
 #include "trial/journey.h"
 
 #include "base/clock.h"
@@ -85,6 +92,12 @@ static int attempt_stress(struct attempt *attempt, const struct verify_case *one
 
 /* ---- before timing ---- */
 
+/* A recipe that changes from trial to trial, and from one case to the next. */
+static int turn_of(const struct journey *journey, const struct template *template, int index) {
+    uint64_t turn = journey->request->seed + (uint64_t)index;
+    return template->stress_count > 0 ? (int)(turn % (uint64_t) template->stress_count) : 0;
+}
+
 /* Each with random numbers, twice, and one of the recipes. */
 static int verify_probes(struct journey *journey) {
     struct attempt attempt = {journey, "probe cases", clock_seconds(), 0, 0, 0};
@@ -107,8 +120,9 @@ static int verify_probes(struct journey *journey) {
                                            .twice = true};
         int status = attempt_input(&attempt, &one, &input, &found);
         if (status == 0 && probes->stress_count > 0)
-            status = attempt_stress(&attempt, &one, p % probes->stress_count, probes->stress_count,
-                                    journey_seed(journey, PROBE_SEEDS + p, STRESS_INPUTS));
+            status =
+                attempt_stress(&attempt, &one, turn_of(journey, probes, p), probes->stress_count,
+                               journey_seed(journey, PROBE_SEEDS + p, STRESS_INPUTS));
         if (status != 0)
             return status;
         attempt.cases++;
@@ -120,13 +134,14 @@ static int verify_probes(struct journey *journey) {
 
 /* What a device that interprets can run of a real case in bearable time. */
 static bool too_long_to_run(const struct journey *journey, const struct plan *plan) {
-    /* Instructions go with both: a byte moved costs about what sixteen tensor-core operations do. */
+    /* Instructions go with both: a byte moved costs about what sixteen tensor-core operations do.
+     */
     return journey->bench->device->info.predicts &&
            plan->operations + 16 * plan->bytes > INT64_C(100000000);
 }
 
-/* The case of the fewest operations among those of a variant bears all recipes; on a device that
-   interprets, where they would cost most of a trial, only a champion's does. */
+/* The case of the fewest operations among those of a variant stands for them where recipes are
+   concerned: one of them in a trial, all of them for a champion. */
 static bool is_smallest(const struct journey *journey, int case_index) {
     const struct template *template = journey->template;
     struct plan own;
@@ -144,7 +159,7 @@ static bool is_smallest(const struct journey *journey, int case_index) {
     return true;
 }
 
-static int verify_case(struct attempt *attempt, int c, bool all) {
+static int verify_case(struct attempt *attempt, int c, bool stressed) {
     struct journey *journey = attempt->journey;
     struct case_outcome *outcome = &journey->result->outcome.cases[c];
     struct device_module *module = journey->modules[template_variant(journey->template, c)];
@@ -157,8 +172,10 @@ static int verify_case(struct attempt *attempt, int c, bool all) {
         errors_worst(&outcome->errors, &found.errors);
         errors_worst(&outcome->bound, &found.bound);
     }
-    if (status == 0 && all)
-        status = attempt_stress(attempt, &one, 0, 1, journey_seed(journey, c, STRESS_INPUTS));
+    if (status == 0 && stressed)
+        status =
+            attempt_stress(attempt, &one, turn_of(journey, one.template, c),
+                           one.template->stress_count, journey_seed(journey, c, STRESS_INPUTS));
     return status;
 }
 
@@ -173,8 +190,7 @@ static int verify_cases(struct journey *journey) {
         outcome->limited_range = outcome->limited_range || plan.limited_range;
         if (too_long_to_run(journey, &plan))
             continue;
-        bool all = !journey->bench->device->info.predicts && is_smallest(journey, c);
-        int status = verify_case(&attempt, c, all);
+        int status = verify_case(&attempt, c, is_smallest(journey, c));
         if (status != 0)
             return status;
         attempt.cases++;
@@ -234,8 +250,33 @@ static int promote_held_out(struct journey *journey) {
     }
     if (attempt.cases > 0)
         trial_gate(journey->result, attempt.gate, true, clock_seconds() - attempt.start,
-                   "%d cases correct on %d inputs, error %.2e", attempt.cases, attempt.inputs,
-                   attempt.worst);
+                   "%d case%s correct on %d inputs, error %.2e", attempt.cases,
+                   attempt.cases == 1 ? "" : "s", attempt.inputs, attempt.worst);
+    return 0;
+}
+
+/* All recipes, on the smallest case of each variant. */
+static int promote_stress(struct journey *journey) {
+    struct attempt attempt = {journey, "hard inputs", clock_seconds(), 0, 0, 0};
+    struct plan plan;
+    for (int c = 0; c < journey->template->case_count; c++) {
+        struct device_module *module = journey->modules[template_variant(journey->template, c)];
+        struct verify_case one = journey_case(journey, journey->template, c, module);
+        if (template_plan(journey->template, &journey->request->genome, c, &plan, journey->error) <
+            0)
+            return -1;
+        if (too_long_to_run(journey, &plan) || !is_smallest(journey, c))
+            continue;
+        int status = attempt_stress(&attempt, &one, 0, 1,
+                                    journey_seed(journey, c, PROMOTION_INPUTS + STRESS_INPUTS));
+        if (status != 0)
+            return status;
+        attempt.cases++;
+    }
+    if (attempt.inputs > 0)
+        trial_gate(journey->result, attempt.gate, true, clock_seconds() - attempt.start,
+                   "%d case%s correct on %d inputs, error %.2e", attempt.cases,
+                   attempt.cases == 1 ? "" : "s", attempt.inputs, attempt.worst);
     return 0;
 }
 
@@ -265,17 +306,11 @@ static int promote_flush(struct journey *journey) {
             if (status != 0)
                 return status;
         }
-        if (device->info.predicts && is_smallest(journey, c)) {
-            int status =
-                attempt_stress(&attempt, &one, 0, 1, journey_seed(journey, c, STRESS_INPUTS));
-            if (status != 0)
-                return status;
-        }
         attempt.cases++;
     }
     trial_gate(journey->result, attempt.gate, true, clock_seconds() - attempt.start,
-               "%d cases correct on %d fresh inputs, tensors at the edge of what is mapped",
-               attempt.cases, attempt.inputs);
+               "%d case%s correct on %d fresh inputs, tensors at the edge of what is mapped",
+               attempt.cases, attempt.cases == 1 ? "" : "s", attempt.inputs);
     return 0;
 }
 
@@ -286,7 +321,9 @@ int promotion_check(struct journey *journey) {
         !outcome->raced && (request->champion_us <= 0 || outcome->score_us < request->champion_us);
     if (!request->promote && !would_reign)
         return 0;
-    int status = promote_held_out(journey);
+    int status = promote_stress(journey);
+    if (status == 0)
+        status = promote_held_out(journey);
     return status == 0 ? promote_flush(journey) : status;
 }
 
