@@ -98,6 +98,10 @@ int watch_others(const struct watch *watch) {
     if (watch == NULL || watch->nvml == NULL)
         return 0;
     int count = nvml_processes(watch->nvml, &watch->gpu, processes, 64);
+    int ours = 0;
+    for (int i = 0; i < count && i < 64; i++)
+        ours += getpgid((pid_t)processes[i].pid) == getpgrp();
     /* In a container we may be listed under another number, or not at all. */
-    return count > 1 ? count - 1 : 0;
+    int others = count - (ours > 0 ? ours : 1);
+    return others > 0 ? others : 0;
 }

@@ -39,7 +39,8 @@ bool watch_after(struct watch *watch);
 /* What was noted since watch_begin. */
 struct conditions watch_conditions(const struct watch *watch);
 
-/* Processes other than ours that compute on the GPU; 0 where nobody knows. */
+/* Processes that compute on the GPU and are not of our process group, which a run and its workers
+   share; 0 where nobody knows. */
 int watch_others(const struct watch *watch);
 
 #endif
