@@ -3,8 +3,8 @@
  *
  * Three kinds of trouble, three ways to tell them:
  *   - our own mistake: BUG() prints one line and aborts;
- *   - an operation that failed (a file, a user's mistake, the driver): it returns -1 (or NULL) and fills
- *     the last argument, a `struct error *`, which is untouched on success;
+ *   - an operation that failed (a file, a user's mistake, the driver): it returns -1 (or NULL) and
+ * fills the last argument, a `struct error *`, which is untouched on success;
  *   - a candidate that failed is neither: it is an outcome (outcome/outcome.h).
  *
  *     struct error error = {0};

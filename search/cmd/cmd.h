@@ -1,9 +1,9 @@
 /*
- * cmd: the verbs. One file a verb; each exports one `struct verb`, and main.c lists them in a table. Only this floor
- * prints results and chooses exit statuses.
+ * cmd: the verbs. One file a verb; each exports one `struct verb`, and main.c lists them in a
+ * table. Only this floor prints results and chooses exit statuses.
  *
- * Data goes to stdout, progress and warnings to stderr. A verb returns an exit status: 0 done, 1 failed, 2 bad
- * usage or bad input, 3 a gate was not met.
+ * Data goes to stdout, progress and warnings to stderr. A verb returns an exit status: 0 done, 1
+ * failed, 2 bad usage or bad input, 3 a gate was not met.
  */
 #ifndef EVOTILE_CMD_CMD_H
 #define EVOTILE_CMD_CMD_H
@@ -23,7 +23,8 @@ enum option_kind {
     OPTION_DURATION, /* double, seconds: 90s, 15m, 8h, hh:mm:ss */
 };
 
-/* One row of a verb's table of options; the table ends with a row of zeros. The help text is made from it. */
+/* One row of a verb's table of options; the table ends with a row of zeros. The help text is made
+ * from it. */
 struct option_row {
     const char *name;     /* without the dashes: "trials" */
     const char *argument; /* as help shows it: "N"; NULL for a flag */
@@ -38,12 +39,13 @@ struct verb {
     const char *summary;   /* one line */
     const char *help;      /* paragraphs and examples: what `evotile help VERB` teaches */
     int (*run)(const struct verb *verb, int argc, char **argv); /* argv[0] is the verb */
-    bool hidden;           /* not listed: worker */
+    bool hidden;                                                /* not listed: worker */
 };
 
-/* Parses options (anywhere among the arguments; --name value or --name=value; -- ends them) into the rows' values and leaves the
-   positional arguments in argv[0..n), where n is returned. Their number must lie between `least` and `most`. On a
-   mistake prints one line with the nearest option or the usage to stderr and returns -1: return STATUS_USAGE then.
+/* Parses options (anywhere among the arguments; --name value or --name=value; -- ends them) into
+   the rows' values and leaves the positional arguments in argv[0..n), where n is returned. Their
+   number must lie between `least` and `most`. On a mistake prints one line with the nearest option
+   or the usage to stderr and returns -1: return STATUS_USAGE then.
    --help prints the verb's help to stdout and exits with status 0. */
 int options_parse(const struct verb *verb, const struct option_row *rows, int argc, char **argv,
                   int least, int most);

@@ -292,9 +292,9 @@ static int read_objective(struct config *config, const struct json *root, struct
     return json_error(&value, error, "must be \"joint\" or \"per_case\"");
 }
 
-static const char *const root_keys[] = {"about",  "template", "objective", "cases", "held_out",
-                                        "genes",  "limits",   "budget",    "search",
-                                        "timing", "seed",     "device",    NULL};
+static const char *const root_keys[] = {"about", "template", "objective", "cases",  "held_out",
+                                        "genes", "limits",   "budget",    "search", "timing",
+                                        "seed",  "device",   NULL};
 
 static int read_all(struct config *config, const struct json *root, struct error *error) {
     struct json value;
@@ -436,8 +436,8 @@ struct template *config_load_template(const struct config *config, int goal,
     return template_load(config->template_folder, &setting, error);
 }
 
-struct template *config_load_held_out(const struct config *config,
-                                      const struct device_info *device, struct error *error) {
+struct template *config_load_held_out(const struct config *config, const struct device_info *device,
+                                      struct error *error) {
     struct template_setting setting = config_setting(config, ALL_GOALS, device);
     setting.cases = config->held_out;
     setting.case_count = config->held_out_count;

@@ -166,9 +166,8 @@ static int cuda_memory_new(struct device *device, const char *name, size_t bytes
     if (status != CUDA_SUCCESS)
         return error_set(error, "no %zu bytes of GPU memory for %s: %s", bytes, name,
                          driver_error_name(&self->driver, status));
-    self->allocations[self->allocation_count++] =
-        (struct allocation){.name = name, .base = base, .address = base + GUARD_BYTES,
-                            .bytes = bytes};
+    self->allocations[self->allocation_count++] = (struct allocation){
+        .name = name, .base = base, .address = base + GUARD_BYTES, .bytes = bytes};
     paint(self, &self->allocations[self->allocation_count - 1]);
     *address = base + GUARD_BYTES;
     return 0;

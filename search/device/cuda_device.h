@@ -1,6 +1,7 @@
 /*
  * cuda_device: what the files of the cuda backend share: cuda.c opens GPUs, keeps their memory and
- * loads modules; cuda_flush.c has another kind of memory; cuda_graph.c runs and times calls. Private to device/.
+ * loads modules; cuda_flush.c has another kind of memory; cuda_graph.c runs and times calls.
+ * Private to device/.
  */
 #ifndef EVOTILE_DEVICE_CUDA_DEVICE_H
 #define EVOTILE_DEVICE_CUDA_DEVICE_H

@@ -45,11 +45,11 @@ struct device_info {
 
     /* Ceilings; 0 where not known. */
     double dram_gb_per_s, l2_gb_per_s;
-    double tensor_tflops;         /* fp16 inputs, fp32 accumulation, dense */
+    double tensor_tflops; /* fp16 inputs, fp32 accumulation, dense */
     double fp32_tflops;
-    double launch_us;             /* an empty kernel inside a graph */
-    double event_us;              /* between two events with an empty graph between them */
-    double duel_margin;           /* what a ratio must pass to count: 0.005; 0: not calibrated */
+    double launch_us;   /* an empty kernel inside a graph */
+    double event_us;    /* between two events with an empty graph between them */
+    double duel_margin; /* what a ratio must pass to count: 0.005; 0: not calibrated */
 };
 
 /* A compiled candidate, or one of our own kernels: both forms of one NVRTC compilation. */
@@ -106,8 +106,8 @@ struct device_backend {
     struct device *(*open)(const char *spec, struct error *error);
     void (*close)(struct device *device);
 
-    /* Device memory, surrounded by whatever guard the backend has. `name` (kept by the caller as long
-       as the memory) appears in messages. */
+    /* Device memory, surrounded by whatever guard the backend has. `name` (kept by the caller as
+       long as the memory) appears in messages. */
     int (*memory_new)(struct device *device, const char *name, size_t bytes, uint64_t *address,
                       struct error *error);
     /* The same without a guard, but flush against addresses that nothing is mapped to: its first
@@ -139,8 +139,9 @@ struct device_backend {
     int (*global_u64)(struct device *device, struct device_module *module, const char *name,
                       uint64_t *value, struct error *error);
 
-    /* Runs the sequence once and waits. On failure says why in `reason`, of REASON_SIZE bytes. After
-       VERDICT_CRASHED or VERDICT_TIMEOUT on a real device the process must exit: its context is lost. */
+    /* Runs the sequence once and waits. On failure says why in `reason`, of REASON_SIZE bytes.
+       After VERDICT_CRASHED or VERDICT_TIMEOUT on a real device the process must exit: its context
+       is lost. */
     enum verdict (*run)(struct device *device, const struct device_sequence *sequence,
                         double deadline_s, char *reason);
 
@@ -165,8 +166,8 @@ struct device {
 struct device *device_open(const char *spec, struct error *error);
 void device_close(struct device *device);
 
-/* What a spec means, without opening it. For GPUs, and for auto, a child process asks the driver, so
-   that a process which starts workers never initialises it. */
+/* What a spec means, without opening it. For GPUs, and for auto, a child process asks the driver,
+   so that a process which starts workers never initialises it. */
 int device_describe(const char *spec, struct device_info *info, struct error *error);
 
 #endif

@@ -63,14 +63,15 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_GOAL_ADD] = "INSERT INTO goals (number, name) VALUES (?1, ?2)",
     [SQL_ASK] = "INSERT INTO trials (number, goal, genome, parent_a, parent_b, operator, asked, "
                 "issued) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    [SQL_TELL] = "UPDATE trials SET told = ?2, finished = ?3, worker = ?4, key = ?5, setting = ?6, "
-                 "verdict = ?7, reason = ?8, predicted = ?9, raced = ?10, score_us = ?11, "
-                 "case_count = ?12, registers = ?13, smem_bytes = ?14, local_bytes = ?15, "
-                 "spill_bytes = ?16, ctas_per_sm = ?17, occupancy = ?18, compile_s = ?19, "
-                 "verify_s = ?20, measure_s = ?21, duel = ?22, duel_blocks = ?23, "
-                 "duel_ratio = ?24, duel_low = ?25, duel_high = ?26, sm_mhz_low = ?27, "
-                 "sm_mhz_high = ?28, memory_mhz = ?29, temperature_c = ?30, power_w = ?31, "
-                 "slowdowns = ?32, discarded = ?33, limited_range = ?34 WHERE number = ?1 AND told IS NULL",
+    [SQL_TELL] =
+        "UPDATE trials SET told = ?2, finished = ?3, worker = ?4, key = ?5, setting = ?6, "
+        "verdict = ?7, reason = ?8, predicted = ?9, raced = ?10, score_us = ?11, "
+        "case_count = ?12, registers = ?13, smem_bytes = ?14, local_bytes = ?15, "
+        "spill_bytes = ?16, ctas_per_sm = ?17, occupancy = ?18, compile_s = ?19, "
+        "verify_s = ?20, measure_s = ?21, duel = ?22, duel_blocks = ?23, "
+        "duel_ratio = ?24, duel_low = ?25, duel_high = ?26, sm_mhz_low = ?27, "
+        "sm_mhz_high = ?28, memory_mhz = ?29, temperature_c = ?30, power_w = ?31, "
+        "slowdowns = ?32, discarded = ?33, limited_range = ?34 WHERE number = ?1 AND told IS NULL",
     [SQL_CASE_ADD] =
         "INSERT INTO cases (trial, number, relative_l2, row_relative_l2, "
         "max_absolute, sample_count, p10_us, p50_us, p90_us, tflops, ctas, samples_us, "

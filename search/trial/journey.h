@@ -1,6 +1,6 @@
 /*
- * journey: one candidate's way through a bench. Private to trial/: bench.c leads it, correct.c verifies, pace.c times,
- * contest.c sets two candidates against each other.
+ * journey: one candidate's way through a bench. Private to trial/: bench.c leads it, correct.c
+ * verifies, pace.c times, contest.c sets two candidates against each other.
  *
  * Steps return 0 to go on, 1 when the candidate has its verdict, -1 with the error.
  */
