@@ -261,6 +261,18 @@ static int fill_folder(struct session *session, const char *run_dir, struct erro
     return create_store(session, error);
 }
 
+/* Workers read the run's copy of the config; who mends it has the original. */
+static void name_users_config(const struct session *session, struct error *error) {
+    char copy[PATH_SIZE];
+    char rest[sizeof error->text];
+    struct error ignored;
+    if (path_join(copy, session->run_dir, "config.json", &ignored) < 0 ||
+        strncmp(error->text, copy, strlen(copy)) != 0)
+        return;
+    snprintf(rest, sizeof rest, "%s", error->text + strlen(copy));
+    snprintf(error->text, sizeof error->text, "%.512s%.1000s", session->config->path, rest);
+}
+
 int session_create(struct session *session, const char *run_dir, struct config *config,
                    const struct session_settings *settings, struct error *error) {
     *session = (struct session){.settings = *settings, .config = config, .workers_lock = -1};
@@ -269,6 +281,7 @@ int session_create(struct session *session, const char *run_dir, struct config *
     bool made = !path_exists(run_dir);
     if (claim_folder(session, run_dir, error) < 0 || fill_folder(session, run_dir, error) < 0) {
         struct error ignored;
+        name_users_config(session, error);
         if (made)
             path_remove_tree(run_dir, &ignored);
         return -1;

@@ -1,0 +1,8 @@
+# A gene that the template lacks is looked for by a worker; the message names the user's file all the
+# same, and no run folder is left behind.
+cat >mine.json <<'J'
+{ "template": "softmax_rows", "cases": [ { "ROWS": 4, "COLS": 8 } ], "genes": { "THREDS": [32] } }
+J
+$EVOTILE run mine.json --device emulated:sm_89 --trials 1 --out run 2>&1
+echo $?
+ls
