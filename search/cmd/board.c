@@ -1,5 +1,6 @@
 /* board: the leaderboard of a run, read from its store alone, so that it needs no GPU and may look
-   on while the run writes. */
+   on while the run writes. Past 500 lines by its table of columns and its help, which belong here.
+ */
 #include "cmd/cmd.h"
 
 #include "base/log.h"
