@@ -182,15 +182,18 @@ static void release(struct cuda_device *self, const struct allocation *allocatio
         self->driver.cuMemFree(allocation->base);
 }
 
+struct allocation *cuda_allocation(struct cuda_device *self, uint64_t address) {
+    for (int i = 0; i < self->allocation_count; i++)
+        if (self->allocations[i].address == address)
+            return &self->allocations[i];
+    BUG("no memory was ever allocated at this address");
+}
+
 static void cuda_memory_free(struct device *device, uint64_t address) {
     struct cuda_device *self = cuda(device);
-    for (int i = 0; i < self->allocation_count; i++)
-        if (self->allocations[i].address == address) {
-            release(self, &self->allocations[i]);
-            self->allocations[i] = self->allocations[--self->allocation_count];
-            return;
-        }
-    BUG("freeing memory that was never allocated");
+    struct allocation *allocation = cuda_allocation(self, address);
+    release(self, allocation);
+    *allocation = self->allocations[--self->allocation_count];
 }
 
 static int cuda_write(struct device *device, uint64_t address, const void *from, size_t bytes,
@@ -328,6 +331,7 @@ const struct device_backend cuda_backend = {
     .memory_new = cuda_memory_new,
     .memory_new_flush = cuda_memory_new_flush,
     .memory_free = cuda_memory_free,
+    .protect = cuda_protect,
     .write = cuda_write,
     .read = cuda_read,
     .fill32 = cuda_fill32,

@@ -47,9 +47,13 @@ static inline struct cuda_device *cuda(struct device *device) {
     return (struct cuda_device *)device;
 }
 
+/* cuda.c: the allocation that begins there. */
+struct allocation *cuda_allocation(struct cuda_device *self, uint64_t address);
+
 /* cuda_flush.c */
 int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes, bool at_end,
                           uint64_t *address, struct error *error);
+int cuda_protect(struct device *device, uint64_t address, bool read_only, struct error *error);
 void cuda_flush_free(struct cuda_device *self, const struct allocation *allocation);
 
 enum verdict cuda_run(struct device *device, const struct device_sequence *sequence,

@@ -61,6 +61,29 @@ int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes,
     return 0;
 }
 
+/* A store to what is mapped for reading alone is CUDA_ERROR_ILLEGAL_ADDRESS. What the driver
+   answers is believed: it may not know read-only mappings, and then says so here. */
+int cuda_protect(struct device *device, uint64_t address, bool read_only, struct error *error) {
+    struct cuda_device *self = cuda(device);
+    const struct allocation *allocation = cuda_allocation(self, address);
+    if (allocation->mapped == 0)
+        return 0;
+    const CUmemAccessDesc access = {
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = self->handle},
+        .flags = read_only ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    /* What was issued before must have come through under the old rights. */
+    CUresult status = self->driver.cuStreamSynchronize(self->stream);
+    if (status == CUDA_SUCCESS)
+        status = self->driver.cuMemSetAccess(allocation->base + allocation->page,
+                                             allocation->mapped, &access, 1);
+    if (status == CUDA_SUCCESS)
+        return 1;
+    if (read_only && (status == CUDA_ERROR_INVALID_VALUE || status == CUDA_ERROR_NOT_SUPPORTED))
+        return 0;
+    return error_set(error, "the rights of %s's memory do not change: %s", allocation->name,
+                     driver_error_name(&self->driver, status));
+}
+
 void cuda_flush_free(struct cuda_device *self, const struct allocation *allocation) {
     self->driver.cuMemUnmap(allocation->base + allocation->page, allocation->mapped);
     self->driver.cuMemRelease(allocation->handle);

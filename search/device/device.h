@@ -116,6 +116,12 @@ struct device_backend {
     int (*memory_new_flush)(struct device *device, const char *name, size_t bytes, bool at_end,
                             uint64_t *address, struct error *error);
     void (*memory_free)(struct device *device, uint64_t address);
+    /* Forbids kernels to write to an allocation, or allows it again; `write` and `fill32` are not
+       to be used meanwhile. 1: so it is, 0: this memory stays writable (on a GPU only flush memory
+       can be forbidden, and only where the driver knows how), -1 with the error. A kernel that
+       writes there all the same gets VERDICT_CHANGED_INPUT from a device that can tell, else
+       VERDICT_CRASHED. */
+    int (*protect)(struct device *device, uint64_t address, bool read_only, struct error *error);
     int (*write)(struct device *device, uint64_t address, const void *from, size_t bytes,
                  struct error *error);
     int (*read)(struct device *device, uint64_t address, void *to, size_t bytes,

@@ -80,6 +80,13 @@ static void emulated_memory_free(struct device *device, uint64_t address) {
     ptx_memory_release(emulated_of(device)->memory, address);
 }
 
+static int emulated_protect(struct device *device, uint64_t address, bool read_only,
+                            struct error *error) {
+    (void)error;
+    ptx_memory_protect(emulated_of(device)->memory, address, read_only);
+    return 1;
+}
+
 static void *at(struct device *device, uint64_t address, size_t bytes, struct error *error) {
     struct ptx_memory *memory = emulated_of(device)->memory;
     void *host = ptx_memory_at(memory, address, bytes);
@@ -205,6 +212,7 @@ static const enum verdict verdict_of_fault[] = {
     [PTX_FAULT_UNKNOWN] = VERDICT_CRASHED,
     [PTX_FAULT_LOAD] = VERDICT_CRASHED,
     [PTX_FAULT_STORE] = VERDICT_WROTE_OUTSIDE,
+    [PTX_FAULT_READ_ONLY] = VERDICT_CHANGED_INPUT,
     [PTX_FAULT_MISALIGNED] = VERDICT_CRASHED,
     [PTX_FAULT_TRAP] = VERDICT_CRASHED,
     [PTX_FAULT_MISUSE] = VERDICT_CRASHED,
@@ -449,6 +457,7 @@ const struct device_backend emulated_backend = {
     .close = emulated_close,
     .memory_new = emulated_memory_new,
     .memory_free = emulated_memory_free,
+    .protect = emulated_protect,
     .write = emulated_write,
     .read = emulated_read,
     .fill32 = emulated_fill32,

@@ -8,9 +8,10 @@
  *     device->backend->module_load(device, &image, &module, &error);
  *     device_close(device);
  *
- * How faults become verdicts: a store outside of every allocation is wrote_outside; endless loops
- * and deadlocks are timeout; loads outside, misaligned accesses, traps and unknown opcodes are
- * crashed. None of them harms the process: it may go on.
+ * How faults become verdicts: a store outside of every allocation is wrote_outside, one to an
+ * allocation that was declared read-only (protect) changed_input; endless loops and deadlocks are
+ * timeout; loads outside, misaligned accesses, traps and unknown opcodes are crashed. None of them
+ * harms the process: it may go on.
  *
  * Occupancy and registers come from ptxas's report in the image's log (compile with
  * --ptxas-options=-v).

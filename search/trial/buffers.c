@@ -70,6 +70,20 @@ int buffers_stress(struct buffers *buffers, int set, const struct stress *stress
     return fill(buffers, set, stress->fills, seed, error);
 }
 
+int buffers_protect(struct buffers *buffers, int set, bool read_only, struct error *error) {
+    const struct device_backend *backend = buffers->device->backend;
+    int all = backend->protect != NULL;
+    for (int t = 0; all >= 0 && backend->protect != NULL && t < buffers->template->tensor_count;
+         t++) {
+        if (buffers->tensors[set][t] == 0 || buffers->template->tensors[t].role != ROLE_INPUT)
+            continue;
+        int one = backend->protect(buffers->device, buffers->tensors[set][t], read_only, error);
+        all = one < all ? one : all;
+    }
+    buffers->read_only = all == 1;
+    return all;
+}
+
 int buffers_changed(struct buffers *buffers, int set, struct error *error) {
     uint64_t now;
     if (!buffers->filled[set])

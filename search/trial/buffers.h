@@ -38,6 +38,7 @@ struct buffers {
     uint64_t tensors[SETS_MAX][TENSORS_MAX]; /* 0: not there */
     bool filled[SETS_MAX];
     uint64_t inputs[SETS_MAX]; /* checksums */
+    bool read_only;            /* whether inputs could be protected, the last time */
 };
 
 /* On failure nothing is left allocated. */
@@ -55,6 +56,9 @@ int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *
 /* The same by a recipe of the template. */
 int buffers_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
                    struct error *error);
+/* Forbids the candidate to write to a set's inputs, or allows it again to whoever fills them. 1
+   where all of them are forbidden, 0 where the memory or the device cannot, -1 with the error. */
+int buffers_protect(struct buffers *buffers, int set, bool read_only, struct error *error);
 /* 1 when the inputs of a filled set are no longer as they were filled. */
 int buffers_changed(struct buffers *buffers, int set, struct error *error);
 /* Outputs and workspaces. */

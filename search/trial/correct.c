@@ -4,7 +4,8 @@
  *                 each case on `inputs` sets of random numbers, the first twice; the smallest case
  *                 of a variant on one recipe, which changes from trial to trial
  *   a champion    the smallest case of a variant on all recipes; the held-out cases on random
- *                 numbers and all recipes; each case on fresh random numbers, in flush memory
+ *                 numbers and all recipes; each case on fresh random numbers, in flush memory,
+ * where inputs are read-only
  */
 #include "trial/journey.h"
 
@@ -289,6 +290,7 @@ static int promote_flush(struct journey *journey) {
         device->backend->memory_new_flush != NULL ? PLACED_AT_END : PLACED_AT_START;
     struct judgement found;
     struct plan plan;
+    bool read_only = true;
     for (int c = 0; c < journey->template->case_count; c++) {
         struct device_module *module = journey->modules[template_variant(journey->template, c)];
         struct verify_case one = journey_case(journey, journey->template, c, module);
@@ -305,12 +307,15 @@ static int promote_flush(struct journey *journey) {
             int status = attempt_input(&attempt, &one, &input, &found);
             if (status != 0)
                 return status;
+            read_only = read_only && found.inputs_read_only;
         }
         attempt.cases++;
     }
     trial_gate(journey->result, attempt.gate, true, clock_seconds() - attempt.start,
-               "%d case%s correct on %d fresh inputs, tensors at the edge of what is mapped",
-               attempt.cases, attempt.cases == 1 ? "" : "s", attempt.inputs);
+               "%d case%s correct on %d fresh inputs, tensors at the edge of what is mapped, %s",
+               attempt.cases, attempt.cases == 1 ? "" : "s", attempt.inputs,
+               read_only ? "inputs read-only"
+                         : "inputs writable: this driver maps nothing read-only");
     return 0;
 }
 

@@ -138,7 +138,19 @@ static int run_guarded(const struct verify_case *one, struct buffers *buffers, i
                        enum verdict *verdict, char *reason, struct error *error) {
     struct device_sequence sequence;
     buffers_sequence(buffers, set, one->module, &sequence);
+    int protected = buffers_protect(buffers, set, true, error);
+    if (protected < 0)
+        return -1;
     *verdict = one->device->backend->run(one->device, &sequence, one->deadline_s, reason);
+    if (*verdict == VERDICT_CRASHED && protected && !one->device->info.predicts) {
+        size_t used = strlen(reason);
+        snprintf(reason + used, REASON_SIZE - used,
+                 ", with inputs that could not be written to and nothing mapped beside tensors");
+    }
+    if (*verdict == VERDICT_OK) /* else nothing can be had of the device, or need be */
+    protected = buffers_protect(buffers, set, false, error);
+    if (protected < 0)
+        return -1;
     if (*verdict == VERDICT_OK)
         *verdict = look_at_guards(one, reason);
     return *verdict == VERDICT_OK ? look_at_inputs(buffers, set, verdict, reason, error) : 0;
@@ -214,6 +226,7 @@ int verify_input(const struct verify_case *one, const struct verify_input *input
                             input->placement, error) < 0)
         return -1;
     int status = judge_input(one, &buffers, input, verdict, found, reason, error);
+    found->inputs_read_only = buffers.read_only;
     buffers_release(&buffers);
     return status;
 }

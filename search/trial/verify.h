@@ -5,6 +5,10 @@
  *     struct verify_input input = {.seed = seed, .twice = true};
  *     if (verify_input(&one, &input, &verdict, &found, reason, &error) < 0) return -1;
  *
+ * Where the device can, inputs are read-only while the candidate runs: always on the emulated one,
+ * in flush memory on a GPU. What uses an input as scratch space and puts it back is caught so
+ * alone.
+ *
  * The order is what makes a wild write harmless: inputs are summed up before the candidate runs and
  * after; the red zones of every allocation are looked at after it; and only then, from the inputs
  * that are still as they were, into memory that was not there before, the reference and the plain
@@ -44,6 +48,7 @@ struct verify_input {
 /* The worst errors over the outputs, and the bounds they were held to. */
 struct judgement {
     struct errors errors, bound;
+    bool inputs_read_only; /* the candidate could not even have written to them for a while */
 };
 
 /* Fills inputs, runs the candidate, and compares. Returns 0 with a verdict (and its reason unless

@@ -221,6 +221,19 @@ static void changed_inputs_are_seen(void **state) {
     }
 }
 
+static void inputs_put_back_are_seen(void **state) {
+    (void)state;
+    static const char *const writes[] = {
+        "if (first == 0) { volatile float *v = (float *)b; float kept = *v; *v = 1; *v = kept; }",
+        "if (first == 0) atomicAdd((float *)b, 0.0f);",
+    };
+    char body[512];
+    for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
+        snprintf(body, sizeof body, "%s __syncthreads(); %s", FILL, writes[i]);
+        expect("BLOCKS=1", body, VERDICT_CHANGED_INPUT, "'b'");
+    }
+}
+
 /* ---- what does not end well ---- */
 
 static void bad_addresses_crash(void **state) {
@@ -296,6 +309,7 @@ int main(void) {
         cmocka_unit_test(results_that_depend_on_more_than_the_inputs_are_racy),
         cmocka_unit_test(writes_beside_the_output_are_seen),
         cmocka_unit_test(changed_inputs_are_seen),
+        cmocka_unit_test(inputs_put_back_are_seen),
         cmocka_unit_test(bad_addresses_crash),
         cmocka_unit_test(endless_loops_time_out),
         cmocka_unit_test(gates_come_in_order),

@@ -60,10 +60,16 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
         name = "the parameters at";
         break;
     default: {
-        uint8_t *found = memory_reach(block->memory, address, (size_t)bytes, hint);
+        uint8_t *found = memory_reach(block->memory, address, (size_t)bytes, is_store, hint);
         char where[160];
         if (found)
             return found;
+        if (is_store && ptx_memory_at(block->memory, address, (size_t)bytes)) {
+            ptx_memory_describe(block->memory, address, where, sizeof where);
+            fault_at(warp, instruction, lane, PTX_FAULT_READ_ONLY, address,
+                     "stored %d bytes to an input: %s", bytes, where);
+            return NULL;
+        }
         ptx_memory_describe(block->memory, address, where, sizeof where);
         access_fault(warp, instruction, lane, address, bytes, is_store, name, where);
         return NULL;
@@ -105,7 +111,7 @@ static bool lane_addresses(const struct access *access, const void *base, uint32
 
 /* Host bytes behind lowest .. highest + bytes of a space, if all of that exists; else NULL. */
 static uint8_t *reach_span(struct block *block, enum space space, uint64_t lowest, uint64_t highest,
-                           int bytes) {
+                           int bytes, bool is_store) {
     int hint = -1;
     uint64_t length = highest - lowest + (uint64_t)bytes;
     if (space == SPACE_GENERIC && highest >= SHARED_WINDOW) {
@@ -120,7 +126,7 @@ static uint8_t *reach_span(struct block *block, enum space space, uint64_t lowes
                    : NULL;
     if (space == SPACE_LOCAL || space == SPACE_PARAM)
         return NULL;
-    return memory_reach(block->memory, lowest, length, &hint);
+    return memory_reach(block->memory, lowest, length, is_store, &hint);
 }
 
 enum action reach_lanes(struct warp *warp, const struct instruction *instruction,
@@ -135,7 +141,7 @@ enum action reach_lanes(struct warp *warp, const struct instruction *instruction
             lowest = addresses[lane] < lowest ? addresses[lane] : lowest;
             highest = addresses[lane] > highest ? addresses[lane] : highest;
         }
-        uint8_t *host = reach_span(warp->block, access->space, lowest, highest, bytes);
+        uint8_t *host = reach_span(warp->block, access->space, lowest, highest, bytes, is_store);
         for (int lane = 0; host && lane < LANES; lane++)
             pointers[lane] = host + (addresses[lane] - lowest);
         if (host)

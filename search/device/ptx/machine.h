@@ -311,7 +311,9 @@ enum action warp_exit(struct warp *warp, uint32_t mask);
    go on behind it. */
 void warp_release(struct warp *warp, int barrier);
 
-/* memory.c. hint: an allocation's index from the last call, or -1. */
-uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes, int *hint);
+/* memory.c. NULL where a kernel may not load or store. hint: an allocation's index from the last
+   call, or -1. */
+uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes, bool is_store,
+                      int *hint);
 
 #endif

@@ -11,6 +11,7 @@ struct allocation {
     uint64_t address;
     size_t bytes;
     uint8_t *data;
+    bool read_only; /* for kernels */
     char name[64];
 };
 
@@ -84,16 +85,26 @@ void ptx_memory_release(struct ptx_memory *memory, uint64_t address) {
             (size_t)(memory->count - index) * sizeof *memory->allocations);
 }
 
-static uint8_t *within(const struct allocation *allocation, uint64_t address, size_t bytes) {
+void ptx_memory_protect(struct ptx_memory *memory, uint64_t address, bool read_only) {
+    int index = find_below(memory, address);
+    if (index < 0 || memory->allocations[index].address != address)
+        BUG("protects an address that was never allocated");
+    memory->allocations[index].read_only = read_only;
+}
+
+static uint8_t *within(const struct allocation *allocation, uint64_t address, size_t bytes,
+                       bool is_store) {
     uint64_t offset = address - allocation->address;
-    return offset <= allocation->bytes && bytes <= allocation->bytes - offset
+    return offset <= allocation->bytes && bytes <= allocation->bytes - offset &&
+                   !(is_store && allocation->read_only)
                ? allocation->data + offset
                : NULL;
 }
 
-uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes, int *hint) {
+uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes, bool is_store,
+                      int *hint) {
     if (*hint >= 0) {
-        uint8_t *found = within(&memory->allocations[*hint], address, bytes);
+        uint8_t *found = within(&memory->allocations[*hint], address, bytes, is_store);
         if (found)
             return found;
     }
@@ -101,12 +112,12 @@ uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes,
     if (index < 0)
         return NULL;
     *hint = index;
-    return within(&memory->allocations[index], address, bytes);
+    return within(&memory->allocations[index], address, bytes, is_store);
 }
 
 void *ptx_memory_at(struct ptx_memory *memory, uint64_t address, size_t bytes) {
     int hint = -1;
-    return memory_reach(memory, address, bytes, &hint);
+    return memory_reach(memory, address, bytes, false, &hint);
 }
 
 void ptx_memory_describe(const struct ptx_memory *memory, uint64_t address, char *text,

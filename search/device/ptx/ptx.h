@@ -49,6 +49,9 @@ void ptx_memory_free(struct ptx_memory *memory);
    memory. `name` is copied and appears in faults. */
 uint64_t ptx_memory_allocate(struct ptx_memory *memory, const char *name, size_t bytes);
 void ptx_memory_release(struct ptx_memory *memory, uint64_t address);
+/* Whether kernels may write to the allocation that begins at `address`; they may, until told
+   otherwise. The host always may. */
+void ptx_memory_protect(struct ptx_memory *memory, uint64_t address, bool read_only);
 
 /* The host bytes behind [address, address + bytes), or NULL if any of them is not allocated. Valid
    until the allocation is released. */
@@ -102,6 +105,7 @@ enum ptx_fault_kind {
     PTX_FAULT_UNKNOWN,    /* an opcode, or a form of one, that is not known */
     PTX_FAULT_LOAD,       /* a load outside every allocation */
     PTX_FAULT_STORE,      /* a store or an atomic outside every allocation */
+    PTX_FAULT_READ_ONLY,  /* a store or an atomic to an allocation that may only be read */
     PTX_FAULT_MISALIGNED, /* an address that is no multiple of the access's size */
     PTX_FAULT_TRAP,       /* trap, a failed assertion */
     PTX_FAULT_MISUSE,     /* undefined by PTX: a shuffle from lanes that are not there ... */

@@ -1,0 +1,121 @@
+/* What flush memory traps on a real GPU: reads beyond a tensor, and writes to one that is
+ * read-only. Each in a child, whose context is lost. */
+#include "trial/judged.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { REFUSED = 100 };
+
+static const char probe_source[] = "extern \"C\" __global__ void probe(volatile char *tensor, long "
+                                   "long at, char *out, int write) {\n"
+                                   "    char kept = tensor[at];\n"
+                                   "    *out = kept;\n"
+                                   "    if (write)\n"
+                                   "        tensor[at] = kept;\n"
+                                   "}\n";
+
+enum rights { WRITABLE, READ_ONLY, WRITABLE_AGAIN };
+
+struct probe {
+    size_t bytes;
+    bool at_end;
+    int64_t at; /* the byte that is read and, if `write`, written to with what it held */
+    bool write;
+    enum rights rights;
+};
+
+/* Exits with the verdict, or REFUSED. */
+static void probe_in_child(const struct probe *probe) {
+    struct judged judged;
+    struct error error = {0};
+    char reason[REASON_SIZE];
+    uint64_t tensor;
+    uint64_t out;
+    int32_t write = probe->write;
+    judged_open(&judged, "cuda:0");
+    judged_compile(&judged, strdup(probe_source), NULL, &judged.candidate);
+    const struct device_backend *backend = judged.device->backend;
+    if (backend->memory_new_flush(judged.device, "tensor", probe->bytes, probe->at_end, &tensor,
+                                  &error) < 0 ||
+        backend->memory_new(judged.device, "out", 1, &out, &error) < 0)
+        _exit(REFUSED);
+    for (int i = WRITABLE; i < (int)probe->rights; i++)
+        if (backend->protect(judged.device, tensor, i == WRITABLE, &error) != 1)
+            _exit(REFUSED);
+    struct device_sequence sequence = {.count = 1};
+    struct device_launch *launch = &sequence.launches[0];
+    *launch =
+        (struct device_launch){.module = judged.candidate,
+                               .kernel = "probe",
+                               .grid = {1, 1, 1},
+                               .block = {1, 1, 1},
+                               .argument_count = 4,
+                               .arguments = {{.size = 8}, {.size = 8}, {.size = 8}, {.size = 4}}};
+    memcpy(launch->arguments[0].bytes, &tensor, 8);
+    memcpy(launch->arguments[1].bytes, &probe->at, 8);
+    memcpy(launch->arguments[2].bytes, &out, 8);
+    memcpy(launch->arguments[3].bytes, &write, 4);
+    _exit((int)backend->run(judged.device, &sequence, 5, reason));
+}
+
+static int result_of(struct probe probe) {
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        probe_in_child(&probe);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void reads_beyond_are_trapped(void **state) {
+    (void)state;
+    static const size_t sizes[] = {16, 4096, 3000000, 2 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t bytes = sizes[i];
+        assert_int_equal(result_of((struct probe){.bytes = bytes}), VERDICT_OK);
+        assert_int_equal(result_of((struct probe){.bytes = bytes, .at = -1}), VERDICT_CRASHED);
+        assert_int_equal(
+            result_of((struct probe){.bytes = bytes, .at_end = true, .at = (int64_t)bytes - 1}),
+            VERDICT_OK);
+        assert_int_equal(
+            result_of((struct probe){.bytes = bytes, .at_end = true, .at = (int64_t)bytes}),
+            VERDICT_CRASHED);
+    }
+}
+
+static void writes_to_what_is_read_only_are_trapped(void **state) {
+    (void)state;
+    struct probe probe = {.bytes = 4096, .write = true};
+    assert_int_equal(result_of(probe), VERDICT_OK);
+    probe.rights = READ_ONLY;
+    int result = result_of(probe);
+    if (result == REFUSED) {
+        printf("read-only: this driver maps no device memory read-only\n");
+        skip();
+    }
+    printf("read-only: a write is %s, ", verdict_name((enum verdict)result));
+    assert_int_equal(result, VERDICT_CRASHED);
+    probe.write = false;
+    assert_int_equal(result_of(probe), VERDICT_OK);
+    probe.write = true;
+    probe.rights = WRITABLE_AGAIN;
+    assert_int_equal(result_of(probe), VERDICT_OK);
+    printf("a read is ok, a write after allowing it again is ok\n");
+}
+
+int main(void) {
+    /* No look at the driver here: children of a process that started it cannot use it. */
+    struct device_info info;
+    struct error error = {0};
+    if (device_describe("cuda:0", &info, &error) < 0) {
+        printf("skipped: %s\n", error.text);
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_beyond_are_trapped),
+        cmocka_unit_test(writes_to_what_is_read_only_are_trapped),
+    };
+    return cmocka_run_group_tests_name("flush memory on a GPU", tests, NULL, NULL);
+}
