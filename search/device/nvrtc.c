@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <nvrtc.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Every function that we use, by name: one list gives the table and the look-up. */
@@ -114,11 +115,36 @@ bool nvrtc_supports(const struct nvrtc *nvrtc, int compute_capability) {
     return found;
 }
 
-/* The first line of the log that speaks of an error, else its first line. */
+/* What a kernel may declare; ptxas refuses more without a word, but for its report. */
+enum { STATIC_SMEM_MOST = 48 << 10 };
+
+static int declared_smem(const char *log) {
+    int most = 0;
+    for (const char *at = log; (at = strstr(at, " bytes smem")) != NULL; at++) {
+        const char *digits = at;
+        while (digits > log && digits[-1] >= '0' && digits[-1] <= '9')
+            digits--;
+        most = atoi(digits) > most ? atoi(digits) : most;
+    }
+    return most;
+}
+
+/* The first line of the log that speaks of an error, else what its report tells, else its first
+   line. */
 static void first_error(const char *log, char *reason) {
-    const char *at = strstr(log, "error");
+    static const char *const words[] = {"error", "ptxas fatal"};
+    const char *at = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words && at == NULL; i++)
+        at = strstr(log, words[i]);
     while (at != NULL && at > log && at[-1] != '\n')
         at--;
+    int smem_bytes = declared_smem(log);
+    if (at == NULL && smem_bytes > STATIC_SMEM_MOST) {
+        snprintf(reason, REASON_SIZE,
+                 "a kernel declares %d bytes of shared memory; at most %d can be declared",
+                 smem_bytes, STATIC_SMEM_MOST);
+        return;
+    }
     if (at == NULL)
         at = log;
     snprintf(reason, REASON_SIZE, "%.*s", (int)strcspn(at, "\n"), at);

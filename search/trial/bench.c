@@ -83,7 +83,10 @@ void bench_free(struct bench *bench) {
     free(bench);
 }
 
-int journey_load(struct journey *journey, const struct device_image images[CASES_MAX]) {
+/* What `load` returns beside a step's values: a kernel carries another genome's mark. */
+enum { MISMARKED = 2 };
+
+static int load(struct journey *journey, const struct device_image images[CASES_MAX]) {
     struct device *device = journey->bench->device;
     struct error refused;
     double start = clock_seconds();
@@ -101,13 +104,33 @@ int journey_load(struct journey *journey, const struct device_image images[CASES
                                         journey->error) < 0)
             return -1;
         if (mark != template_genome_mark(&journey->request->genome))
-            return error_set(
-                journey->error,
-                "the compiled kernel is another genome's: the kernel cache is damaged, "
-                "remove it");
+            return MISMARKED;
     }
     trial_gate(journey->result, "load", true, clock_seconds() - start, "genome's mark read back");
     return 0;
+}
+
+int journey_load(struct journey *journey, const struct device_image images[CASES_MAX]) {
+    static const char mismarked[] =
+        "the compiled kernel is another genome's, compiled anew too: so is its source";
+    struct device_image anew[CASES_MAX];
+    int status = load(journey, images);
+    if (status != MISMARKED)
+        return status;
+    log_warn("a cached kernel was another genome's: compiled anew");
+    journey_unload(journey);
+    status = compiler_build_anew(journey->bench->compiler, journey->request, anew, journey->result,
+                                 journey->error);
+    if (status != 0)
+        return status;
+    status = load(journey, anew);
+    for (int c = 0; c < CASES_MAX; c++)
+        nvrtc_image_release(&anew[c]);
+    if (status != MISMARKED)
+        return status;
+    trial_gate(journey->result, "load", false, 0, "%s", mismarked);
+    trial_end(journey->result, VERDICT_COMPILE_FAILED, mismarked);
+    return 1;
 }
 
 /* The real resources, from the device: of the launch with the most shared memory. */
@@ -215,10 +238,12 @@ int journey_verify(struct journey *journey) {
 }
 
 void journey_unload(struct journey *journey) {
-    for (int c = 0; c < CASES_MAX; c++)
+    for (int c = 0; c < CASES_MAX; c++) {
         if (journey->modules[c] != NULL)
             journey->bench->device->backend->module_unload(journey->bench->device,
                                                            journey->modules[c]);
+        journey->modules[c] = NULL;
+    }
 }
 
 static int travel(struct journey *journey, const struct device_image *images) {

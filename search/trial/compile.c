@@ -115,12 +115,13 @@ static int spill_bytes(const char *log) {
 }
 
 static int build(struct compiler *compiler, const struct template *template, const char *source,
-                 const struct compile_options *options, struct device_image *image,
+                 const struct compile_options *options, bool anew, struct device_image *image,
                  struct trial_result *result, struct error *error) {
     struct hash hash = image_hash(compiler, source, options);
     char reason[REASON_SIZE] = "";
     int status = 0;
-    if (compiler->cache.get == NULL || !compiler->cache.get(compiler->cache.context, hash, image)) {
+    if (anew || compiler->cache.get == NULL ||
+        !compiler->cache.get(compiler->cache.context, hash, image)) {
         status = nvrtc_compile(compiler->nvrtc, template->source, source, options->items,
                                options->count, image, reason, error);
         if (status == 0 && compiler->cache.put != NULL)
@@ -160,9 +161,9 @@ static int prepare(struct compiler *compiler, const struct trial_request *reques
     return 0;
 }
 
-int compiler_build(struct compiler *compiler, const struct trial_request *request,
-                   struct device_image images[CASES_MAX], struct trial_result *result,
-                   struct error *error) {
+static int build_all(struct compiler *compiler, const struct trial_request *request, bool anew,
+                     struct device_image images[CASES_MAX], struct trial_result *result,
+                     struct error *error) {
     const struct template *template;
     struct compile_options options;
     int variants = 0;
@@ -179,7 +180,7 @@ int compiler_build(struct compiler *compiler, const struct trial_request *reques
                            : template_source(template, &request->genome, c, error);
         status = source == NULL
                      ? -1
-                     : build(compiler, template, source, &options, &images[c], result, error);
+                     : build(compiler, template, source, &options, anew, &images[c], result, error);
         free(source);
         variants++;
     }
@@ -195,4 +196,16 @@ int compiler_build(struct compiler *compiler, const struct trial_request *reques
         for (int c = 0; c < CASES_MAX; c++)
             nvrtc_image_release(&images[c]);
     return status;
+}
+
+int compiler_build(struct compiler *compiler, const struct trial_request *request,
+                   struct device_image images[CASES_MAX], struct trial_result *result,
+                   struct error *error) {
+    return build_all(compiler, request, false, images, result, error);
+}
+
+int compiler_build_anew(struct compiler *compiler, const struct trial_request *request,
+                        struct device_image images[CASES_MAX], struct trial_result *result,
+                        struct error *error) {
+    return build_all(compiler, request, true, images, result, error);
 }

@@ -43,4 +43,10 @@ struct nvrtc *compiler_nvrtc(struct compiler *compiler);
 int compiler_build(struct compiler *compiler, const struct trial_request *request,
                    struct device_image images[CASES_MAX], struct trial_result *result,
                    struct error *error);
+/* The same past the cache, whose entries are replaced: for a kernel that is not what its entry
+   says. */
+int compiler_build_anew(struct compiler *compiler, const struct trial_request *request,
+                        struct device_image images[CASES_MAX], struct trial_result *result,
+                        struct error *error);
+
 #endif

@@ -43,7 +43,8 @@ struct journey {
     double deadline_s;                        /* of one call */
 };
 
-/* Loads the images of every variant and reads the genome's mark back. */
+/* Loads the images of every variant and reads the genome's mark back. Where it is another's, the
+   cache is damaged: compiles once more, past it. */
 int journey_load(struct journey *journey, const struct device_image images[CASES_MAX]);
 /* Resources, probe cases, cases: all that comes before timing. */
 int journey_verify(struct journey *journey);
