@@ -1,0 +1,254 @@
+/* Whole trials on a device whose times are scripted: race, full timing, duel, promotion. The
+ * champion has blocks of 32 threads, its challengers of 64. */
+#include "trial/scripted.h"
+
+#include <math.h>
+
+enum { CHAMPION = 1, CHALLENGER = 2 }; /* warps a block */
+
+#define CHAMPION_US 10.0
+
+static const struct gate *gate_of(const struct trial_result *result, const char *name) {
+    for (int i = 0; i < result->gate_count; i++)
+        if (strcmp(result->gates[i].name, name) == 0)
+            return &result->gates[i];
+    return NULL;
+}
+
+static struct trial_request challenge(struct scripted *it) {
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    request.champion_us = CHAMPION_US;
+    request.rival = (struct trial_rival){
+        .present = true, .trial = 7, .genome = scripted_genome(it, "THREADS=32")};
+    return request;
+}
+
+/* A challenger of `us` against the champion; the caller releases the result. */
+static void challenge_at(struct scripted *it, double us, struct trial_result *result) {
+    struct trial_request request = challenge(it);
+    it->warm_us[CHAMPION] = CHAMPION_US;
+    it->warm_us[CHALLENGER] = us;
+    scripted_try(it, &request, result);
+}
+
+static void the_race_drops_who_is_far_behind(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    int samples = it->warm_samples;
+    int cold = it->cold_samples;
+    challenge_at(it, 1.3 * CHAMPION_US, &result); /* the margin is 0.25 */
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_true(result.outcome.raced);
+    assert_int_equal(result.outcome.cases[0].warm.sample_count, 5);
+    assert_int_equal(result.outcome.cases[0].cold.sample_count, 0);
+    assert_true(fabs(result.outcome.score_us - 13) < 0.01);
+    assert_null(gate_of(&result, "timing"));
+    assert_null(gate_of(&result, "duel"));
+    assert_null(gate_of(&result, "flush memory"));
+    assert_int_equal(result.rival, -1);
+    assert_int_equal(it->cold_samples, cold);
+    assert_in_range(it->warm_samples - samples, 5, 100); /* warm-up, and no more than five */
+    trial_result_release(&result);
+}
+
+static void who_is_behind_is_timed_and_fights_no_duel(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge_at(it, 1.1 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_false(result.outcome.raced);
+    assert_non_null(gate_of(&result, "timing"));
+    assert_int_equal(result.outcome.cases[0].warm.sample_count, 50);
+    assert_true(result.outcome.cases[0].cold.sample_count > 0);
+    assert_true(fabs(result.outcome.score_us - 11) < 0.01);
+    assert_int_equal(result.outcome.duel.result, DUEL_NONE);
+    assert_null(gate_of(&result, "flush memory"));
+    trial_result_release(&result);
+}
+
+static void without_a_champion_there_is_no_race(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    struct trial_result result;
+    it->warm_us[CHALLENGER] = 500;
+    scripted_try(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_null(gate_of(&result, "race"));
+    assert_int_equal(result.outcome.cases[0].warm.sample_count, 50);
+    assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
+    assert_non_null(gate_of(&result, "flush memory")); /* it reigns */
+    trial_result_release(&result);
+}
+
+static void a_duel_is_won(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge_at(it, 0.95 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_int_equal(result.outcome.duel.result, DUEL_WON);
+    assert_true(result.outcome.duel.high < 0.995);
+    assert_int_equal(result.rival, 7);
+    assert_true(fabs(result.outcome.score_us - 9.5) < 0.01);
+    assert_non_null(gate_of(&result, "held out"));
+    assert_non_null(gate_of(&result, "flush memory"));
+    assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
+    trial_result_release(&result);
+}
+
+/* Faster in its own timing, but not beside the champion: there it is 2 % slower. */
+static void a_duel_is_lost(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = challenge(it);
+    struct trial_result result;
+    it->warm_us[CHALLENGER] = 9.9;
+    it->warm_us[CHAMPION] = 9.7;
+    scripted_try(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_int_equal(result.outcome.duel.result, DUEL_LOST);
+    assert_true(result.outcome.score_us > CHAMPION_US); /* ranks behind it, whatever its timing */
+    assert_null(gate_of(&result, "flush memory"));
+    trial_result_release(&result);
+}
+
+static void a_duel_is_undecided(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge_at(it, 0.998 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_UNDECIDED);
+    assert_int_equal(result.outcome.duel.blocks, 10);
+    assert_true(result.outcome.score_us > CHAMPION_US);
+    assert_null(gate_of(&result, "flush memory"));
+    trial_result_release(&result);
+    it->scatter = 0.2;
+    challenge_at(it, 0.998 * CHAMPION_US, &result);
+    it->scatter = 1e-4;
+    assert_int_equal(result.outcome.duel.result, DUEL_UNDECIDED);
+    assert_int_equal(result.outcome.duel.blocks, 40); /* four rounds, then the champion stays */
+    assert_true(result.outcome.score_us > CHAMPION_US);
+    trial_result_release(&result);
+}
+
+static void what_is_impossible_is_refused(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge_at(it, 1e-5, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_IMPOSSIBLE);
+    assert_non_null(strstr(result.outcome.reason, "warm"));
+    assert_true(result.outcome.score_us == 0);
+    trial_result_release(&result);
+    it->cold_us[CHALLENGER] = 1e-5;
+    challenge_at(it, 0.95 * CHAMPION_US, &result);
+    it->cold_us[CHALLENGER] = CHAMPION_US;
+    assert_int_equal(result.outcome.verdict, VERDICT_IMPOSSIBLE);
+    assert_non_null(strstr(result.outcome.reason, "cold"));
+    trial_result_release(&result);
+}
+
+/* The candidate's source, with a fault in one shape. */
+static char *source_that_fails_at(struct scripted *it, const struct genome *genome, int rows,
+                                  char path[PATH_SIZE]) {
+    struct error error = {0};
+    static const char from[] = "const int count = ROWS * COLS;";
+    char *source = template_source(it->template, genome, 0, &error);
+    char *at = source != NULL ? strstr(source, from) : NULL;
+    const char *temporary = getenv("TMPDIR");
+    assert_non_null(at);
+    snprintf(path, PATH_SIZE, "%s/evotile-contest-XXXXXX", temporary != NULL ? temporary : "/tmp");
+    int handle = mkstemp(path);
+    FILE *file = fdopen(handle, "w");
+    assert_non_null(file);
+    fprintf(file, "%.*sconst int count = ROWS == %d ? 1 : ROWS * COLS;%s", (int)(at - source),
+            source, rows, at + strlen(from));
+    fclose(file);
+    free(source);
+    return strdup(path);
+}
+
+static void a_champion_must_pass_what_is_held_out(void **state) {
+    struct scripted *it = *state;
+    char path[PATH_SIZE];
+    struct trial_request request = challenge(it);
+    struct trial_result result;
+    request.sources[0] = source_that_fails_at(it, &request.genome, 9, path);
+    it->warm_us[CHAMPION] = CHAMPION_US;
+    it->warm_us[CHALLENGER] = 0.9 * CHAMPION_US;
+    scripted_try(it, &request, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_WON);
+    assert_int_equal(result.outcome.verdict, VERDICT_WRONG);
+    assert_non_null(strstr(result.outcome.reason, "ROWS=9"));
+    assert_true(result.outcome.score_us == 0); /* it is not crowned */
+    assert_false(gate_of(&result, "held out")->passed);
+    trial_result_release(&result);
+
+    it->warm_us[CHALLENGER] = 1.1 * CHAMPION_US; /* who does not reign is not asked */
+    scripted_try(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_null(gate_of(&result, "held out"));
+    trial_result_release(&result);
+    unlink(path);
+    trial_request_release(&request);
+}
+
+static void a_duel_that_is_asked_for_is_fought_however_slow(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = challenge(it);
+    struct trial_result result;
+    request.full = true;
+    request.duel_blocks = 12;
+    it->warm_us[CHAMPION] = CHAMPION_US;
+    it->warm_us[CHALLENGER] = 3 * CHAMPION_US;
+    scripted_try(it, &request, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_LOST);
+    assert_int_equal(result.outcome.duel.blocks, 12);
+    assert_true(fabs(result.outcome.duel.ratio - 3) < 0.01);
+    assert_true(fabs(result.outcome.score_us - 30) < 0.1); /* its own timing stands */
+    trial_result_release(&result);
+}
+
+static void a_damaged_cache_costs_a_compilation(void **state) {
+    struct scripted *it = *state;
+    struct trial_request other = scripted_request(it, "THREADS=128");
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    struct device_image images[CASES_MAX];
+    struct trial_result result = {0};
+    struct error error = {0};
+    assert_int_equal(compiler_build(it->compiler, &other, images, &result, &error), 0);
+    trial_result_release(&result);
+    int compilations = it->compilations;
+    it->warm_us[CHALLENGER] = CHAMPION_US;
+    it->stale = &images[0];
+    scripted_try(it, &request, &result);
+    it->stale = NULL;
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_int_equal(it->compilations, compilations + 1);
+    trial_result_release(&result);
+    nvrtc_image_release(&images[0]);
+}
+
+static int open_it(void **state) {
+    static struct scripted it;
+    scripted_open(&it, SCRIPTED_CONFIG ", \"held_out\": [{\"ROWS\": 9, \"COLS\": 7}]}");
+    *state = &it;
+    return 0;
+}
+
+static int close_it(void **state) {
+    scripted_close(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_race_drops_who_is_far_behind),
+        cmocka_unit_test(who_is_behind_is_timed_and_fights_no_duel),
+        cmocka_unit_test(without_a_champion_there_is_no_race),
+        cmocka_unit_test(a_duel_is_won),
+        cmocka_unit_test(a_duel_is_lost),
+        cmocka_unit_test(a_duel_is_undecided),
+        cmocka_unit_test(what_is_impossible_is_refused),
+        cmocka_unit_test(a_champion_must_pass_what_is_held_out),
+        cmocka_unit_test(a_duel_that_is_asked_for_is_fought_however_slow),
+        cmocka_unit_test(a_damaged_cache_costs_a_compilation),
+    };
+    return cmocka_run_group_tests(tests, open_it, close_it);
+}

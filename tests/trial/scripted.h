@@ -1,0 +1,203 @@
+/*
+ * scripted: a device that runs candidates for real, by the emulated backend, and makes up how long
+ * they take: what whole trials through race, timing, duel and promotion are tested with. It counts
+ * what is asked of it.
+ *
+ *     struct scripted it;
+ *     scripted_open(&it, SCRIPTED_CONFIG "}");
+ *     it.warm_us[2] = 10;                                       // of blocks of 2 warps: THREADS=64
+ *     scripted_request(&it, &request, "THREADS=64");
+ *     scripted_try(&it, &request, &result);
+ *     scripted_close(&it);
+ *
+ * Genomes are those of tests/templates/scaled_add; THREADS tells them apart.
+ */
+#ifndef EVOTILE_TESTS_TRIAL_SCRIPTED_H
+#define EVOTILE_TESTS_TRIAL_SCRIPTED_H
+
+#include "trial/tiny.h"
+
+#include "base/random.h"
+#include "device/emulated.h"
+#include "trial/bench.h"
+#include "trial/buffers.h"
+
+enum { SCRIPTED_WARPS_MAX = 5 };
+
+#define SCRIPTED_CONFIG                                                                            \
+    "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"                           \
+    "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}]"
+
+struct device_graph {
+    double us; /* a call */
+    bool cold, ran;
+    int set_count;
+    struct device_sequence sets[SETS_MAX];
+};
+
+struct scripted {
+    struct device_backend backend;
+    struct device *device;
+    struct config *config;
+    struct compiler *compiler;
+    struct bench *bench;
+    struct template *template;
+    int64_t trials;
+    struct random random;
+    double scatter;                                                  /* of samples, relative */
+    double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* a call */
+    int modules, graphs, runs, allocations, compilations, warm_samples, cold_samples; /* so far */
+};
+
+/* What the device's functions, which get a device alone, belong to. */
+static struct scripted *scripted;
+
+static enum verdict scripted_graph_new(struct device *device, const struct device_sequence *sets,
+                                       int set_count, const struct device_timing *timing,
+                                       struct device_graph **graph, char *reason) {
+    (void)device, (void)reason;
+    unsigned warps = sets[0].launches[0].block[0] / 32;
+    *graph = malloc(sizeof **graph);
+    assert_non_null(*graph);
+    (*graph)->us = (timing->cold ? scripted->cold_us : scripted->warm_us)[warps];
+    (*graph)->cold = timing->cold;
+    (*graph)->ran = false;
+    (*graph)->set_count = set_count;
+    memcpy((*graph)->sets, sets, (size_t)set_count * sizeof *sets);
+    scripted->graphs++;
+    return VERDICT_OK;
+}
+
+/* The calls run once, so that outputs are there. */
+static enum verdict scripted_graph_sample(struct device *device, struct device_graph *graph,
+                                          int count, double *samples_us, char *reason) {
+    for (int s = 0; s < graph->set_count && !graph->ran; s++) {
+        enum verdict verdict = emulated_backend.run(device, &graph->sets[s], 60, reason);
+        if (verdict != VERDICT_OK)
+            return verdict;
+    }
+    graph->ran = true;
+    for (int i = 0; i < count; i++)
+        samples_us[i] =
+            graph->us * (1 + scripted->scatter * (random_uniform(&scripted->random) - 0.5));
+    *(graph->cold ? &scripted->cold_samples : &scripted->warm_samples) += count;
+    return VERDICT_OK;
+}
+
+static void scripted_graph_free(struct device *device, struct device_graph *graph) {
+    (void)device;
+    free(graph);
+}
+
+static int scripted_module_load(struct device *device, const struct device_image *image,
+                                struct device_module **module, struct error *error) {
+    scripted->modules++;
+    return emulated_backend.module_load(device, image, module, error);
+}
+
+static int scripted_memory_new(struct device *device, const char *name, size_t bytes,
+                               uint64_t *address, struct error *error) {
+    scripted->allocations++;
+    return emulated_backend.memory_new(device, name, bytes, address, error);
+}
+
+static enum verdict scripted_run(struct device *device, const struct device_sequence *sequence,
+                                 double deadline_s, char *reason) {
+    scripted->runs++;
+    return emulated_backend.run(device, sequence, 60 + deadline_s, reason);
+}
+
+/* A cache that is empty, or damaged so that everything in it is one kernel. */
+static bool scripted_get(void *context, struct hash hash, struct device_image *image) {
+    (void)context, (void)hash;
+    const struct device_image *stale = scripted->stale;
+    if (stale == NULL)
+        return false;
+    void *cubin = malloc(stale->cubin_bytes);
+    assert_non_null(cubin);
+    memcpy(cubin, stale->cubin, stale->cubin_bytes);
+    *image = (struct device_image){"cached", cubin, stale->cubin_bytes, strdup(stale->ptx),
+                                   strdup(stale->log)};
+    return true;
+}
+
+static void scripted_put(void *context, struct hash hash, const struct device_image *image) {
+    (void)context, (void)hash, (void)image;
+    scripted->compilations++;
+}
+
+static inline void scripted_open(struct scripted *it, const char *config) {
+    struct error error = {0};
+    static const struct image_cache cache = {scripted_get, scripted_put, NULL};
+    setenv("EVOTILE_DEVICES", "configs/devices", 0);
+    *it = (struct scripted){.scatter = 1e-4, .backend = emulated_backend};
+    scripted = it;
+    random_seed(&it->random, 1, 1);
+    for (int w = 0; w < SCRIPTED_WARPS_MAX; w++)
+        it->warm_us[w] = it->cold_us[w] = 10;
+    it->backend.graph_new = scripted_graph_new;
+    it->backend.graph_sample = scripted_graph_sample;
+    it->backend.graph_free = scripted_graph_free;
+    it->backend.module_load = scripted_module_load;
+    it->backend.memory_new = scripted_memory_new;
+    it->backend.run = scripted_run;
+    it->device = device_open(TINY_DEVICE, &error);
+    if (it->device == NULL)
+        fail_msg("%s", error.text);
+    it->device->backend = &it->backend;
+    it->device->info.predicts = false;
+    it->device->info.duel_margin = 0.005; /* as calibrated */
+    it->device->info.l2_gb_per_s = 5000;
+    it->config = config_from_text("config.json", config, TINY_TEMPLATE, &error);
+    if (it->config == NULL)
+        fail_msg("%s", error.text);
+    it->template = config_load_template(it->config, 0, &it->device->info, &error);
+    it->compiler = compiler_new(it->config, &it->device->info, &cache, &error);
+    if (it->template == NULL || it->compiler == NULL)
+        fail_msg("%s", error.text);
+    it->bench = bench_new(it->config, it->device, it->compiler, &error);
+    if (it->bench == NULL)
+        fail_msg("%s", error.text);
+}
+
+static inline void scripted_close(struct scripted *it) {
+    bench_free(it->bench);
+    compiler_free(it->compiler);
+    template_free(it->template);
+    config_free(it->config);
+    device_close(it->device);
+    scripted = NULL;
+}
+
+static inline struct genome scripted_genome(const struct scripted *it, const char *text) {
+    struct error error = {0};
+    struct genome genome;
+    if (genome_parse(&genome, it->template->space, text, &error) < 0)
+        fail_msg("%s", error.text);
+    return genome;
+}
+
+static inline struct trial_request scripted_request(struct scripted *it, const char *genome) {
+    struct trial_request request = {.number = it->trials, .genome = scripted_genome(it, genome)};
+    request.seed = (uint64_t)++it->trials;
+    return request;
+}
+
+/* The caller releases both. */
+static inline void scripted_try(struct scripted *it, const struct trial_request *request,
+                                struct trial_result *result) {
+    struct error error = {0};
+    struct device_image images[CASES_MAX];
+    *result =
+        (struct trial_result){.number = request->number, .genome = request->genome, .rival = -1};
+    int status = compiler_build(it->compiler, request, images, result, &error);
+    if (status == 0) {
+        status = bench_try(it->bench, request, images, result, &error);
+        for (int c = 0; c < CASES_MAX; c++)
+            nvrtc_image_release(&images[c]);
+    }
+    if (status < 0)
+        fail_msg("%s", error.text);
+}
+
+#endif
