@@ -15,6 +15,11 @@ struct f16 {
     u16 bits;
 };
 
+// A bfloat16: the upper half of a float.
+struct bf16 {
+    u16 bits;
+};
+
 // `choose<condition, A, B>` is A if the condition holds, else B.
 template <bool condition, typename A, typename B> struct choose_type { using type = A; };
 template <typename A, typename B> struct choose_type<false, A, B> { using type = B; };

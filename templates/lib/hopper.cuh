@@ -1,0 +1,85 @@
+// What Hopper (sm_90a) has beyond the chips before it: barriers in shared memory, the copy engine,
+// products of a warpgroup, and here what is needed around them. A warpgroup is four warps in a row,
+// the first of them a multiple of four.
+#ifndef EVOTILE_LIB_HOPPER
+#define EVOTILE_LIB_HOPPER
+
+#include "lib/mbarrier.cuh"
+#include "lib/tma.cuh"
+#include "lib/types.cuh"
+#include "lib/wgmma.cuh"
+
+// All warps of a warpgroup together: from here on each thread has `count` registers (a multiple of
+// 8, 24 to 256); more wait until others gave theirs back. Needs a launch bound, and the kernel's
+// own count to be known (__launch_bounds__).
+template <int count> DEVICE void set_registers_up() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(count));
+}
+
+template <int count> DEVICE void set_registers_down() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(count));
+}
+
+// True in one lane of the warp, the same each time; all lanes take part.
+DEVICE bool elect_lane() {
+    u32 elected;
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(elected));
+    return elected;
+}
+
+// ---- barriers of some of the block's warps: number 1 to 15 (0 is __syncthreads), `threads` of all
+// that arrive and wait, a multiple of 32 ----
+
+DEVICE void barrier_sync(int number, int threads) {
+    asm volatile("bar.sync %0, %1;" : : "r"(number), "r"(threads) : "memory");
+}
+
+DEVICE void barrier_arrive(int number, int threads) {
+    asm volatile("bar.arrive %0, %1;" : : "r"(number), "r"(threads) : "memory");
+}
+
+// ---- programmatic dependent launch ----
+
+// Waits until the launch before has ended and what it wrote is visible.
+DEVICE void grid_dependency_wait() {
+    asm volatile("griddepcontrol.wait;" : : : "memory");
+}
+
+// The launch after may begin, once every block has said so or has ended.
+DEVICE void grid_dependents_launch() {
+    asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
+}
+
+// ---- clusters ----
+
+DEVICE u32 cluster_rank() {
+    u32 rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+DEVICE u32 cluster_size() {
+    u32 size;
+    asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+    return size;
+}
+
+// The cluster-wide address of what lies at place_smem in the shared memory of block `rank`.
+DEVICE u32 map_to_block(u32 place_smem, u32 rank) {
+    u32 mapped;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(mapped)
+                 : "r"(place_smem), "r"(rank));
+    return mapped;
+}
+
+DEVICE void cluster_arrive() {
+    asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory");
+}
+
+DEVICE void cluster_wait() {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory");
+}
+
+#endif

@@ -1,0 +1,98 @@
+// Every primitive of templates/lib/hopper.cuh, at least once: that they compile is the test.
+#include "lib/cp_async.cuh"
+#include "lib/hopper.cuh"
+
+template <typename accumulator, int n> constexpr int registers = n / 4;
+template <int n> constexpr int registers<float, n> = n / 2;
+
+template <typename accumulator, typename input, int n, major b_major>
+DEVICE void products(u32 *out_gmem, u64 a, u64 b, u32 word) {
+    accumulator d[registers<accumulator, n>];
+    const u32 a_rmem[4] = {word, word + 1, word + 2, word + 3};
+    for (u32 i = 0; i < sizeof d / sizeof *d; i++)
+        d[i] = accumulator(word + i);
+    wgmma_fence();
+    wgmma<input, b_major>(d, a_rmem, b, word & 1);
+    wgmma<input, b_major, major::k>(d, a, b, true);
+    wgmma<input, b_major, major::mn>(d, a, b, false);
+    wgmma_commit();
+    wgmma_wait<0>();
+    wgmma_hold(d);
+    for (u32 i = 0; i < sizeof d / sizeof *d; i++)
+        out_gmem[i * 128 + threadIdx.x] = __builtin_bit_cast(u32, d[i]);
+}
+
+template <typename accumulator, typename input, int n>
+DEVICE void both_majors(u32 *out_gmem, u64 a, u64 b, u32 word) {
+    products<accumulator, input, n, major::k>(out_gmem, a, b, word);
+    products<accumulator, input, n, major::mn>(out_gmem, a, b, word);
+}
+
+template <typename accumulator, typename input, int... n>
+DEVICE void all_sizes(u32 *out_gmem, u64 a, u64 b, u32 word) {
+    (both_majors<accumulator, input, n>(out_gmem, a, b, word), ...);
+}
+
+extern "C" __global__ void float_of_f16(u32 *out_gmem, u64 a, u64 b, u32 word) {
+    all_sizes<float, f16, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256>(
+        out_gmem, a, b, word);
+}
+
+extern "C" __global__ void float_of_bf16(u32 *out_gmem, u64 a, u64 b, u32 word) {
+    all_sizes<float, bf16, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256>(
+        out_gmem, a, b, word);
+}
+
+extern "C" __global__ void half_of_f16(u32 *out_gmem, u64 a, u64 b, u32 word) {
+    all_sizes<u32, f16, 16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256>(out_gmem, a, b, word);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    others(const __grid_constant__ tensor_map map, char *bytes_gmem, u32 *out_gmem, int x) {
+    __shared__ alignas(1024) char tile_smem[4096];
+    __shared__ u64 barriers_smem[2];
+    const u32 tile = smem_address(tile_smem), barrier = smem_address(barriers_smem);
+    if (threadIdx.x == 0) {
+        prefetch_tensor_map(map);
+        mbarrier_init(barrier, 1);
+        mbarrier_init(barrier + 8, 128);
+        fence_mbarrier_init();
+    }
+    __syncthreads();
+    if (threadIdx.x < 128)
+        set_registers_up<240>();
+    else
+        set_registers_down<24>();
+    if (elect_lane()) {
+        mbarrier_arrive_expect_bytes(barrier, 100);
+        mbarrier_expect_bytes(barrier, 4);
+        tma_load(tile, map, barrier, x, 1);
+        tma_load(tile, map, barrier, x, 1, 2);
+        tma_load(tile, map, barrier, x, 1, 2, 3);
+        tma_load_hinted(l2_evict_last(), tile, map, barrier, x, 1);
+        tma_load_hinted(l2_evict_first(), tile, map, barrier, x, 1, 2);
+        tma_load_hinted(l2_evict_first(), tile, map, barrier, x, 1, 2, 3);
+        bulk_load(tile, bytes_gmem, 64, barrier);
+        fence_proxy_async();
+        tma_store(map, tile, x, 1);
+        tma_store(map, tile, x, 1, 2);
+        tma_store(map, tile, x, 1, 2, 3);
+        bulk_store(bytes_gmem, tile, 64);
+        bulk_commit();
+        bulk_wait<1>();
+        bulk_wait_read<0>();
+    }
+    mbarrier_arrive(barrier + 8);
+    mbarrier_arrive_cluster(map_to_block(barrier + 8, 0));
+    mbarrier_wait(barrier, 0);
+    if (mbarrier_test_wait(barrier, 1))
+        x++;
+    barrier_sync(1, 128);
+    barrier_arrive(2 + x, 256);
+    grid_dependency_wait();
+    grid_dependents_launch();
+    cluster_arrive();
+    cluster_wait();
+    out_gmem[threadIdx.x] = cluster_rank() + cluster_size() + x +
+                            advance(matrix_descriptor(tile, 16, 1024, swizzle::by_128), 32);
+}
