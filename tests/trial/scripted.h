@@ -44,8 +44,9 @@ struct scripted {
     struct template *template;
     int64_t trials;
     struct random random;
-    double scatter;                                                  /* of samples, relative */
-    double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* a call */
+    const struct device_image *stale; /* what the cache gives for everything; NULL: it is empty */
+    double scatter;                   /* of samples, relative */
+    double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX];                  /* a call */
     int modules, graphs, runs, allocations, compilations, warm_samples, cold_samples; /* so far */
 };
 
