@@ -12,6 +12,7 @@
 enum {
     GUARD_BYTES = 16 << 10,
     ALLOCATIONS_MAX = 256,
+    IDLE_SHARE = 8, /* of the GPU's memory; what is freed beyond it is given back */
     SAMPLES_AT_ONCE = 64,
     MARKS = 2 * SAMPLES_AT_ONCE,
 };
@@ -21,6 +22,7 @@ struct allocation {
     CUdeviceptr base; /* of the front guard, or of the unmapped addresses before */
     CUdeviceptr address;
     size_t bytes;
+    bool idle; /* freed, and kept for the next of its size */
     /* Of memory flush against unmapped addresses, which has no guards; else 0. */
     size_t page, mapped;
     CUmemGenericAllocationHandle handle;
@@ -49,6 +51,8 @@ static inline struct cuda_device *cuda(struct device *device) {
 
 /* cuda.c: the allocation that begins there. */
 struct allocation *cuda_allocation(struct cuda_device *self, uint64_t address);
+/* For one allocation more. */
+void cuda_make_room(struct cuda_device *self);
 
 /* cuda_flush.c */
 int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes, bool at_end,

@@ -48,8 +48,7 @@ int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes,
                           uint64_t *address, struct error *error) {
     struct cuda_device *self = cuda(device);
     struct allocation allocation = {.name = name, .bytes = bytes};
-    if (self->allocation_count == ALLOCATIONS_MAX)
-        BUG("more than %d allocations", ALLOCATIONS_MAX);
+    cuda_make_room(self);
     CUresult status = map(self, &allocation, bytes);
     if (status != CUDA_SUCCESS)
         return error_set(error, "no %zu bytes of GPU memory of its own for %s: %s", bytes, name,

@@ -166,6 +166,7 @@ struct device_backend {
 struct device {
     const struct device_backend *backend;
     struct device_info info;
+    bool fresh_memory; /* memory_new hands out nothing that was freed before, as it may otherwise */
 };
 
 /* spec: cuda:N, emulated:sm_XX, or auto (the first GPU, else emulated:sm_89). */

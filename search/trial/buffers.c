@@ -110,17 +110,13 @@ int buffers_poison(struct buffers *buffers, int set, uint32_t word, struct error
 
 int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t *checksum,
                      struct error *error) {
-    *checksum = 0;
-    for (int t = 0; t < buffers->template->tensor_count; t++) {
-        uint64_t one;
-        if (buffers->tensors[set][t] == 0 || buffers->template->tensors[t].role != role)
-            continue;
-        if (judge_checksum(buffers->judge, buffers->tensors[set][t],
-                           buffers->plan->tensors[t].bytes, &one, error) < 0)
-            return -1;
-        *checksum = *checksum * 31 + one;
-    }
-    return 0;
+    struct span spans[TENSORS_MAX];
+    int count = 0;
+    for (int t = 0; t < buffers->template->tensor_count; t++)
+        if (buffers->tensors[set][t] != 0 && buffers->template->tensors[t].role == role)
+            spans[count++] =
+                (struct span){buffers->tensors[set][t], buffers->plan->tensors[t].bytes};
+    return judge_checksum(buffers->judge, spans, count, checksum, error);
 }
 
 void buffers_sequence(const struct buffers *buffers, int set, struct device_module *module,

@@ -19,7 +19,8 @@ struct raw_comparison {
 struct judge {
     struct device *device;
     struct device_module *module;
-    uint64_t result; /* device memory for what a kernel returns */
+    uint64_t result;                /* device memory for what a kernel returns */
+    struct device_sequence pending; /* issued, and run together: each run is waited for */
 };
 
 struct judge *judge_new(struct device *device, struct nvrtc *nvrtc, struct error *error) {
@@ -69,21 +70,32 @@ static void add_argument(struct device_launch *launch, const void *bytes, int si
     memcpy(argument->bytes, bytes, (size_t)size);
 }
 
-/* Runs one of our kernels over `items`, of which a thread takes at least one. */
-static int run(struct judge *judge, struct device_launch *launch, int64_t items,
-               struct error *error) {
+static int run_pending(struct judge *judge, struct error *error) {
     char reason[REASON_SIZE];
-    struct device_sequence sequence = {.count = 1};
+    struct device_sequence *pending = &judge->pending;
+    enum verdict verdict = VERDICT_OK;
+    if (pending->count > 0)
+        verdict = judge->device->backend->run(judge->device, pending, RUN_DEADLINE_S, reason);
+    pending->count = 0;
+    if (verdict == VERDICT_OK)
+        return 0;
+    return error_set(error, "our own kernels failed, %s the first of them: %s",
+                     pending->launches[0].kernel, reason);
+}
+
+/* One of our kernels over `items`, of which a thread takes at least one. */
+static int issue(struct judge *judge, struct device_launch *launch, int64_t items,
+                 struct error *error) {
     int64_t blocks = (items + THREADS - 1) / THREADS;
     int64_t most = 8 * judge->device->info.sm_count;
     launch->module = judge->module;
     launch->grid[0] = (unsigned)(blocks < 1 ? 1 : blocks > most ? most : blocks);
     launch->grid[1] = launch->grid[2] = launch->block[1] = launch->block[2] = 1;
     launch->block[0] = THREADS;
-    sequence.launches[0] = *launch;
-    if (judge->device->backend->run(judge->device, &sequence, RUN_DEADLINE_S, reason) == VERDICT_OK)
-        return 0;
-    return error_set(error, "our own kernel %s failed: %s", launch->kernel, reason);
+    if (judge->pending.count == DEVICE_LAUNCHES_MAX && run_pending(judge, error) < 0)
+        return -1;
+    judge->pending.launches[judge->pending.count++] = *launch;
+    return 0;
 }
 
 int judge_fill(struct judge *judge, uint64_t address, const struct planned_tensor *tensor,
@@ -103,7 +115,7 @@ int judge_fill(struct judge *judge, uint64_t address, const struct planned_tenso
     add_argument(&launch, &largest, 4);
     add_argument(&launch, &seed, 8);
     add_argument(&launch, &pattern, 8);
-    return run(judge, &launch, tensor->elements, error);
+    return issue(judge, &launch, tensor->elements, error);
 }
 
 static int clear_result(struct judge *judge, struct error *error) {
@@ -125,7 +137,8 @@ int judge_compare(struct judge *judge, uint64_t output, const struct planned_ten
     add_argument(&launch, &tensor->row, 8);
     add_argument(&launch, &smallest, 8);
     add_argument(&launch, &judge->result, 8);
-    if (clear_result(judge, error) < 0 || run(judge, &launch, 32 * rows, error) < 0 ||
+    if (clear_result(judge, error) < 0 || issue(judge, &launch, 32 * rows, error) < 0 ||
+        run_pending(judge, error) < 0 ||
         judge->device->backend->read(judge->device, judge->result, &raw, sizeof raw, error) < 0)
         return -1;
     double least = (double)tensor->elements * smallest * smallest;
@@ -141,14 +154,22 @@ int judge_compare(struct judge *judge, uint64_t output, const struct planned_ten
     return 0;
 }
 
-int judge_checksum(struct judge *judge, uint64_t address, int64_t bytes, uint64_t *checksum,
+int judge_checksum(struct judge *judge, const struct span *spans, int count, uint64_t *checksum,
                    struct error *error) {
-    struct device_launch launch = {.kernel = "evotile_checksum"};
-    int64_t words = bytes / 2;
-    add_argument(&launch, &address, 8);
-    add_argument(&launch, &words, 8);
-    add_argument(&launch, &judge->result, 8);
-    if (clear_result(judge, error) < 0 || run(judge, &launch, words, error) < 0)
+    if (clear_result(judge, error) < 0)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        struct device_launch launch = {.kernel = "evotile_checksum"};
+        int64_t words = spans[i].bytes / 2;
+        uint64_t salt = (uint64_t)i * UINT64_C(0xd1342543de82ef95);
+        add_argument(&launch, &spans[i].address, 8);
+        add_argument(&launch, &words, 8);
+        add_argument(&launch, &salt, 8);
+        add_argument(&launch, &judge->result, 8);
+        if (issue(judge, &launch, words, error) < 0)
+            return -1;
+    }
+    if (run_pending(judge, error) < 0)
         return -1;
     return judge->device->backend->read(judge->device, judge->result, checksum, sizeof *checksum,
                                         error);

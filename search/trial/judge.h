@@ -4,8 +4,12 @@
  *
  *     struct judge *judge = judge_new(device, nvrtc, &error);
  *     judge_fill(judge, address, &tensor, &fill, seed, pattern, &error);
+ *     judge_checksum(judge, &(struct span){address, tensor.bytes}, 1, &checksum, &error);
  *     judge_compare(judge, output, &tensor, reference, &comparison, &error);
  *     judge_free(judge);
+ *
+ * Waiting for the device costs more than a small kernel: fills are only issued, and done when the
+ * next call here that returns a number has returned.
  *
  * Errors here are the device's, not the candidate's: the device is lost.
  */
@@ -42,8 +46,13 @@ int judge_fill(struct judge *judge, uint64_t address, const struct planned_tenso
 int judge_compare(struct judge *judge, uint64_t output, const struct planned_tensor *tensor,
                   uint64_t reference, struct comparison *comparison, struct error *error);
 
-/* A hash of the bytes. */
-int judge_checksum(struct judge *judge, uint64_t address, int64_t bytes, uint64_t *checksum,
+struct span {
+    uint64_t address;
+    int64_t bytes;
+};
+
+/* One hash of the bytes of all spans. */
+int judge_checksum(struct judge *judge, const struct span *spans, int count, uint64_t *checksum,
                    struct error *error);
 
 #endif

@@ -11,8 +11,9 @@
  *
  * The order is what makes a wild write harmless: inputs are summed up before the candidate runs and
  * after; the red zones of every allocation are looked at after it; and only then, from the inputs
- * that are still as they were, into memory that was not there before, the reference and the plain
- * kernel compute what it is compared with. Nothing that it is compared with exists while it runs.
+ * that are still as they were, into memory that held nothing of this input, the reference and the
+ * plain kernel compute what it is compared with. Nothing that it is compared with exists while it
+ * runs.
  */
 #ifndef EVOTILE_TRIAL_VERIFY_H
 #define EVOTILE_TRIAL_VERIFY_H

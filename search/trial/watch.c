@@ -1,5 +1,7 @@
 #include "trial/watch.h"
 
+#include "base/clock.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -7,12 +9,17 @@
    slowdown, hardware power brake. */
 static const int64_t throttled = 0x8 | 0x20 | 0x40 | 0x80;
 
+/* A reading takes a millisecond or two, as long as a race's samples: one that is no older stands
+   for the beginning of the next block too. */
+static const double fresh_s = 0.02;
+
 struct watch {
     watch_read *read;
     void *context;
     struct nvml *nvml;
     struct nvml_gpu gpu;
-    bool fit; /* at the block's beginning */
+    bool fit; /* at the block's beginning; of the last reading between two blocks */
+    double read_at_s;
     int readings;
     struct conditions conditions;
 };
@@ -56,6 +63,7 @@ void watch_begin(struct watch *watch) {
     if (watch == NULL)
         return;
     watch->readings = 0;
+    watch->read_at_s = 0;
     watch->conditions = (struct conditions){0};
 }
 
@@ -73,20 +81,22 @@ static bool note(struct watch *watch) {
         first || state.temperature_c > it->temperature_c ? state.temperature_c : it->temperature_c;
     it->power_w = first || state.power_w > it->power_w ? state.power_w : it->power_w;
     it->slowdowns |= slowdowns;
+    watch->read_at_s = clock_seconds();
     return (slowdowns & throttled) == 0;
 }
 
 void watch_before(struct watch *watch) {
-    if (watch != NULL)
+    if (watch != NULL && clock_seconds() - watch->read_at_s > fresh_s)
         watch->fit = note(watch);
 }
 
 bool watch_after(struct watch *watch) {
     if (watch == NULL)
         return true;
-    bool fit = note(watch) && watch->fit;
-    watch->conditions.discarded += !fit;
-    return fit;
+    bool fit_before = watch->fit;
+    watch->fit = note(watch);
+    watch->conditions.discarded += !(watch->fit && fit_before);
+    return watch->fit && fit_before;
 }
 
 struct conditions watch_conditions(const struct watch *watch) {

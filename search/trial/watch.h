@@ -31,7 +31,8 @@ typedef void watch_read(void *context, struct nvml_state *state);
 struct watch *watch_over(watch_read *read, void *context);
 void watch_free(struct watch *watch);
 
-/* Forgets what was noted. */
+/* Forgets what was noted. Where a block follows another within 20 ms, the reading between them
+   serves both. */
 void watch_begin(struct watch *watch);
 void watch_before(struct watch *watch);
 /* False where the GPU was throttled before or after the block, which then counts as discarded. */
