@@ -8,8 +8,8 @@
 #ifndef EVOTILE_FREEZE_PARTS_H
 #define EVOTILE_FREEZE_PARTS_H
 
+#include "base/text.h"
 #include "freeze/freeze.h"
-#include "freeze/text.h"
 
 /* The prefix of the functions that formulas call: whole numbers of 64 bits. */
 #define FORMULA_PREFIX "int64_"

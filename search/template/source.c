@@ -2,41 +2,12 @@
 #include "template/load.h"
 
 #include "base/path.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>
 
 enum { SOURCE_BYTES_MAX = 4 << 20, INCLUDES_MAX = 64 };
-
-/* A string that grows. */
-struct text {
-    char *bytes;
-    size_t used, room;
-};
-
-static void text_add(struct text *text, const char *bytes, size_t count) {
-    if (text->used + count + 1 > text->room) {
-        text->room = 2 * (text->used + count + 1);
-        text->bytes = realloc(text->bytes, text->room);
-        if (text->bytes == NULL)
-            BUG("out of memory");
-    }
-    memcpy(text->bytes + text->used, bytes, count);
-    text->used += count;
-    text->bytes[text->used] = '\0';
-}
-
-__attribute__((format(printf, 2, 3))) static void text_print(struct text *text, const char *format,
-                                                             ...) {
-    char line[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    if (length < 0 || (size_t)length >= sizeof line)
-        BUG("a line of more than %zu bytes", sizeof line);
-    text_add(text, line, (size_t)length);
-}
 
 /* ---- includes ---- */
 
@@ -111,7 +82,7 @@ static int inline_source(const struct template *template, const char *name, stru
         result = inline_file(template, path, inlined, text, error);
     free(inlined);
     if (result < 0)
-        free(text->bytes);
+        text_release(text);
     return result;
 }
 

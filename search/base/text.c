@@ -1,4 +1,4 @@
-#include "freeze/text.h"
+#include "base/text.h"
 
 #include "base/error.h"
 

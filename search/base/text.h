@@ -1,13 +1,15 @@
 /*
- * text: a string that grows, for the files that freeze writes. All zeros is the empty text; its
- * bytes end in NUL once anything was added.
+ * text: a string that grows, for what we write as C or CUDA. All zeros is the empty text; its bytes
+ * end in NUL once anything was added.
  *
  *     struct text text = {0};
  *     text_print(&text, "#define %s %d\n", name, value);
  *     text_release(&text);
+ *
+ * The bytes are the text's own; who takes them away frees them with free().
  */
-#ifndef EVOTILE_FREEZE_TEXT_H
-#define EVOTILE_FREEZE_TEXT_H
+#ifndef EVOTILE_BASE_TEXT_H
+#define EVOTILE_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,16 @@
 /* The words that end up in comments, strings and names of the generated C. */
-#include "freeze/example.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "freeze/text.h"
+#include <cmocka.h>
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void test_wrap(void **state) {
     struct text text = {0};
