@@ -18,6 +18,44 @@ static enum verdict failed(struct cuda_device *self, enum verdict verdict, CUres
     return verdict;
 }
 
+/* ---- tensor maps ---- */
+
+static const CUtensorMapDataType map_types[] = {
+    /* by the bytes of an element: for a copy that fills with zeros, they are all that matters */
+    [1] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+    [2] = CU_TENSOR_MAP_DATA_TYPE_UINT16,
+    [4] = CU_TENSOR_MAP_DATA_TYPE_UINT32,
+    [8] = CU_TENSOR_MAP_DATA_TYPE_UINT64,
+};
+static const CUtensorMapSwizzle map_swizzles[SWIZZLE_COUNT] = {
+    [SWIZZLE_NONE] = CU_TENSOR_MAP_SWIZZLE_NONE,
+    [SWIZZLE_32B] = CU_TENSOR_MAP_SWIZZLE_32B,
+    [SWIZZLE_64B] = CU_TENSOR_MAP_SWIZZLE_64B,
+    [SWIZZLE_128B] = CU_TENSOR_MAP_SWIZZLE_128B,
+};
+_Static_assert(sizeof(CUtensorMap) == TENSOR_MAP_BYTES, "a kernel takes it by value");
+
+static CUresult encode(struct cuda_device *self, const struct tensor_map *map,
+                       CUtensorMap *encoded) {
+    static const cuuint32_t every[TENSOR_MAP_RANK_MAX] = {1, 1, 1, 1, 1};
+    if (map->rank == 0) {
+        *encoded = (CUtensorMap){0};
+        return CUDA_SUCCESS;
+    }
+    cuuint64_t extents[TENSOR_MAP_RANK_MAX];
+    cuuint64_t strides[TENSOR_MAP_RANK_MAX];
+    for (int i = 0; i < map->rank; i++) {
+        extents[i] = map->extents[i];
+        strides[i] = i + 1 < map->rank ? map->strides[i] : 0;
+    }
+    return self->driver.cuTensorMapEncodeTiled(
+        encoded, map_types[map->element_bytes], map->rank, (void *)map->address, extents, strides,
+        map->box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzles[map->swizzle],
+        CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+/* ---- calls ---- */
+
 /* Issues one call onto the stream. */
 static enum verdict issue(struct cuda_device *self, const struct device_sequence *sequence,
                           char *reason) {
@@ -32,9 +70,17 @@ static enum verdict issue(struct cuda_device *self, const struct device_sequence
         }
         CUfunction function;
         void *pointers[DEVICE_ARGUMENTS_MAX];
-        for (int k = 0; k < launch->argument_count; k++)
-            pointers[k] = (void *)launch->arguments[k].bytes;
-        CUresult status =
+        CUtensorMap maps[DEVICE_ARGUMENTS_MAX];
+        CUresult status = CUDA_SUCCESS;
+        for (int k = 0; k < launch->argument_count && status == CUDA_SUCCESS; k++) {
+            const struct device_argument *argument = &launch->arguments[k];
+            pointers[k] = argument->map != NULL ? &maps[k] : (void *)argument->bytes;
+            if (argument->map != NULL)
+                status = encode(self, argument->map, &maps[k]);
+        }
+        if (status != CUDA_SUCCESS)
+            return failed(self, VERDICT_LAUNCH_FAILED, status, "encoding a tensor map", reason);
+        status =
             self->driver.cuModuleGetFunction(&function, launch->module->module, launch->kernel);
         if (status == CUDA_SUCCESS && launch->smem_bytes > 48 << 10)
             status = self->driver.cuFuncSetAttribute(

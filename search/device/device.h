@@ -17,6 +17,7 @@
 #define EVOTILE_DEVICE_DEVICE_H
 
 #include "base/error.h"
+#include "device/tensor_map.h"
 #include "outcome/outcome.h"
 
 #include <stdbool.h>
@@ -65,7 +66,9 @@ struct device_module;
 
 struct device_argument {
     unsigned char bytes[8];
-    int size; /* 4 or 8 */
+    int size; /* 4, 8, or TENSOR_MAP_BYTES of `map`, which outlives the launch and a graph of it;
+                 where its rank is 0 the kernel gets zeros */
+    const struct tensor_map *map;
 };
 
 enum { DEVICE_ARGUMENTS_MAX = 32 };

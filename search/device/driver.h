@@ -59,7 +59,8 @@
     X(cuFuncGetAttribute)                                                                          \
     X(cuFuncSetAttribute)                                                                          \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                 \
-    X(cuLaunchKernel)
+    X(cuLaunchKernel)                                                                              \
+    X(cuTensorMapEncodeTiled)
 
 struct driver {
     void *library;

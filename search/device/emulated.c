@@ -249,15 +249,22 @@ static enum verdict clear(struct device *device, const struct device_launch *lau
     return VERDICT_OK;
 }
 
+enum { ARGUMENT_BYTES_MAX = 4096 }; /* CUDA's limit before 12.1 */
+_Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "a kernel takes it by value");
+
 /* The arguments as the kernel's parameters lie; -1 if they are not the ones it takes. */
 static int lay_out(const struct ptx_kernel *kernel, const struct device_launch *launch,
                    unsigned char *arguments, char *reason) {
-    bool fits = kernel->parameter_count == launch->argument_count;
+    bool fits = kernel->parameter_count == launch->argument_count &&
+                kernel->argument_bytes <= ARGUMENT_BYTES_MAX;
     for (int i = 0; fits && i < launch->argument_count; i++) {
-        fits = (int)kernel->parameters[i].bytes == launch->arguments[i].size;
-        if (fits)
-            memcpy(arguments + kernel->parameters[i].offset, launch->arguments[i].bytes,
-                   (size_t)launch->arguments[i].size);
+        const struct device_argument *argument = &launch->arguments[i];
+        unsigned char *to = arguments + kernel->parameters[i].offset;
+        fits = (int)kernel->parameters[i].bytes == argument->size;
+        if (fits && argument->map != NULL)
+            memcpy(to, argument->map, sizeof *argument->map);
+        else if (fits)
+            memcpy(to, argument->bytes, (size_t)argument->size);
     }
     if (!fits)
         snprintf(reason, REASON_SIZE, "%s: takes other arguments than the %d given", kernel->name,
@@ -269,7 +276,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                                double deadline_s, char *reason) {
     struct error error = {0};
     const struct ptx_kernel *kernel = find_kernel(launch->module, launch->kernel, &error);
-    unsigned char arguments[PTX_PARAMETERS_MAX * 8];
+    unsigned char arguments[ARGUMENT_BYTES_MAX] = {0};
     unsigned smem_bytes = launch->smem_bytes + (kernel ? kernel->static_smem_bytes : 0);
     if (!kernel) {
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);

@@ -45,37 +45,33 @@ static int load_word(const struct json *value, const char *const *words, int cou
 /* ---- tensors ---- */
 
 static const char *const tensor_keys[] = {"dtype", "shape", "role", "fill", "when", "clear", NULL};
-static const char *const dtype_keys[] = {"when", "then", "else", NULL};
+static const char *const choice_keys[] = {"when", "then", "else", NULL};
 static const char *const fills[] = {"normal"};
 
-static int load_dtype(struct template *template, const struct json *value, struct tensor *tensor,
-                      struct error *error) {
-    struct json when;
-    struct json then;
-    struct json otherwise;
-    int index = 0;
-    int other = 0;
+/* A word, or {"when": EXPRESSION, "then": WORD, "else": WORD}. */
+static int load_choice(const struct template *template, const struct json *value,
+                       const char *const *words, int count, struct expression **when, int *then,
+                       int *otherwise, struct error *error) {
+    struct json member;
     if (!cJSON_IsObject(value->value)) {
-        if (load_word(value, dtype_names, DTYPE_COUNT, &index, error) < 0)
+        if (load_word(value, words, count, then, error) < 0)
             return -1;
-        tensor->dtype = tensor->other_dtype = (enum dtype)index;
+        *otherwise = *then;
         return 0;
     }
-    if (json_only(value, dtype_keys, error) < 0 || json_need(value, "when", &when, error) < 0 ||
-        json_need(value, "then", &then, error) < 0 ||
-        json_need(value, "else", &otherwise, error) < 0 ||
-        load_expression(template, &when, &tensor->dtype_when, error) < 0 ||
-        load_word(&then, dtype_names, DTYPE_COUNT, &index, error) < 0 ||
-        load_word(&otherwise, dtype_names, DTYPE_COUNT, &other, error) < 0)
+    if (json_only(value, choice_keys, error) < 0 || json_need(value, "when", &member, error) < 0 ||
+        load_expression(template, &member, when, error) < 0 ||
+        json_need(value, "then", &member, error) < 0 ||
+        load_word(&member, words, count, then, error) < 0 ||
+        json_need(value, "else", &member, error) < 0)
         return -1;
-    tensor->dtype = (enum dtype)index;
-    tensor->other_dtype = (enum dtype)other;
-    return 0;
+    return load_word(&member, words, count, otherwise, error);
 }
 
 static int load_tensor(struct template *template, const struct json *value, struct error *error) {
     struct json member;
     int index = 0;
+    int other = 0;
     if (template->tensor_count == TENSORS_MAX)
         return json_error(value, error, "more than %d tensors", TENSORS_MAX);
     struct tensor *tensor = &template->tensors[template->tensor_count];
@@ -84,8 +80,12 @@ static int load_tensor(struct template *template, const struct json *value, stru
     strcpy(tensor->name, json_key(value));
     template->tensor_count++;
     if (json_only(value, tensor_keys, error) < 0 || json_need(value, "dtype", &member, error) < 0 ||
-        load_dtype(template, &member, tensor, error) < 0 ||
-        json_need(value, "role", &member, error) < 0 ||
+        load_choice(template, &member, dtype_names, DTYPE_COUNT, &tensor->dtype_when, &index,
+                    &other, error) < 0)
+        return -1;
+    tensor->dtype = (enum dtype)index;
+    tensor->other_dtype = (enum dtype)other;
+    if (json_need(value, "role", &member, error) < 0 ||
         load_word(&member, role_names, ROLE_COUNT, &index, error) < 0)
         return -1;
     tensor->role = (enum role)index;
@@ -109,6 +109,78 @@ static int load_tensor(struct template *template, const struct json *value, stru
         tensor->rank++;
     }
     return 0;
+}
+
+/* ---- tensor maps ---- */
+
+static const char *const swizzle_names[SWIZZLE_COUNT] = {
+    [SWIZZLE_NONE] = "none",
+    [SWIZZLE_32B] = "32B",
+    [SWIZZLE_64B] = "64B",
+    [SWIZZLE_128B] = "128B",
+};
+static const char *const map_keys[] = {"tensor", "box", "swizzle", "when", NULL};
+
+static int find_tensor(const struct template *template, const char *name) {
+    int t = template->tensor_count - 1;
+    while (t >= 0 && strcmp(template->tensors[t].name, name) != 0)
+        t--;
+    return t;
+}
+
+static int find_map(const struct template *template, const char *name) {
+    int m = template->map_count - 1;
+    while (m >= 0 && strcmp(template->maps[m].name, name) != 0)
+        m--;
+    return m;
+}
+
+static int load_box(const struct template *template, const struct json *value, struct map *map,
+                    struct error *error) {
+    int rank = template->tensors[map->tensor].rank;
+    if (json_is_array(value, error) < 0)
+        return -1;
+    if (json_count(value) != rank || rank > TENSOR_MAP_RANK_MAX)
+        return json_error(value, error,
+                          "must have an extent for each of the tensor's %d, of which the copy "
+                          "engine takes at most %d",
+                          rank, TENSOR_MAP_RANK_MAX);
+    for (int i = 0; i < rank; i++) {
+        struct json extent = json_at(value, i);
+        if (load_expression(template, &extent, &map->box[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int load_map(struct template *template, const struct json *value, struct error *error) {
+    struct json member;
+    const char *name;
+    int swizzle = 0;
+    int other = 0;
+    if (template->map_count == TENSOR_MAPS_MAX)
+        return json_error(value, error, "more than %d tensor maps", TENSOR_MAPS_MAX);
+    if (strlen(json_key(value)) >= NAME_SIZE)
+        return json_error(value, error, "a name has less than %d letters", NAME_SIZE);
+    if (find_tensor(template, json_key(value)) >= 0)
+        return json_error(value, error, "is the name of a tensor too");
+    struct map *map = &template->maps[template->map_count++];
+    strcpy(map->name, json_key(value));
+    if (json_only(value, map_keys, error) < 0 || json_need(value, "tensor", &member, error) < 0 ||
+        json_string(&member, &name, error) < 0)
+        return -1;
+    map->tensor = find_tensor(template, name);
+    if (map->tensor < 0)
+        return json_error(&member, error, "there is no tensor \"%s\"", name);
+    if (json_need(value, "box", &member, error) < 0 ||
+        load_box(template, &member, map, error) < 0 ||
+        json_need(value, "swizzle", &member, error) < 0 ||
+        load_choice(template, &member, swizzle_names, SWIZZLE_COUNT, &map->swizzle_when, &swizzle,
+                    &other, error) < 0)
+        return -1;
+    map->swizzle = (enum tensor_swizzle)swizzle;
+    map->other_swizzle = (enum tensor_swizzle)other;
+    return load_optional_expression(template, value, "when", &map->when, error);
 }
 
 /* ---- launches ---- */
@@ -136,23 +208,24 @@ static int load_argument(const struct template *template, const struct json *val
                          struct argument *argument, struct error *error) {
     const char *name;
     struct json inner;
+    *argument = (struct argument){.tensor = -1, .map = -1};
     if (cJSON_IsObject(value->value)) {
         if (json_only(value, argument_keys, error) < 0)
             return -1;
         if (json_count(value) != 1)
             return json_error(value, error, "must be {\"i32\": ...} or {\"i64\": ...}");
         inner = json_at(value, 0);
-        argument->tensor = -1;
         argument->size = strcmp(json_key(&inner), "i64") == 0 ? 8 : 4;
         return load_expression(template, &inner, &argument->expression, error);
     }
     if (json_string(value, &name, error) < 0)
         return -1;
-    argument->size = 8;
-    for (argument->tensor = 0; argument->tensor < template->tensor_count; argument->tensor++)
-        if (strcmp(template->tensors[argument->tensor].name, name) == 0)
-            return 0;
-    return json_error(value, error, "there is no tensor \"%s\"", name);
+    argument->tensor = find_tensor(template, name);
+    argument->map = find_map(template, name);
+    argument->size = argument->map >= 0 ? TENSOR_MAP_BYTES : 8;
+    if (argument->tensor < 0 && argument->map < 0)
+        return json_error(value, error, "there is no tensor or tensor map \"%s\"", name);
+    return 0;
 }
 
 static int load_launch(const struct template *template, const struct json *value,
@@ -250,7 +323,25 @@ int load_program(struct template *template, const struct json *root, const char 
         load_launches(template, &value, launches, error) < 0 ||
         json_need(&value, "source", &file, error) < 0)
         return -1;
+    for (int i = 0; i < launches->count; i++)
+        for (int k = 0; k < launches->launches[i].argument_count; k++)
+            if (launches->launches[i].arguments[k].map >= 0)
+                return json_error(&value, error, "takes tensors, not tensor maps");
     return load_file_name(template, &file, source, error);
+}
+
+static int load_maps(struct template *template, const struct json *root, struct error *error) {
+    struct json maps;
+    if (!json_find(root, "tensor_maps", &maps))
+        return 0;
+    if (json_is_object(&maps, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(&maps); i++) {
+        struct json map = json_at(&maps, i);
+        if (load_map(template, &map, error) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int load_kernel(struct template *template, const struct json *root, struct error *error) {
@@ -263,7 +354,8 @@ int load_kernel(struct template *template, const struct json *root, struct error
         if (load_tensor(template, &tensor, error) < 0)
             return -1;
     }
-    if (load_launches(template, root, &template->launches, error) < 0 ||
+    if (load_maps(template, root, error) < 0 ||
+        load_launches(template, root, &template->launches, error) < 0 ||
         load_options(template, root, error) < 0 || json_need(root, "source", &source, error) < 0 ||
         load_file_name(template, &source, &template->source, error) < 0 ||
         load_program(template, root, "reference", &template->reference_source, &template->reference,
@@ -304,6 +396,13 @@ void release_kernel(struct template *template) {
             expression_free(tensor->shape[k]);
         expression_free(tensor->dtype_when);
         expression_free(tensor->when);
+    }
+    for (int i = 0; i < template->map_count; i++) {
+        struct map *map = &template->maps[i];
+        for (int k = 0; k < RANK_MAX; k++)
+            expression_free(map->box[k]);
+        expression_free(map->swizzle_when);
+        expression_free(map->when);
     }
     release_launches(&template->launches);
     release_launches(&template->reference);

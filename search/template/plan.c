@@ -51,6 +51,60 @@ static int plan_tensor(const struct template *template, const struct tensor *ten
     return 0;
 }
 
+/* The tensor's extents again, now those of a map, fastest first; the tensor lies packed. */
+static int plan_map_extents(const struct template *template, const struct map *map,
+                            const int64_t *values, struct tensor_map *planned,
+                            struct error *error) {
+    const struct tensor *tensor = &template->tensors[map->tensor];
+    uint64_t stride = planned->element_bytes;
+    for (int i = 0; i < tensor->rank; i++) {
+        int from = tensor->rank - 1 - i;
+        int64_t extent;
+        int64_t box;
+        if (evaluate(template, tensor->shape[from], values, &extent, error) < 0 ||
+            evaluate(template, map->box[from], values, &box, error) < 0)
+            return -1;
+        planned->extents[i] = (uint64_t)extent;
+        planned->box[i] = box < 0 || box > UINT32_MAX ? 0 : (uint32_t)box;
+        stride *= (uint64_t)extent;
+        if (i + 1 < tensor->rank)
+            planned->strides[i] = stride;
+    }
+    return 0;
+}
+
+static int plan_map(const struct template *template, const struct map *map,
+                    const struct planned_tensor *tensor, const int64_t *values,
+                    struct tensor_map *planned, struct error *error) {
+    bool present;
+    bool then;
+    *planned = (struct tensor_map){0};
+    if (holds(template, map->when, values, &present, error) < 0)
+        return -1;
+    if (!present || !tensor->present)
+        return 0;
+    if (holds(template, map->swizzle_when, values, &then, error) < 0)
+        return -1;
+    planned->rank = (uint8_t) template->tensors[map->tensor].rank;
+    planned->element_bytes = (uint8_t)dtype_bytes(tensor->dtype);
+    planned->swizzle = (uint8_t)(then ? map->swizzle : map->other_swizzle);
+    if (plan_map_extents(template, map, values, planned, error) < 0)
+        return -1;
+    return tensor_map_check(planned, error) < 0
+               ? error_prefix(error, "%s: tensor map %s (add a constraint)",
+                              template->document.file, map->name)
+               : 0;
+}
+
+static int plan_maps(const struct template *template, const int64_t *values, struct plan *plan,
+                     struct error *error) {
+    for (int m = 0; m < template->map_count; m++)
+        if (plan_map(template, &template->maps[m], &plan->tensors[template->maps[m].tensor], values,
+                     &plan->maps[m], error) < 0)
+            return -1;
+    return 0;
+}
+
 static int plan_extents(const struct template *template, const struct launch *launch,
                         const char *what, struct expression *const extents[3],
                         const int64_t limits[3], const int64_t *values, unsigned planned[3],
@@ -93,7 +147,8 @@ static int plan_launch(const struct template *template, const struct launch *lau
     for (int i = 0; i < launch->argument_count; i++) {
         const struct argument *argument = &launch->arguments[i];
         struct planned_argument *to = &planned->arguments[i];
-        *to = (struct planned_argument){.tensor = argument->tensor, .size = argument->size};
+        *to = (struct planned_argument){
+            .tensor = argument->tensor, .map = argument->map, .size = argument->size};
         if (argument->expression != NULL &&
             evaluate(template, argument->expression, values, &to->value, error) < 0)
             return -1;
@@ -155,6 +210,7 @@ int template_plan(const struct template *template, const struct genome *genome, 
     *plan = (struct plan){0};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
         plan_tensors(template, values, plan, error) < 0 ||
+        plan_maps(template, values, plan, error) < 0 ||
         plan_launches(template, &template->launches, values, plan, error) < 0 ||
         evaluate(template, template->operations, values, &plan->operations, error) < 0 ||
         evaluate(template, template->bytes, values, &plan->bytes, error) < 0)

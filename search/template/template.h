@@ -19,12 +19,14 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "device/tensor_map.h"
 #include "genome/space.h"
 #include "outcome/outcome.h"
 
 enum {
     DIMENSIONS_MAX = 16,
     TENSORS_MAX = 16,
+    TENSOR_MAPS_MAX = 8,
     LAUNCHES_MAX = 6,
     ARGUMENTS_MAX = 32,
     OPTIONS_MAX = 16,
@@ -65,10 +67,21 @@ struct tensor {
     bool clear;              /* a workspace zeroed before every call, which is timed with it */
 };
 
+/* A tensor seen by the GPU's copy engine: boxes of it, which lie in shared memory under a swizzle.
+ */
+struct map {
+    char name[NAME_SIZE];
+    int tensor;
+    struct expression *box[RANK_MAX];           /* one extent for each of the tensor's */
+    enum tensor_swizzle swizzle, other_swizzle; /* as with dtype */
+    struct expression *swizzle_when;
+    struct expression *when; /* NULL: always there, if the tensor is; else zeros */
+};
+
 struct argument {
-    int tensor;                    /* an index, or -1 */
-    struct expression *expression; /* where tensor is -1 */
-    int size;                      /* 4 or 8 bytes */
+    int tensor, map;               /* indices, or -1 */
+    struct expression *expression; /* where both are -1 */
+    int size;                      /* 4, 8, or TENSOR_MAP_BYTES */
 };
 
 struct launch {
@@ -155,6 +168,8 @@ struct template {
     struct shape cases[CASES_MAX];
     int tensor_count;
     struct tensor tensors[TENSORS_MAX];
+    int map_count;
+    struct map maps[TENSOR_MAPS_MAX];
     struct launch_list launches, reference, plain;
     int option_count;
     struct option options[OPTIONS_MAX];
@@ -230,7 +245,7 @@ struct planned_tensor {
 };
 
 struct planned_argument {
-    int tensor; /* an index, or -1 */
+    int tensor, map; /* indices, or -1 */
     int size;
     int64_t value;
 };
@@ -244,6 +259,7 @@ struct planned_launch {
 
 struct plan {
     struct planned_tensor tensors[TENSORS_MAX];
+    struct tensor_map maps[TENSOR_MAPS_MAX]; /* without addresses; rank 0: not there */
     int launch_count;
     struct planned_launch launches[LAUNCHES_MAX];
     int64_t operations, bytes;

@@ -119,9 +119,20 @@ int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t 
     return judge_checksum(buffers->judge, spans, count, checksum, error);
 }
 
-void buffers_sequence(const struct buffers *buffers, int set, struct device_module *module,
+/* Now rather than when the tensors were made: they may be others' by now. */
+static void bind_maps(struct buffers *buffers, int set) {
+    for (int m = 0; m < buffers->template->map_count; m++) {
+        struct tensor_map *map = &buffers->maps[set][m];
+        *map = buffers->plan->maps[m];
+        if (map->rank > 0)
+            map->address = buffers->tensors[set][buffers->template->maps[m].tensor];
+    }
+}
+
+void buffers_sequence(struct buffers *buffers, int set, struct device_module *module,
                       struct device_sequence *sequence) {
     const uint64_t *tensors = buffers->tensors[set];
+    bind_maps(buffers, set);
     sequence->count = 0;
     for (int t = 0; t < buffers->template->tensor_count; t++) {
         if (tensors[t] == 0 || !buffers->template->tensors[t].clear)
@@ -144,11 +155,14 @@ void buffers_sequence(const struct buffers *buffers, int set, struct device_modu
         memcpy(launch->block, planned->block, sizeof launch->block);
         for (int a = 0; a < planned->argument_count; a++) {
             const struct planned_argument *argument = &planned->arguments[a];
-            const void *value = argument->tensor >= 0 ? (const void *)&tensors[argument->tensor]
-                                                      : (const void *)&argument->value;
-            launch->arguments[a].size =
-                argument->size; /* little-endian: an i32 is an i64's front */
-            memcpy(launch->arguments[a].bytes, value, (size_t)argument->size);
+            struct device_argument *to = &launch->arguments[a];
+            to->size = argument->size;
+            if (argument->map >= 0)
+                to->map = &buffers->maps[set][argument->map];
+            else if (argument->tensor >= 0)
+                memcpy(to->bytes, &tensors[argument->tensor], sizeof to->bytes);
+            else /* little-endian: an i32 is an i64's front */
+                memcpy(to->bytes, &argument->value, (size_t)argument->size);
         }
     }
 }

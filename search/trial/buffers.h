@@ -35,7 +35,8 @@ struct buffers {
     const struct template *template;
     const struct plan *plan; /* of the candidate; outlives the buffers */
     int set_count;
-    uint64_t tensors[SETS_MAX][TENSORS_MAX]; /* 0: not there */
+    uint64_t tensors[SETS_MAX][TENSORS_MAX];           /* 0: not there */
+    struct tensor_map maps[SETS_MAX][TENSOR_MAPS_MAX]; /* what sequences point to */
     bool filled[SETS_MAX];
     uint64_t inputs[SETS_MAX]; /* checksums */
     bool read_only;            /* whether inputs could be protected, the last time */
@@ -66,8 +67,9 @@ int buffers_poison(struct buffers *buffers, int set, uint32_t word, struct error
 /* Over all tensors of a role, in one number. */
 int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t *checksum,
                      struct error *error);
-/* One call: the clearing of workspaces that ask for it, then the plan's launches. */
-void buffers_sequence(const struct buffers *buffers, int set, struct device_module *module,
+/* One call: the clearing of workspaces that ask for it, then the plan's launches. It points into
+   the buffers. */
+void buffers_sequence(struct buffers *buffers, int set, struct device_module *module,
                       struct device_sequence *sequence);
 
 #endif

@@ -244,7 +244,7 @@ static void plans_geometry(void **state) {
     assert_int_equal(plan.launches[0].grid[2], 1);
     assert_int_equal(plan.launches[0].block[0], 128);
     assert_int_equal(plan.launches[0].smem_bytes, 512);
-    assert_int_equal(plan.launches[0].argument_count, 5);
+    assert_int_equal(plan.launches[0].argument_count, 6);
     assert_int_equal(plan.launches[0].arguments[1].tensor, 1);
     assert_int_equal(plan.launches[0].arguments[1].size, 8);
     assert_int_equal(plan.launches[0].arguments[3].tensor, -1);
@@ -252,6 +252,18 @@ static void plans_geometry(void **state) {
     assert_int_equal(plan.launches[0].arguments[3].value, 1000);
     assert_int_equal(plan.launches[0].arguments[4].size, 8);
     assert_int_equal(plan.launches[0].arguments[4].value, 1000000000);
+    assert_int_equal(plan.launches[0].arguments[4].map, -1);
+    assert_int_equal(plan.launches[0].arguments[5].tensor, -1);
+    assert_int_equal(plan.launches[0].arguments[5].map, 0);
+    assert_int_equal(plan.launches[0].arguments[5].size, TENSOR_MAP_BYTES);
+    const struct tensor_map map = {.rank = 2,
+                                   .element_bytes = 2,
+                                   .extents = {1000, 4},
+                                   .strides = {2000},
+                                   .box = {64, 1},
+                                   .swizzle = SWIZZLE_128B};
+    assert_memory_equal(&plan.maps[0], &map, sizeof map);
+    assert_int_equal(tensor_map_box_bytes(&map), 128);
     assert_true(plan.tensors[0].present);
     assert_int_equal(plan.tensors[0].elements, 4000);
     assert_int_equal(plan.tensors[0].bytes, 8000);
@@ -271,6 +283,7 @@ static void plans_geometry(void **state) {
     assert_int_equal(plan.tensors[1].dtype, DTYPE_F32);
     assert_int_equal(plan.tensors[1].bytes, 80);
     assert_true(plan.tensors[2].present);
+    assert_int_equal(plan.maps[0].rank, 0);
     assert_int_equal(plan.tensors[2].elements, 6);
     assert_true(plan.limited_range);
     assert_true(plan.dropped_tile == sqrt(2.0 / 80)); /* a tile of 2 in a length of 80 */

@@ -1,0 +1,46 @@
+#include "device/tensor_map.h"
+
+/* A row of the box must lie within the pattern's width. */
+static const int64_t swizzle_spans[SWIZZLE_COUNT] = {
+    [SWIZZLE_NONE] = INT64_MAX,
+    [SWIZZLE_32B] = 32,
+    [SWIZZLE_64B] = 64,
+    [SWIZZLE_128B] = 128,
+};
+
+int64_t tensor_map_box_bytes(const struct tensor_map *map) {
+    int64_t bytes = map->element_bytes;
+    for (int i = 0; i < map->rank; i++)
+        bytes *= map->box[i];
+    return bytes;
+}
+
+int tensor_map_check(const struct tensor_map *map, struct error *error) {
+    if (map->rank < 1 || map->rank > TENSOR_MAP_RANK_MAX)
+        return error_input(error, "a tensor map has 1 to %d dimensions, not %d",
+                           TENSOR_MAP_RANK_MAX, map->rank);
+    int64_t row_bytes = (int64_t)map->box[0] * map->element_bytes;
+    for (int i = 0; i < map->rank; i++) {
+        if (map->box[i] < 1 || map->box[i] > 256)
+            return error_input(error, "extent %d of the box is %u, outside 1 to 256",
+                               map->rank - 1 - i, map->box[i]);
+        if (map->extents[i] < 1 || map->extents[i] > UINT64_C(1) << 32)
+            return error_input(error, "extent %d of the tensor is %llu, outside 1 to 2^32",
+                               map->rank - 1 - i, (unsigned long long)map->extents[i]);
+        if (i > 0 && (map->strides[i - 1] % 16 != 0 || map->strides[i - 1] >= UINT64_C(1) << 40))
+            return error_input(error,
+                               "a step of extent %d is %llu bytes, which must be a multiple of 16 "
+                               "below 2^40",
+                               map->rank - 1 - i, (unsigned long long)map->strides[i - 1]);
+    }
+    if (row_bytes % 16 != 0)
+        return error_input(error,
+                           "the box's last extent is %lld bytes, which must be a multiple "
+                           "of 16",
+                           (long long)row_bytes);
+    if (map->swizzle >= SWIZZLE_COUNT || row_bytes > swizzle_spans[map->swizzle])
+        return error_input(
+            error, "the box's last extent is %lld bytes, more than the swizzle's %lld",
+            (long long)row_bytes, (long long)swizzle_spans[map->swizzle % SWIZZLE_COUNT]);
+    return 0;
+}
