@@ -18,6 +18,8 @@
 
 enum objective { OBJECTIVE_JOINT, OBJECTIVE_PER_CASE };
 
+enum { PLACEMENTS_MAX = 16 };
+
 struct timing {
     int input_sets;     /* that calls take in rotation: 4 */
     int launches;       /* a graph: 20 */
@@ -25,6 +27,8 @@ struct timing {
     int race_samples;   /* of the race before it: 5 */
     double race_margin; /* the race is lost when slower than the champion by more than this: 0.25 */
     double warmup_ms;   /* 5 */
+    int placements;     /* of tensors and code in memory, over which the samples of a champion, a
+                           replay or a try are spread: 5 */
     int inputs;         /* fresh random inputs a case: 2 */
     int duel_blocks;    /* a round: 10 */
     double duel_margin; /* a ratio within 1 +- this decides nothing: 0.005, or what A/A duels on the

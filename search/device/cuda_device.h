@@ -11,7 +11,7 @@
 
 enum {
     GUARD_BYTES = 16 << 10,
-    ALLOCATIONS_MAX = 256,
+    ALLOCATIONS_MAX = 512,
     IDLE_SHARE = 8, /* of the GPU's memory; what is freed beyond it is given back */
     SAMPLES_AT_ONCE = 64,
     MARKS = 2 * SAMPLES_AT_ONCE,

@@ -71,6 +71,7 @@ void bench_free(struct bench *bench) {
     if (bench == NULL)
         return;
     bench_close_guest(bench);
+    bench_forget_champion(bench);
     for (int g = 0; g < CASES_MAX; g++)
         template_free(bench->probes[g]);
     template_free(bench->held_out);
@@ -117,6 +118,7 @@ int journey_load(struct journey *journey, const struct device_image images[CASES
     int status = load(journey, images);
     if (status != MISMARKED)
         return status;
+    journey->images = NULL;
     log_warn("a cached kernel was another genome's: compiled anew");
     journey_unload(journey);
     status = compiler_build_anew(journey->bench->compiler, journey->request, anew, journey->result,
@@ -212,7 +214,6 @@ struct measure_settings journey_settings(const struct journey *journey, int case
     const struct timing *timing = &journey->bench->config->timing;
     return (struct measure_settings){.sets = timing->input_sets,
                                      .launches = timing->launches,
-                                     .warmup_us = 1000 * timing->warmup_ms,
                                      .seed = journey_seed(journey, case_index, 900),
                                      .watch = journey->bench->watch};
 }
@@ -248,6 +249,7 @@ void journey_unload(struct journey *journey) {
 
 static int travel(struct journey *journey, const struct device_image *images) {
     struct outcome *outcome = &journey->result->outcome;
+    journey->images = images;
     int status = journey_load(journey, images);
     if (status == 0)
         status = journey_verify(journey);
@@ -261,6 +263,8 @@ static int travel(struct journey *journey, const struct device_image *images) {
         status = journey_duel(journey);
     if (status == 0)
         status = promotion_check(journey);
+    if (status == 0)
+        status = journey_crown(journey);
     outcome->conditions = watch_conditions(journey->bench->watch);
     outcome->measure_s = clock_seconds() - start;
     if (status != 0)
@@ -271,6 +275,7 @@ static int travel(struct journey *journey, const struct device_image *images) {
 int bench_try(struct bench *bench, const struct trial_request *request,
               const struct device_image images[CASES_MAX], struct trial_result *result,
               struct error *error) {
+    struct device *device = bench->device;
     struct journey journey = {
         .bench = bench,
         .request = request,
@@ -282,10 +287,11 @@ int bench_try(struct bench *bench, const struct trial_request *request,
     if (journey.template == NULL)
         return -1;
     result->outcome.case_count = journey.template->case_count;
+    device->fresh_memory = request->watched; /* else reads of what nobody wrote would be missed */
     int status = travel(&journey, images);
     enum verdict verdict = result->outcome.verdict;
     /* A context that is lost takes its modules along; an emulated device loses none. */
-    if (bench->device->info.predicts || (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
+    if (device->info.predicts || (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
         journey_unload(&journey);
     return status < 0 ? -1 : 0;
 }

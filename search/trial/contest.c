@@ -1,4 +1,4 @@
-/* A duel as a gate of a trial: the rival is built and loaded beside the candidate, on the same
+/* A duel as a gate of a trial: the rival is loaded beside the candidate, on the same
    device, and both fight over inputs of the same seeds. */
 #include "trial/journey.h"
 
@@ -65,10 +65,35 @@ static int same_cases(const struct journey *a, const struct journey *b, struct e
     return same ? 0 : error_input(error, "the two are not about the same cases");
 }
 
+void bench_forget_champion(struct bench *bench) {
+    for (int c = 0; c < CASES_MAX; c++)
+        nvrtc_image_release(&bench->champion.images[c]);
+    bench->champion.known = false;
+}
+
+/* Leaves the images with the bench: most duels are with the champion of the last one. Only the
+   images: what lies on the GPU could have been written to by any candidate since, so that a rival
+   is loaded for its duel alone. */
+static int compile(struct bench *bench, bool by_request, struct rival *rival, struct error *error) {
+    const struct trial_request *request = &rival->request;
+    struct champion *champion = &bench->champion;
+    bool own = !by_request;
+    for (int c = 0; c < CASES_MAX; c++)
+        own = own && request->sources[c] == NULL;
+    if (own && champion->known && champion->goal == request->goal &&
+        genome_equal(&champion->genome, &request->genome))
+        return 0;
+    bench_forget_champion(bench);
+    int status = compiler_build(bench->compiler, request, champion->images, &rival->result, error);
+    champion->known = own && status == 0;
+    champion->goal = request->goal;
+    champion->genome = request->genome;
+    return status;
+}
+
 static int build(struct journey *journey, struct rival *rival, struct error *error) {
     const struct trial_rival *from = &journey->request->rival;
     struct bench *bench = journey->bench;
-    struct device_image images[CASES_MAX];
     if (from->config != NULL) {
         if (open_guest(bench, from, error) < 0)
             return -1;
@@ -90,12 +115,9 @@ static int build(struct journey *journey, struct rival *rival, struct error *err
     if (rival->journey.template == NULL || same_cases(&rival->journey, journey, error) < 0)
         return -1;
     rival->result.outcome.case_count = rival->journey.template->case_count;
-    int status = compiler_build(bench->compiler, &rival->request, images, &rival->result, error);
-    if (status == 0) {
-        status = journey_load(&rival->journey, images);
-        for (int c = 0; c < CASES_MAX; c++)
-            nvrtc_image_release(&images[c]);
-    }
+    int status = compile(bench, journey->request->duel_blocks > 0, rival, error);
+    if (status == 0)
+        status = journey_load(&rival->journey, bench->champion.images);
     /* The champion of a search was verified before; who was called to a duel was not. */
     if (status == 0 && journey->request->duel_blocks > 0)
         status = journey_verify(&rival->journey);
@@ -143,9 +165,13 @@ static int fight_case(struct duel *duel, const struct journey *sides[DUEL_SIDES]
 /* What the search keeps is the score, and it crowns the best. The winner keeps its own timing, so
    that scores stay on one scale, unless that alone would not crown it; whoever did not win ranks
    behind the champion, if by nothing else than the last bit. */
-static double score_after(const struct duel_outcome *outcome, double timed_us, double champion_us) {
-    double fought_us = champion_us * outcome->ratio;
-    if (outcome->result == DUEL_WON)
+double journey_score(const struct journey *journey, double timed_us) {
+    const struct duel_outcome *duel = &journey->result->outcome.duel;
+    double champion_us = journey->request->champion_us;
+    double fought_us = champion_us * duel->ratio;
+    if (duel->result == DUEL_NONE || journey->request->duel_blocks > 0)
+        return timed_us;
+    if (duel->result == DUEL_WON)
         return timed_us < champion_us ? timed_us : fought_us;
     return fmax(fought_us, nextafter(champion_us, INFINITY));
 }
@@ -165,8 +191,7 @@ static void tell(struct journey *journey, const struct duel *duel, double start)
                "%s: %.4f of the other's time (%.4f to %.4f), %d blocks, %.1f ms of GPU time%.60s",
                duel_result_name(it->result), it->ratio, it->low, it->high, it->blocks,
                duel_gpu_us(duel) / 1000, slowest);
-    if (journey->request->duel_blocks == 0)
-        outcome->score_us = score_after(it, outcome->score_us, journey->request->champion_us);
+    outcome->score_us = journey_score(journey, outcome->score_us);
 }
 
 static int fight(struct journey *journey, struct rival *rival, double start) {

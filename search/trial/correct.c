@@ -319,12 +319,15 @@ static int promote_flush(struct journey *journey) {
     return 0;
 }
 
-int promotion_check(struct journey *journey) {
+bool journey_would_reign(const struct journey *journey) {
     const struct trial_request *request = journey->request;
     const struct outcome *outcome = &journey->result->outcome;
-    bool would_reign =
-        !outcome->raced && (request->champion_us <= 0 || outcome->score_us < request->champion_us);
-    if (!request->promote && !would_reign)
+    return request->promote || (!outcome->raced && (request->champion_us <= 0 ||
+                                                    outcome->score_us < request->champion_us));
+}
+
+int promotion_check(struct journey *journey) {
+    if (!journey_would_reign(journey))
         return 0;
     int status = promote_stress(journey);
     if (status == 0)

@@ -18,6 +18,14 @@ struct guest {
     struct bench *bench;
 };
 
+/* Whom the last duel was fought with, as machine code in our own memory. */
+struct champion {
+    bool known; /* images are of this goal's genome */
+    int goal;
+    struct genome genome;
+    struct device_image images[CASES_MAX];
+};
+
 struct bench {
     const struct config *config;
     struct device *device;
@@ -29,9 +37,11 @@ struct bench {
     bool probes_known[CASES_MAX];
     struct watch *watch; /* NULL where there is nothing to see */
     struct guest guest;
+    struct champion champion;
 };
 
 void bench_close_guest(struct bench *bench);
+void bench_forget_champion(struct bench *bench);
 
 struct journey {
     struct bench *bench;
@@ -39,8 +49,10 @@ struct journey {
     const struct template *template;
     struct trial_result *result;
     struct error *error;
+    const struct device_image *images; /* of the modules, to load them elsewhere; NULL: gone */
     struct device_module *modules[CASES_MAX]; /* at the index of a variant's first case */
-    double deadline_s;                        /* of one call */
+    struct measurement *raced; /* by the race, for the full timing; NULL: none kept */
+    double deadline_s;         /* of one call */
 };
 
 /* Loads the images of every variant and reads the genome's mark back. Where it is another's, the
@@ -59,9 +71,16 @@ void journey_unload(struct journey *journey);
 
 /* Race and full timing; leaves the score. */
 int journey_time(struct journey *journey);
-
-/* A duel with the request's rival where there is one to fight; sets the score that follows from it.
+/* The timing that stands on the board and must be found again: of what would become champion, after
+   everything else, in several placements. Leaves the score. */
+int journey_crown(struct journey *journey);
+/* Whether what is known by now would make the candidate champion, or it was asked to pass as one.
  */
+bool journey_would_reign(const struct journey *journey);
+/* The score that follows from a timing and the duel, if there was one. */
+double journey_score(const struct journey *journey, double timed_us);
+
+/* A duel with the request's rival where there is one to fight; leaves the score. */
 int journey_duel(struct journey *journey);
 
 /* What verifying and measuring a case take. */

@@ -14,16 +14,25 @@ struct measurement {
     struct buffers buffers;
     struct device_sequence sequences[SETS_MAX];
     struct device_graph *warm, *cold;
-    bool warmed;
+    double warmed_us;
     bool shared[TENSORS_MAX]; /* with settings.beside */
 };
 
-/* A prediction needs no inputs, and takes none in rotation. */
+static bool shares_inputs(const struct measurement *it) {
+    bool all = true;
+    for (int t = 0; t < it->one.template->tensor_count; t++)
+        all = all && (it->shared[t] || it->one.template->tensors[t].role != ROLE_INPUT ||
+                      !it->plan.tensors[t].present);
+    return all;
+}
+
+/* A prediction needs no inputs, and takes none in rotation; shared ones are there already. */
 static int fill(struct measurement *it, struct error *error) {
+    bool inputs = !it->one.device->info.predicts && !shares_inputs(it);
     for (int s = 0; s < it->buffers.set_count; s++) {
-        if (!it->one.device->info.predicts &&
-            (buffers_fill(&it->buffers, s, it->settings.seed + (uint64_t)s, error) < 0 ||
-             buffers_poison(&it->buffers, s, POISON, error) < 0))
+        if (inputs && buffers_fill(&it->buffers, s, it->settings.seed + (uint64_t)s, error) < 0)
+            return -1;
+        if (!it->one.device->info.predicts && buffers_poison(&it->buffers, s, POISON, error) < 0)
             return -1;
         buffers_sequence(&it->buffers, s, it->one.module, &it->sequences[s]);
     }
@@ -123,42 +132,41 @@ void latency_summarise(struct latency *latency) {
 static enum verdict take(struct measurement *it, struct device_graph *graph, int samples,
                          struct latency *latency, char *reason) {
     struct device *device = it->one.device;
+    double *to = latency->samples_us + latency->sample_count;
     enum verdict verdict = VERDICT_OK;
     bool fit = false;
+    if (latency->sample_count + samples > SAMPLES_MAX)
+        BUG("more than %d samples", SAMPLES_MAX);
     for (int try = 0; try < BLOCK_TRIES && verdict == VERDICT_OK && !fit; try++) {
         watch_before(it->settings.watch);
-        verdict =
-            device->backend->graph_sample(device, graph, samples, latency->samples_us, reason);
+        verdict = device->backend->graph_sample(device, graph, samples, to, reason);
         fit = watch_after(it->settings.watch);
     }
-    latency->sample_count = verdict == VERDICT_OK ? samples : 0;
-    if (verdict == VERDICT_OK)
-        latency_summarise(latency);
-    return verdict;
+    if (verdict != VERDICT_OK)
+        return verdict;
+    latency->sample_count += samples;
+    latency_summarise(latency);
+    return VERDICT_OK;
 }
 
-static enum verdict warm_up(struct measurement *it, char *reason) {
+static enum verdict warm_up(struct measurement *it, double warmup_us, char *reason) {
     struct device *device = it->one.device;
     enum verdict verdict = VERDICT_OK;
     double sample_us = 0;
     if (device->info.predicts)
         return VERDICT_OK;
     /* Each sample is two replays: the one before it is not timed. */
-    for (double spent_us = 0; spent_us < it->settings.warmup_us && verdict == VERDICT_OK;
-         spent_us += 2 * fmax(1.0, sample_us * it->settings.launches))
+    for (; it->warmed_us < warmup_us && verdict == VERDICT_OK;
+         it->warmed_us += 2 * fmax(1.0, sample_us * it->settings.launches))
         verdict = device->backend->graph_sample(device, it->warm, 1, &sample_us, reason);
     return verdict;
 }
 
-enum verdict measurement_warm(struct measurement *measurement, int samples, struct latency *latency,
-                              char reason[REASON_SIZE]) {
-    if (!measurement->warmed) {
-        enum verdict verdict = warm_up(measurement, reason);
-        if (verdict != VERDICT_OK)
-            return verdict;
-        measurement->warmed = true;
-    }
-    return take(measurement, measurement->warm, samples, latency, reason);
+enum verdict measurement_warm(struct measurement *measurement, double warmup_us, int samples,
+                              struct latency *latency, char reason[REASON_SIZE]) {
+    enum verdict verdict = warm_up(measurement, warmup_us, reason);
+    return verdict == VERDICT_OK ? take(measurement, measurement->warm, samples, latency, reason)
+                                 : verdict;
 }
 
 enum verdict measurement_cold(struct measurement *measurement, int samples, struct latency *latency,

@@ -9,9 +9,13 @@
  *     struct measurement *it;
  *     if (measurement_new(&one, &settings, &it, &verdict, reason, &error) < 0) return -1;
  *     if (verdict == VERDICT_OK)
- *         verdict = measurement_warm(it, 50, &outcome->warm, reason);
+ *         verdict = measurement_warm(it, 5000, 50, &outcome->warm, reason);
  *     if (verdict == VERDICT_OK && measurement_check(it, &verdict, reason, &error) < 0) ...
  *     measurement_free(it);
+ *
+ * Where tensors and code lie in memory changes a call's time, by up to 6 % at 3 us, for as long as
+ * they lie there: a measurement is one placement. What is to be found again by another process is
+ * measured in several (pace.c).
  *
  * A block of samples during which the GPU was throttled (watch.h) is discarded and taken again, up
  * to three times; the last one then stands, and the trial's conditions say so.
@@ -25,10 +29,9 @@
 struct measurement;
 
 struct measure_settings {
-    int sets;         /* of inputs, taken in rotation */
-    int launches;     /* calls in the warm graph */
-    double warmup_us; /* of replays before the first warm sample */
-    uint64_t seed;    /* of the inputs */
+    int sets;      /* of inputs, taken in rotation */
+    int launches;  /* calls in the warm graph */
+    uint64_t seed; /* of the inputs */
     struct watch *watch;
     /* NULL, or another measurement of the same case, which lives as long: tensors that are alike in
        both are then one. Where a tensor lies changes a call's time by up to a percent, steadily,
@@ -48,8 +51,10 @@ const struct plan *measurement_plan(const struct measurement *measurement);
 /* The warm graph, for duels. */
 struct device_graph *measurement_graph(struct measurement *measurement);
 
-enum verdict measurement_warm(struct measurement *measurement, int samples, struct latency *latency,
-                              char reason[REASON_SIZE]);
+/* Both add to the samples that are there. Warm ones come after at least `warmup_us` of replays
+   since the measurement was made. */
+enum verdict measurement_warm(struct measurement *measurement, double warmup_us, int samples,
+                              struct latency *latency, char reason[REASON_SIZE]);
 enum verdict measurement_cold(struct measurement *measurement, int samples, struct latency *latency,
                               char reason[REASON_SIZE]);
 

@@ -60,6 +60,7 @@ static void defaults(void **state) {
     assert_int_equal(config->timing.race_samples, 5);
     assert_true(config->timing.race_margin == 0.25);
     assert_true(config->timing.warmup_ms == 5);
+    assert_int_equal(config->timing.placements, 5);
     assert_int_equal(config->timing.inputs, 2);
     config_free(config);
 }

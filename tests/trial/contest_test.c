@@ -205,6 +205,62 @@ static void a_duel_that_is_asked_for_is_fought_however_slow(void **state) {
     trial_result_release(&result);
 }
 
+/* What a replay, a try or a champion is timed in: samples from each of several places. */
+static void samples_come_from_several_placements(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    struct trial_result result;
+    int modules = it->modules;
+    int graphs = it->graphs;
+    request.full = true;
+    it->warm_us[CHALLENGER] = CHAMPION_US;
+    it->spread = 0.03;
+    scripted_try(it, &request, &result);
+    const struct latency *warm = &result.outcome.cases[0].warm;
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_int_equal(it->graphs - graphs, 5);
+    assert_int_equal(it->modules - modules, 5);
+    assert_int_equal(warm->sample_count, 50);
+    assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
+    assert_true(fabs(warm->p50_us - CHAMPION_US) < 0.01);
+    assert_true(warm->p10_us < 0.975 * CHAMPION_US && warm->p90_us > 1.025 * CHAMPION_US);
+    trial_result_release(&result);
+    it->spread = 0;
+}
+
+/* The search compares by one placement, and goes on with what it raced with; what it crowns is
+   timed once more. */
+static void a_champion_is_timed_in_several_placements(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    int modules = it->modules;
+    challenge_at(it, 0.9 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_WON);
+    assert_non_null(gate_of(&result, "crowning"));
+    assert_int_equal(it->modules - modules, 1 + 1 + 4); /* its own, the champion's, four places */
+    trial_result_release(&result);
+    modules = it->modules;
+    int graphs = it->graphs;
+    challenge_at(it, 1.1 * CHAMPION_US, &result);
+    assert_null(gate_of(&result, "crowning"));
+    assert_int_equal(it->modules - modules, 1);
+    assert_int_equal(it->graphs - graphs, 1);
+    assert_int_equal(result.outcome.cases[0].cold.sample_count, 10);
+    trial_result_release(&result);
+}
+
+static void a_rival_is_compiled_once(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    challenge_at(it, 0.998 * CHAMPION_US, &result);
+    trial_result_release(&result);
+    int compilations = it->compilations;
+    challenge_at(it, 0.998 * CHAMPION_US, &result);
+    assert_int_equal(result.outcome.duel.result, DUEL_UNDECIDED);
+    assert_int_equal(it->compilations - compilations, 1); /* the challenger */
+    trial_result_release(&result);
+}
+
 static void a_damaged_cache_costs_a_compilation(void **state) {
     struct scripted *it = *state;
     struct trial_request other = scripted_request(it, "THREADS=128");
@@ -248,6 +304,9 @@ int main(void) {
         cmocka_unit_test(what_is_impossible_is_refused),
         cmocka_unit_test(a_champion_must_pass_what_is_held_out),
         cmocka_unit_test(a_duel_that_is_asked_for_is_fought_however_slow),
+        cmocka_unit_test(samples_come_from_several_placements),
+        cmocka_unit_test(a_champion_is_timed_in_several_placements),
+        cmocka_unit_test(a_rival_is_compiled_once),
         cmocka_unit_test(a_damaged_cache_costs_a_compilation),
     };
     return cmocka_run_group_tests(tests, open_it, close_it);

@@ -46,7 +46,9 @@ struct scripted {
     struct random random;
     const struct device_image *stale; /* what the cache gives for everything; NULL: it is empty */
     double scatter;                   /* of samples, relative */
-    double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX];                  /* a call */
+    double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* a call */
+    double spread; /* of a call's time over places in memory: five graphs in a row have -2 to 2 of
+                      it */
     int modules, graphs, runs, allocations, compilations, warm_samples, cold_samples; /* so far */
 };
 
@@ -61,11 +63,12 @@ static enum verdict scripted_graph_new(struct device *device, const struct devic
     *graph = malloc(sizeof **graph);
     assert_non_null(*graph);
     (*graph)->us = (timing->cold ? scripted->cold_us : scripted->warm_us)[warps];
+    (*graph)->us *= 1 + scripted->spread * (scripted->graphs % 5 - 2);
     (*graph)->cold = timing->cold;
     (*graph)->ran = false;
     (*graph)->set_count = set_count;
     memcpy((*graph)->sets, sets, (size_t)set_count * sizeof *sets);
-    scripted->graphs++;
+    scripted->graphs += !timing->cold;
     return VERDICT_OK;
 }
 
