@@ -41,6 +41,45 @@ static int load_programs(struct bench *bench, struct error *error) {
                         template_plain_source(template, error), &bench->plain, error);
 }
 
+/* Where a stray write is not trapped, it may have hit our own kernels. */
+static bool is_exposed(const struct bench *bench) {
+    return bench->device->backend->guards != NULL;
+}
+
+static int learn_answer(struct bench *bench, struct error *error) {
+    uint64_t again;
+    if (!is_exposed(bench))
+        return 0;
+    if (bench_answer(bench, &bench->answer, error) < 0 || bench_answer(bench, &again, error) < 0)
+        return -1;
+    if (again != bench->answer)
+        return error_input(error,
+                           "%s: the reference or the plain kernel gives another result each "
+                           "time: take the atomics out of it",
+                           bench->config->template_folder);
+    return 0;
+}
+
+/* Whether our kernels still are what they were; if not, nothing that they said counts, and the
+   process, which must not go on, is given up as with a lost context. */
+static int check_ourselves(struct bench *bench, struct trial_result *result, struct error *error) {
+    static const char damaged[] =
+        "after it ran, our own kernels answered otherwise than before: it "
+        "wrote into memory that is not its own";
+    uint64_t answer;
+    enum verdict verdict = result->outcome.verdict;
+    if (!is_exposed(bench) || verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT)
+        return 0;
+    if (bench_answer(bench, &answer, error) < 0)
+        return -1;
+    if (answer == bench->answer)
+        return 0;
+    trial_gate(result, "self-test", false, 0, "%.150s", damaged);
+    trial_end(result, VERDICT_CRASHED, damaged);
+    result->outcome.score_us = 0;
+    return 0;
+}
+
 struct bench *bench_new(const struct config *config, struct device *device,
                         struct compiler *compiler, struct error *error) {
     struct bench *bench = calloc(1, sizeof *bench);
@@ -61,7 +100,7 @@ struct bench *bench_new(const struct config *config, struct device *device,
                  "GPU with --device",
                  others, others == 1 ? " computes" : "es compute", others == 1 ? "it" : "them");
     bench->judge = judge_new(device, compiler_nvrtc(compiler), error);
-    if (bench->judge != NULL && load_programs(bench, error) == 0)
+    if (bench->judge != NULL && load_programs(bench, error) == 0 && learn_answer(bench, error) == 0)
         return bench;
     bench_free(bench);
     return NULL;
@@ -289,6 +328,8 @@ int bench_try(struct bench *bench, const struct trial_request *request,
     result->outcome.case_count = journey.template->case_count;
     device->fresh_memory = request->watched; /* else reads of what nobody wrote would be missed */
     int status = travel(&journey, images);
+    if (status >= 0)
+        status = check_ourselves(bench, result, error);
     enum verdict verdict = result->outcome.verdict;
     /* A context that is lost takes its modules along; an emulated device loses none. */
     if (device->info.predicts || (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))

@@ -6,6 +6,9 @@
  *     int status = bench_try(bench, &request, images, &result, &error);
  *     bench_free(bench);
  *
+ * After each trial the bench tests itself where a candidate's stray writes are not trapped: if its
+ * own kernels no longer answer as they did at first, the trial's verdict is crashed.
+ *
  * Nothing is timed before it was correct on every case. Inputs are fresh random numbers each time;
  * outputs and workspaces are poisoned before every run; inputs are checksummed, and red zones
  * checked, after it.

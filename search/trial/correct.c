@@ -43,6 +43,26 @@ static int variant_of(const struct template *template, const struct template *ot
     return -1;
 }
 
+/* ---- ourselves ---- */
+
+int bench_answer(struct bench *bench, uint64_t *answer, struct error *error) {
+    const struct template *template = compiler_template(bench->compiler, 0, error);
+    if (template == NULL)
+        return -1;
+    const struct template *probes = probes_of(bench, 0, template, error);
+    if (probes == NULL && error->kind != ERROR_NONE)
+        return -1;
+    const struct template *asked = probes != NULL ? probes : template;
+    const struct genome genome = genome_default(asked->space);
+    const struct verify_case one = {.device = bench->device,
+                                    .judge = bench->judge,
+                                    .reference = bench->reference,
+                                    .plain = bench->plain,
+                                    .template = asked,
+                                    .genome = &genome};
+    return verify_ourselves(&one, answer, error);
+}
+
 /* ---- one input of one case ---- */
 
 /* A gate that tries many inputs of many cases. */

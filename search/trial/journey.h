@@ -38,10 +38,13 @@ struct bench {
     struct watch *watch; /* NULL where there is nothing to see */
     struct guest guest;
     struct champion champion;
+    uint64_t answer; /* that our own kernels give, before any candidate ran */
 };
 
 void bench_close_guest(struct bench *bench);
 void bench_forget_champion(struct bench *bench);
+/* What our own kernels answer now (verify_ourselves). */
+int bench_answer(struct bench *bench, uint64_t *answer, struct error *error);
 
 struct journey {
     struct bench *bench;

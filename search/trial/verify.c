@@ -8,6 +8,9 @@ enum { REFERENCE_DEADLINE_S = 120 };
 /* Turns a trial's seed into one that no other input of it has. */
 #define OTHER_SEEDS UINT64_C(0x5851f42d4c957f2d)
 
+/* Of the inputs that we test ourselves on. */
+#define KNOWN_SEED UINT64_C(1)
+
 /* Beyond so many operations the references of all timed sets would take a trial's time. */
 static const double all_sets_operations = 4e9;
 
@@ -259,4 +262,68 @@ int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_
     if (*verdict != VERDICT_OK)
         return 0;
     return run_on_others(one, buffers, one_set, seed, verdict, &found, reason, error);
+}
+
+/* ---- ourselves ---- */
+
+static uint64_t bits_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* What both made of the inputs, in one number, and how they compare: all of it that is exact. */
+static int sum_up(const struct verify_case *one, struct buffers *inputs, struct twin *reference,
+                  struct twin *plain, uint64_t *answer, struct error *error) {
+    struct buffers *const made[] = {inputs, &reference->buffers, &plain->buffers};
+    static const enum role roles[] = {ROLE_INPUT, ROLE_OUTPUT, ROLE_OUTPUT};
+    *answer = 0;
+    for (int i = 0; i < 3; i++) {
+        uint64_t sum;
+        if (buffers_checksum(made[i], 0, roles[i], &sum, error) < 0)
+            return -1;
+        *answer = *answer * 31 + sum;
+    }
+    for (int t = 0; t < one->template->tensor_count; t++) {
+        struct comparison it;
+        if (plain->buffers.tensors[0][t] == 0)
+            continue;
+        if (judge_compare(one->judge, plain->buffers.tensors[0][t], &plain->plan.tensors[t],
+                          reference->buffers.tensors[0][t], &it, error) < 0)
+            return -1;
+        const uint64_t words[] = {(uint64_t)it.not_finite, (uint64_t)it.not_zero,
+                                  bits_of(it.errors.max_absolute), bits_of(it.largest_reference)};
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            *answer = *answer * 31 + words[i];
+    }
+    return 0;
+}
+
+int verify_ourselves(const struct verify_case *one, uint64_t *answer, struct error *error) {
+    struct twin reference;
+    struct twin plain;
+    struct plan plan;
+    struct buffers inputs;
+    if (template_reference_plan(one->template, one->case_index, &reference.plan, error) < 0 ||
+        template_plain_plan(one->template, one->genome, one->case_index, &plain.plan, error) < 0)
+        return -1;
+    plan = reference.plan;
+    for (int t = 0; t < one->template->tensor_count; t++)
+        plan.tensors[t].present =
+            plan.tensors[t].present && one->template->tensors[t].role == ROLE_INPUT;
+    if (buffers_make(&inputs, one->judge, one->device, one->template, &plan, 1, error) < 0)
+        return -1;
+    int status = buffers_fill(&inputs, 0, KNOWN_SEED, error);
+    if (status == 0)
+        status = run_twin(one, &inputs, 0, one->reference, "reference", &reference, error);
+    if (status == 0) {
+        status = run_twin(one, &inputs, 0, one->plain, "plain kernel", &plain, error);
+        if (status == 0) {
+            status = sum_up(one, &inputs, &reference, &plain, answer, error);
+            buffers_release(&plain.buffers);
+        }
+        buffers_release(&reference.buffers);
+    }
+    buffers_release(&inputs);
+    return status;
 }

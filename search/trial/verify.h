@@ -13,7 +13,8 @@
  * after; the red zones of every allocation are looked at after it; and only then, from the inputs
  * that are still as they were, into memory that held nothing of this input, the reference and the
  * plain kernel compute what it is compared with. Nothing that it is compared with exists while it
- * runs.
+ * runs. What does exist are our kernels, which a wild write could reach on a GPU: so they answer
+ * the same question after each trial as before the first (verify_ourselves).
  */
 #ifndef EVOTILE_TRIAL_VERIFY_H
 #define EVOTILE_TRIAL_VERIFY_H
@@ -61,6 +62,11 @@ int verify_input(const struct verify_case *one, const struct verify_input *input
 /* Whether a recipe stays within what the genome must bear in this case. */
 bool verify_bears(const struct plan *plan, const struct template *template,
                   const struct stress *stress);
+
+/* One number that all we judge with has a part in: filling, reference, plain kernel, comparing and
+   summing up. It never changes for a case; a candidate that wrote into our own kernels or their
+   constants changes it. `one` needs no module; its genome is the same each time. */
+int verify_ourselves(const struct verify_case *one, uint64_t *answer, struct error *error);
 
 /* After timing: looks at the red zones and at the inputs of every set, compares outputs with the
    reference, and then runs once more on new inputs in the same buffers, over the outputs of the

@@ -261,6 +261,26 @@ static void a_rival_is_compiled_once(void **state) {
     trial_result_release(&result);
 }
 
+/* Whatever the verdict was, it came from damaged kernels. */
+static void a_bench_that_was_written_into_says_so(void **state) {
+    struct scripted *it = *state;
+    static const char *const ours[] = {"scaled_add_reference", "scaled_add_plain"};
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    struct trial_result result;
+    for (int i = 0; i < 2; i++) {
+        it->damaged = ours[i];
+        scripted_try(it, &request, &result);
+        it->damaged = NULL;
+        assert_int_equal(result.outcome.verdict, VERDICT_CRASHED);
+        assert_non_null(strstr(result.outcome.reason, "our own kernels"));
+        assert_true(result.outcome.score_us == 0);
+        trial_result_release(&result);
+    }
+    scripted_try(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    trial_result_release(&result);
+}
+
 static void a_damaged_cache_costs_a_compilation(void **state) {
     struct scripted *it = *state;
     struct trial_request other = scripted_request(it, "THREADS=128");
@@ -307,6 +327,7 @@ int main(void) {
         cmocka_unit_test(samples_come_from_several_placements),
         cmocka_unit_test(a_champion_is_timed_in_several_placements),
         cmocka_unit_test(a_rival_is_compiled_once),
+        cmocka_unit_test(a_bench_that_was_written_into_says_so),
         cmocka_unit_test(a_damaged_cache_costs_a_compilation),
     };
     return cmocka_run_group_tests(tests, open_it, close_it);

@@ -45,7 +45,8 @@ struct scripted {
     int64_t trials;
     struct random random;
     const struct device_image *stale; /* what the cache gives for everything; NULL: it is empty */
-    double scatter;                   /* of samples, relative */
+    const char *damaged; /* a kernel of three tensors, the last of them wrong; NULL: none */
+    double scatter;      /* of samples, relative */
     double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* a call */
     double spread; /* of a call's time over places in memory: five graphs in a row have -2 to 2 of
                       it */
@@ -105,10 +106,32 @@ static int scripted_memory_new(struct device *device, const char *name, size_t b
     return emulated_backend.memory_new(device, name, bytes, address, error);
 }
 
+/* All that is emulated is trapped, so there is nothing to look at; but the bench must think that
+   there is. */
+static enum verdict scripted_guards(struct device *device, char *reason) {
+    (void)device, (void)reason;
+    return VERDICT_OK;
+}
+
+/* As a kernel of ours would run whose constants a candidate wrote over. */
+static void scripted_damage(struct device *device, const struct device_launch *launch) {
+    static const float wrong = 0.5f;
+    struct error error = {0};
+    uint64_t address;
+    if (strcmp(launch->kernel, scripted->damaged) != 0)
+        return;
+    memcpy(&address, launch->arguments[2].bytes, sizeof address);
+    if (emulated_backend.write(device, address, &wrong, sizeof wrong, &error) < 0)
+        fail_msg("%s", error.text);
+}
+
 static enum verdict scripted_run(struct device *device, const struct device_sequence *sequence,
                                  double deadline_s, char *reason) {
     scripted->runs++;
-    return emulated_backend.run(device, sequence, 60 + deadline_s, reason);
+    enum verdict verdict = emulated_backend.run(device, sequence, 60 + deadline_s, reason);
+    for (int i = 0; scripted->damaged != NULL && i < sequence->count; i++)
+        scripted_damage(device, &sequence->launches[i]);
+    return verdict;
 }
 
 /* A cache that is empty, or damaged so that everything in it is one kernel. */
@@ -145,6 +168,7 @@ static inline void scripted_open(struct scripted *it, const char *config) {
     it->backend.module_load = scripted_module_load;
     it->backend.memory_new = scripted_memory_new;
     it->backend.run = scripted_run;
+    it->backend.guards = scripted_guards;
     it->device = device_open(TINY_DEVICE, &error);
     if (it->device == NULL)
         fail_msg("%s", error.text);
