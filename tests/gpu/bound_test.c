@@ -3,6 +3,7 @@
  */
 #include "trial/judged.h"
 
+#include "base/clock.h"
 #include "device/cuda.h"
 
 #include <math.h>
@@ -70,17 +71,28 @@ static void try_honest(struct judged *judged, const char *shape, struct random *
     }
 }
 
-static void try_mutant(struct judged *judged, const char *shape, struct random *random,
-                       double *least, int *accepted) {
+/* A random genome that splits the keys, or one that does not, where the shape admits of it. */
+static struct genome sample(const struct template *template, struct random *random, bool split) {
+    struct genome genome;
+    for (int try = 0; try < 1000; try++) {
+        assert_true(space_sample(template->space, random, &genome));
+        if ((gene_value(template, &genome, "KV_SPLITS") > 1) == split)
+            break;
+    }
+    return genome;
+}
+
+static void try_mutant(struct judged *judged, const char *shape, struct random *random, bool split,
+                       double *least, int *split_count, int *accepted) {
     const struct template *template = judged->template;
     int64_t keys = template_dimension(template, &template->cases[0], "S_KV", 0);
     bool causal = template_dimension(template, &template->cases[0], "CAUSAL", 0) != 0;
     bool ragged = template_dimension(template, &template->cases[0], "S", 0) != keys;
-    struct genome genome;
+    struct genome genome = sample(template, random, split);
     struct judgement found;
     char reason[REASON_SIZE];
     char text[GENOME_TEXT_SIZE];
-    assert_true(space_sample(template->space, random, &genome));
+    *split_count += gene_value(template, &genome, "KV_SPLITS") > 1;
     int64_t tile = gene_value(template, &genome, "BLOCK_N");
     uint64_t tiles = keys / tile > 0 ? (uint64_t)(keys / tile) : 1;
     struct dropped dropped = {.one_unit = !ragged && random_below(random, 2) == 1};
@@ -106,6 +118,8 @@ static void honest_within_and_mutants_beyond(void **state) {
     int rejected = 0;
     int accepted = 0;
     int mutants = 0;
+    int split = 0;
+    double start = clock_seconds();
     struct shares all[2] = {{{0, 0, 0}, 0}, {{0, 0, 0}, 0}};
     struct random random;
     struct judged judged;
@@ -118,7 +132,7 @@ static void honest_within_and_mutants_beyond(void **state) {
         for (int n = 0; n < genomes; n++)
             try_honest(&judged, shapes[i], &random, shares, &rejected);
         for (int n = 0; n < genomes; n++, mutants++)
-            try_mutant(&judged, shapes[i], &random, &least, &accepted);
+            try_mutant(&judged, shapes[i], &random, n % 2 == 1, &least, &split, &accepted);
         for (int k = 0; k < 2; k++) {
             if (shares[k].tried > 0)
                 print_message("%-55s %s %4d inputs: of the bound %.2f L2, %.2f row, %.2f element\n",
@@ -130,8 +144,10 @@ static void honest_within_and_mutants_beyond(void **state) {
         }
         print_message("%-55s mutants: at least %.1f times the bound\n", shapes[i], least);
     }
-    print_message("all: %d full, %d limited inputs, %d rejected; %d mutants, %d accepted\n",
-                  all[0].tried, all[1].tried, rejected, mutants, accepted);
+    print_message("all: %d full, %d limited inputs, %d rejected; %d mutants, %d of them split, %d "
+                  "accepted; %.0f s\n",
+                  all[0].tried, all[1].tried, rejected, mutants, split, accepted,
+                  clock_seconds() - start);
     judged_close(&judged);
     assert_int_equal(rejected, 0);
     assert_int_equal(accepted, 0);

@@ -1,0 +1,156 @@
+/* Whole trials of the flagship on a real GPU, in this process: 500 duels of a kernel against
+ * itself, built, loaded and captured afresh each; and what a loser, a winner of the race and a
+ * champion cost. One line a shape and test. EVOTILE_DUELS (500) duels take about a minute a shape.
+ */
+#include "exploits/harness.h"
+
+#include "base/clock.h"
+#include "base/statistics.h"
+#include "device/cuda.h"
+#include "trial/bench.h"
+
+enum { DUELS_MAX = 2000, TRIALS = 50 };
+
+static const char *const shapes[] = {
+    "{\"B\": 2, \"H\": 8, \"S\": 512, \"D\": 64}",
+    "{\"B\": 1, \"H\": 1, \"S\": 128, \"D\": 64}",
+};
+enum { SHAPE_COUNT = sizeof shapes / sizeof *shapes };
+
+struct bar {
+    struct device *device;
+    struct config *config;
+    struct compiler *compiler;
+    struct bench *bench;
+    struct genome genome;
+    struct device_image images[CASES_MAX];
+    double alone_us; /* of the genome */
+    uint64_t seed;
+};
+
+static void try_out(struct bar *bar, struct trial_request *request, struct trial_result *result) {
+    struct error error = {0};
+    request->genome = bar->genome;
+    request->seed = ++bar->seed;
+    *result = (struct trial_result){.genome = bar->genome, .rival = -1};
+    must(bench_try(bar->bench, request, bar->images, result, &error), &error);
+    if (result->outcome.verdict != VERDICT_OK)
+        fail_msg("%s: %s", verdict_name(result->outcome.verdict), result->outcome.reason);
+}
+
+static void bar_open(struct bar *bar, const char *shape) {
+    struct error error = {0};
+    char text[512];
+    struct trial_request request = {.full = true};
+    struct trial_result result = {0};
+    *bar = (struct bar){.device = device_open("cuda:0", &error)};
+    must(bar->device != NULL ? 0 : -1, &error);
+    snprintf(text, sizeof text, "{\"template\": \"attention_fwd\", \"cases\": [%s]}", shape);
+    bar->config = config_from_text("judging.json", text, "templates/attention_fwd", &error);
+    must(bar->config != NULL ? 0 : -1, &error);
+    bar->compiler = compiler_new(bar->config, &bar->device->info, NULL, &error);
+    must(bar->compiler != NULL ? 0 : -1, &error);
+    bar->bench = bench_new(bar->config, bar->device, bar->compiler, &error);
+    must(bar->bench != NULL ? 0 : -1, &error);
+    const struct template *template = compiler_template(bar->compiler, 0, &error);
+    must(template != NULL ? 0 : -1, &error);
+    bar->genome = genome_default(template->space);
+    request.genome = bar->genome;
+    must(compiler_build(bar->compiler, &request, bar->images, &result, &error), &error);
+    trial_result_release(&result);
+    try_out(bar, &request, &result);
+    bar->alone_us = result.outcome.score_us;
+    trial_result_release(&result);
+}
+
+static void bar_close(struct bar *bar) {
+    for (int c = 0; c < CASES_MAX; c++)
+        nvrtc_image_release(&bar->images[c]);
+    bench_free(bar->bench);
+    compiler_free(bar->compiler);
+    config_free(bar->config);
+    device_close(bar->device);
+}
+
+static struct bar bars[SHAPE_COUNT];
+
+/* The champion's score is set to twice the kernel's, so that every trial is near enough for a duel,
+   and none is a promotion. */
+static void a_kernel_seldom_beats_itself(void **state) {
+    struct bar *bar = *state;
+    static double ratios[DUELS_MAX];
+    const char *asked = getenv("EVOTILE_DUELS");
+    int count = asked != NULL ? atoi(asked) : 500;
+    int results[DUEL_UNDECIDED + 1] = {0};
+    double start = clock_seconds();
+    assert_in_range(count, 1, DUELS_MAX);
+    for (int i = 0; i < count; i++) {
+        struct trial_request request = {.champion_us = 2 * bar->alone_us,
+                                        .rival = {.present = true, .genome = bar->genome}};
+        struct trial_result result;
+        try_out(bar, &request, &result);
+        results[result.outcome.duel.result]++;
+        ratios[i] = result.outcome.duel.ratio;
+        trial_result_release(&result);
+    }
+    printf("A/A, attention_fwd %s, %.2f us: %d won, %d lost, %d undecided of %d; ratio %.4f, p1 "
+           "%.4f, p99 %.4f; %.0f s\n",
+           shapes[bar - bars], bar->alone_us, results[DUEL_WON], results[DUEL_LOST],
+           results[DUEL_UNDECIDED], count, statistics_median(ratios, count),
+           statistics_percentile(ratios, count, 1), statistics_percentile(ratios, count, 99),
+           clock_seconds() - start);
+    fflush(stdout);
+    assert_int_equal(results[DUEL_NONE], 0);
+    assert_true((results[DUEL_WON] + results[DUEL_LOST]) * 100 <= count);
+}
+
+/* Means over TRIALS trials, in milliseconds of wall time in the device worker. */
+static void cost(struct bar *bar, const char *what, const struct trial_request *like) {
+    double verify_s = 0;
+    double measure_s = 0;
+    double start = clock_seconds();
+    for (int i = 0; i < TRIALS; i++) {
+        struct trial_request request = *like;
+        struct trial_result result;
+        try_out(bar, &request, &result);
+        verify_s += result.outcome.verify_s;
+        measure_s += result.outcome.measure_s;
+        trial_result_release(&result);
+    }
+    printf("cost, attention_fwd %s, %s: %.1f ms a trial: %.1f correctness, %.1f from race to end\n",
+           shapes[bar - bars], what, 1e3 * (clock_seconds() - start) / TRIALS,
+           1e3 * verify_s / TRIALS, 1e3 * measure_s / TRIALS);
+    fflush(stdout);
+}
+
+static void what_trials_cost(void **state) {
+    struct bar *bar = *state;
+    double us = bar->alone_us;
+    const struct trial_rival itself = {.present = true, .genome = bar->genome};
+    cost(bar, "loses the race", &(struct trial_request){.champion_us = us / 2});
+    cost(bar, "is timed", &(struct trial_request){.champion_us = us / 1.1});
+    cost(bar, "fights the champion",
+         &(struct trial_request){.champion_us = 2 * us, .rival = itself});
+    cost(bar, "is crowned", &(struct trial_request){.champion_us = 2 * us});
+}
+
+int main(void) {
+    struct error error = {0};
+    if (cuda_device_count(&error) == 0) {
+        printf("skipped: no GPU\n");
+        return 77;
+    }
+    struct CMUnitTest tests[2 * SHAPE_COUNT];
+    for (int s = 0; s < SHAPE_COUNT; s++) {
+        bar_open(&bars[s], shapes[s]);
+        tests[2 * s] = (struct CMUnitTest){
+            .name = "what_trials_cost", .test_func = what_trials_cost, .initial_state = &bars[s]};
+        tests[2 * s + 1] = (struct CMUnitTest){.name = "a_kernel_seldom_beats_itself",
+                                               .test_func = a_kernel_seldom_beats_itself,
+                                               .initial_state = &bars[s]};
+    }
+    int failed = cmocka_run_group_tests_name("judging on a GPU", tests, NULL, NULL);
+    for (int s = 0; s < SHAPE_COUNT; s++)
+        bar_close(&bars[s]);
+    return failed;
+}

@@ -1,0 +1,144 @@
+/* What a call's time owes to where things lie: warm medians of one kernel in several placements, of
+ * which each has its own buffers, its own copy of the code, both, or neither (captured afresh
+ * only).
+ *
+ *     build/tests/gpu/placement_test [GENOME...]     of attention_fwd; without any, its default
+ *
+ * Prints a line a shape and kind: the medians in microseconds, and their spread about the median of
+ * all. EVOTILE_PLACEMENTS: how many (default 8). Takes some 10 s a genome. Fails only where
+ * something cannot be timed. */
+#include "trial/judged.h"
+
+#include "base/statistics.h"
+#include "device/cuda.h"
+#include "trial/measure.h"
+
+enum { PLACEMENTS_AT_MOST = 16, SAMPLES = 50 };
+
+static const char *const shapes[] = {
+    "{\"B\":1,\"H\":1,\"S\":128,\"D\":64}",
+    "{\"B\":2,\"H\":8,\"S\":512,\"D\":64}",
+};
+
+struct kind {
+    const char *name;
+    bool buffers, module; /* of its own */
+};
+
+static const struct kind kinds[] = {
+    {"captured afresh", false, false},
+    {"new buffers", true, false},
+    {"new module", false, true},
+    {"both new", true, true},
+};
+
+static int genome_count;
+static char **genomes;
+
+static struct device_image compile(struct judged *judged, const struct genome *genome) {
+    struct error error = {0};
+    struct compile_options options;
+    struct device_image image;
+    char reason[REASON_SIZE];
+    char *source = template_source(judged->template, genome, 0, &error);
+    must(source != NULL ? 0 : -1, &error);
+    must(template_options(judged->template, genome, false, &options, &error), &error);
+    if (nvrtc_compile(judged->nvrtc, "kernel.cu", source, options.items, options.count, &image,
+                      reason, &error) != 0)
+        fail_msg("%s%s", error.text, reason);
+    free(source);
+    return image;
+}
+
+/* Every placement stays until the last is timed, so that none gets the place of another. */
+static void time_kind(struct judged *judged, const struct device_image *image,
+                      const struct kind *kind, int count, double medians[]) {
+    struct error error = {0};
+    char reason[REASON_SIZE];
+    enum verdict verdict;
+    struct measurement *measurements[PLACEMENTS_AT_MOST];
+    struct device_module *modules[PLACEMENTS_AT_MOST];
+    struct device *device = judged->device;
+    for (int i = 0; i < count; i++) {
+        struct latency latency = {0};
+        modules[i] = i == 0 || kind->module ? NULL : modules[0];
+        if (modules[i] == NULL)
+            must(device->backend->module_load(device, image, &modules[i], &error), &error);
+        const struct verify_case one = {.device = device,
+                                        .judge = judged->judge,
+                                        .reference = judged->reference,
+                                        .plain = judged->plain,
+                                        .template = judged->template,
+                                        .genome = &judged->genome,
+                                        .module = modules[i],
+                                        .deadline_s = 5};
+        const struct measure_settings settings = {
+            .sets = 4,
+            .launches = 20,
+            .seed = 1,
+            .beside = i == 0 || kind->buffers ? NULL : measurements[0]};
+        device->fresh_memory = true;
+        must(measurement_new(&one, &settings, &measurements[i], &verdict, reason, &error), &error);
+        device->fresh_memory = false;
+        if (verdict != VERDICT_OK)
+            fail_msg("%s", reason);
+        if (measurement_warm(measurements[i], 5000, SAMPLES, &latency, reason) != VERDICT_OK)
+            fail_msg("%s", reason);
+        medians[i] = latency.p50_us;
+    }
+    for (int i = count - 1; i >= 0; i--) {
+        measurement_free(measurements[i]);
+        if (i == 0 || kind->module)
+            device->backend->module_unload(device, modules[i]);
+    }
+}
+
+static void report(const char *what, const double medians[], int count) {
+    double middle = statistics_median(medians, count);
+    double low = statistics_percentile(medians, count, 0);
+    double high = statistics_percentile(medians, count, 100);
+    printf("  %-16s", what);
+    for (int i = 0; i < count; i++)
+        printf(" %.3f", medians[i]);
+    printf("  %.3f us, %+.1f to %+.1f %%\n", middle, 100 * (low / middle - 1),
+           100 * (high / middle - 1));
+    fflush(stdout);
+}
+
+static void medians_by_placement(void **state) {
+    (void)state;
+    struct judged judged;
+    const char *asked = getenv("EVOTILE_PLACEMENTS");
+    int count = asked != NULL ? atoi(asked) : 8;
+    assert_in_range(count, 1, PLACEMENTS_AT_MOST);
+    judged_open(&judged, "cuda:0");
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        judged_load(&judged, "templates/attention_fwd", shapes[s]);
+        for (int g = 0; g == 0 || g < genome_count; g++) {
+            struct error error = {0};
+            const char *text = genome_count > 0 ? genomes[g] : "";
+            must(genome_parse(&judged.genome, judged.template->space, text, &error), &error);
+            struct device_image image = compile(&judged, &judged.genome);
+            printf("%s %s\n", shapes[s], *text != '\0' ? text : "the default genome");
+            for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+                double medians[PLACEMENTS_AT_MOST];
+                time_kind(&judged, &image, &kinds[k], count, medians);
+                report(kinds[k].name, medians, count);
+            }
+            nvrtc_image_release(&image);
+        }
+    }
+    judged_close(&judged);
+}
+
+int main(int argc, char **argv) {
+    struct error error = {0};
+    if (cuda_device_count(&error) == 0) {
+        printf("skipped: no GPU\n");
+        return 77;
+    }
+    genome_count = argc - 1;
+    genomes = argv + 1;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(medians_by_placement)};
+    return cmocka_run_group_tests_name("placement on a GPU", tests, NULL, NULL);
+}
