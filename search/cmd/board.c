@@ -310,6 +310,10 @@ static void print_counts(const struct store_counts *counts, char *text, size_t s
                                      (long long)counts->raced);
         part = ", ";
     }
+    if (counts->outdated > 0 && used < size)
+        used += (size_t)snprintf(text + used, size - used,
+                                 "; %lld timed under another driver or toolkit, not shown",
+                                 (long long)counts->outdated);
     if (counts->asked > counts->told && used < size)
         snprintf(text + used, size - used, "; %lld in flight",
                  (long long)(counts->asked - counts->told));

@@ -143,13 +143,16 @@ const struct verb verb_resume = {
     .name = "resume",
     .arguments = "RUN [options]",
     .summary = "go on with a run that was stopped or killed",
-    .help = "Rebuilds the population and the random numbers from the stored trials, tries again "
-            "what was "
-            "in\nflight, under its own number, and goes on until the budget is spent. No finished "
-            "trial is "
-            "lost or\ndone twice. A finished run starts nothing unless it is given more trials or "
-            "time.\n\n"
-            "  evotile resume results/night\n"
-            "  evotile resume results/night --time 12h\n",
+    .help =
+        "Rebuilds the population and the random numbers from the stored trials, tries again what "
+        "was in\nflight, under its own number, and goes on until the budget is spent. No finished "
+        "trial is lost or\ndone twice. A finished run starts nothing unless it is given more "
+        "trials "
+        "or time.\n\n"
+        "Where the driver, NVRTC or our way of measuring has changed since, the elites are judged "
+        "and timed\nagain first and the search goes on from their new figures; the old ones are "
+        "kept. Who fails now is\ndropped. Another device, or an edited template, is refused.\n\n"
+        "  evotile resume results/night\n"
+        "  evotile resume results/night --time 12h\n",
     .run = resume,
 };

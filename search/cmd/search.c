@@ -43,7 +43,7 @@ static int next_goal(const struct session *session, const bool *exhausted) {
 
 /* ---- storing ---- */
 
-static int open_batch(struct session *session, struct error *error) {
+int session_open_batch(struct session *session, struct error *error) {
     if (session->batch_open)
         return 0;
     if (store_begin(session->store, error) < 0)
@@ -53,16 +53,15 @@ static int open_batch(struct session *session, struct error *error) {
     return 0;
 }
 
-/* The store rolls a batch back when anything in it fails. */
-static int stored(struct session *session, int64_t status) {
+int session_stored(struct session *session, int64_t status) {
     if (status < 0)
         session->batch_open = false;
     return status < 0 ? -1 : 0;
 }
 
-static int close_batch(struct session *session, struct error *error) {
+int session_close_batch(struct session *session, bool if_due, struct error *error) {
     char seconds[32];
-    if (!session->batch_open)
+    if (!session->batch_open || (if_due && clock_seconds() - session->batch_begun < batch_s))
         return 0;
     session->batch_open = false;
     snprintf(seconds, sizeof seconds, "%.3f", elapsed(session));
@@ -73,9 +72,8 @@ static int close_batch(struct session *session, struct error *error) {
 
 /* ---- asking ---- */
 
-/* Who comes near the champion's score fights it on the device. */
-static void submit(struct session *session, int64_t number, int goal, const struct genome *genome) {
-    const struct member *champion = evolution_champion(session->evolutions[goal]);
+void session_submit(struct session *session, int64_t number, int goal, const struct genome *genome,
+                    const struct member *champion) {
     struct trial_request request = {
         .number = number,
         .goal = goal,
@@ -112,10 +110,11 @@ static int ask(struct session *session, bool *exhausted, struct error *error) {
         .parent_b = proposal.parents[1],
         .operator_name = operators[proposal.made_by].name,
     };
-    if (open_batch(session, error) < 0 ||
-        stored(session, store_ask(session->store, &record, error)) < 0)
+    if (session_open_batch(session, error) < 0 ||
+        session_stored(session, store_ask(session->store, &record, error)) < 0)
         return -1;
-    submit(session, session->asked++, goal, &proposal.genome);
+    session_submit(session, session->asked++, goal, &proposal.genome,
+                   evolution_champion(session->evolutions[goal]));
     return 1;
 }
 
@@ -124,7 +123,8 @@ static int resubmit(void *context, const struct store_trial *trial, struct error
     struct genome genome;
     if (genome_parse(&genome, session->templates[trial->goal]->space, trial->genome, error) < 0)
         return -1;
-    submit(session, trial->number, trial->goal, &genome);
+    session_submit(session, trial->number, trial->goal, &genome,
+                   evolution_champion(session->evolutions[trial->goal]));
     return 0;
 }
 
@@ -149,8 +149,8 @@ static int crown(struct session *session, const struct trial_result *result, str
     char goal[CASE_NAME_SIZE] = "";
     if (champion == NULL || champion->trial == previous)
         return 0;
-    if (stored(session, store_crown(session->store, result->goal, champion->trial, previous,
-                                    champion->score_us, error)) < 0)
+    if (session_stored(session, store_crown(session->store, result->goal, champion->trial, previous,
+                                            champion->score_us, error)) < 0)
         return -1;
     session->champions[result->goal].trial = champion->trial;
     session->champions[result->goal].when = clock_seconds();
@@ -167,25 +167,23 @@ static int crown(struct session *session, const struct trial_result *result, str
     return 0;
 }
 
-/* Whether it would be crowned without having won a duel with today's champion: there was another,
-   or none, when it was asked. */
-static bool has_yet_to_fight(const struct session *session, const struct trial_result *result) {
+bool session_must_fight(const struct trial_result *result, const struct member *champion) {
     const struct outcome *outcome = &result->outcome;
-    const struct member *champion = evolution_champion(session->evolutions[result->goal]);
     return champion != NULL && outcome->verdict == VERDICT_OK && !outcome->predicted &&
            !outcome->raced && outcome->score_us < champion->score_us &&
            result->rival != champion->trial;
 }
 
 static int tell(struct session *session, const struct trial_result *result, struct error *error) {
-    if (has_yet_to_fight(session, result)) {
-        submit(session, result->number, result->goal, &result->genome);
+    const struct member *champion = evolution_champion(session->evolutions[result->goal]);
+    if (session_must_fight(result, champion)) {
+        session_submit(session, result->number, result->goal, &result->genome, champion);
         return 0;
     }
-    if (open_batch(session, error) < 0 ||
-        stored(session, store_tell(session->store, result->number, &result->outcome,
-                                   result->has_key ? &result->key : NULL, result->worker, error)) <
-            0)
+    if (session_open_batch(session, error) < 0 ||
+        session_stored(session, store_tell(session->store, result->number, &result->outcome,
+                                           result->has_key ? &result->key : NULL, result->worker,
+                                           error)) < 0)
         return -1;
     evolution_tell(session->evolutions[result->goal], result->number, &result->genome,
                    result->outcome.verdict, result->outcome.score_us);
@@ -248,6 +246,14 @@ static void show_progress(const struct session *session, struct progress *progre
 
 /* ---- the loop ---- */
 
+int session_wait(struct session *session, struct trial_result *result, struct error *error) {
+    return pool_wait(session->pool, batch_s, result, error);
+}
+
+int session_signals(void) {
+    return signals;
+}
+
 bool session_is_finished(const struct session *session) {
     return session->told == session->asked && !budget_left(session);
 }
@@ -274,10 +280,9 @@ static int search(struct session *session, struct progress *progress, struct err
         }
         if (pool_in_flight(session->pool) == 0 && session->to_inspect < 0)
             break;
-        if (session->batch_open && clock_seconds() - session->batch_begun > batch_s &&
-            close_batch(session, error) < 0)
+        if (session_close_batch(session, true, error) < 0)
             return -1;
-        int got = pool_wait(session->pool, batch_s, &result, error);
+        int got = session_wait(session, &result, error);
         if (got < 0)
             return -1;
         if (got == 1) {
@@ -301,12 +306,14 @@ int session_search(struct session *session, struct error *error) {
     sigaction(SIGINT, &action, &old_int);
     sigaction(SIGTERM, &action, &old_term);
     progress_init(&progress, 60);
-    int status = search(session, &progress, error);
+    int status = session_retime(session, error);
+    if (status == 0 && signals == 0)
+        status = search(session, &progress, error);
     progress_end(&progress);
     if (session->batch_open) {
         struct error second;
         /* A failed search keeps what it can; the first error is the one to tell. */
-        if (close_batch(session, status < 0 ? &second : error) < 0)
+        if (session_close_batch(session, false, status < 0 ? &second : error) < 0)
             status = -1;
     }
     if (status == 0 && signals == 0)

@@ -300,6 +300,11 @@ static int replay_event(void *context, const struct store_event *event, struct e
     struct genome genome;
     if (genome_parse(&genome, template->space, trial->genome, error) < 0)
         return -1;
+    if (event->again) {
+        evolution_tell_again(evolution, trial->number, &genome, trial->outcome->verdict,
+                             trial->outcome->score_us);
+        return 0;
+    }
     if (event->told) {
         evolution_tell(evolution, trial->number, &genome, trial->outcome->verdict,
                        trial->outcome->score_us);
@@ -423,6 +428,22 @@ static int read_device(struct session *session, struct device_info *device, stru
     return result;
 }
 
+/* The run has a copy of its own, so that this is an edit in the run's folder. */
+static int check_template(struct session *session, struct error *error) {
+    char *recorded;
+    char hash[HASH_TEXT_SIZE];
+    if (store_meta_get(session->store, "template_hash", &recorded, error) < 0)
+        return -1;
+    int result = 0;
+    if (recorded != NULL && strcmp(recorded, hash_print(session->templates[0]->hash, hash)) != 0)
+        result = error_input(error,
+                             "the template in %s/template was changed since the run began: figures "
+                             "of two kernels do not mix; restore it, or start a new run",
+                             session->run_dir);
+    free(recorded);
+    return result;
+}
+
 static int check_device(struct session *session, struct error *error) {
     char *name;
     if (store_meta_get(session->store, "device_name", &name, error) < 0)
@@ -456,7 +477,8 @@ int session_resume(struct session *session, const char *run_dir,
     session->store = store_open(run_dir, STORE_WRITE, error);
     if (session->store == NULL || restore_settings(session, error) < 0 ||
         read_device(session, &device, error) < 0 || start_evolutions(session, &device, error) < 0 ||
-        rebuild(session, error) < 0 || keep_budget(session, error) < 0)
+        check_template(session, error) < 0 || rebuild(session, error) < 0 ||
+        keep_budget(session, error) < 0)
         return -1;
     session->begun = clock_seconds();
     if (session_is_finished(session)) /* then nobody is waited for, and nothing started */

@@ -79,6 +79,32 @@ int session_search(struct session *session, struct error *error);
 void session_inspect(struct session *session, int goal);
 void session_inspect_all(struct session *session);
 
+/* retime.c: where the driver, NVRTC or our way of measuring is another than that of the
+   population's figures, has every member judged and timed anew, the best first; those that fail
+   leave. Does nothing where all figures are of the present setting: a second call, or one after a
+   kill, does what is left. */
+int session_retime(struct session *session, struct error *error);
+
 void session_close(struct session *session);
+
+/* ---- search.c, for the session's other files ---- */
+
+/* Writing to the store is gathered in batches. Closing adds a checkpoint; `if_due`: only when it
+   has been open for long enough. */
+int session_open_batch(struct session *session, struct error *error);
+int session_close_batch(struct session *session, bool if_due, struct error *error);
+/* 0 or -1 for what a function of the store returned within a batch, which a failure rolls back. */
+int session_stored(struct session *session, int64_t status);
+
+/* Who comes near the champion's score fights it on the device; NULL: there is none. */
+void session_submit(struct session *session, int64_t number, int goal, const struct genome *genome,
+                    const struct member *champion);
+/* Whether it would be crowned without having won a duel with this champion: there was another, or
+   none, when it was submitted. */
+bool session_must_fight(const struct trial_result *result, const struct member *champion);
+/* As pool_wait, for the length of a batch. */
+int session_wait(struct session *session, struct trial_result *result, struct error *error);
+/* How many came since the search began: after one nothing is begun, after two all is dropped. */
+int session_signals(void);
 
 #endif

@@ -177,6 +177,13 @@ int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
 
 /* ---- Tell ---- */
 
+static int offer(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                 double score_us) {
+    if (!(score_us > 0 && isfinite(score_us)))
+        BUG("trial %lld is ok with a score of %g us", (long long)trial, score_us);
+    return population_offer(&evolution->population, &(struct member){trial, *genome, score_us});
+}
+
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                     enum verdict verdict, double score_us) {
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
@@ -190,13 +197,21 @@ void evolution_tell(struct evolution *evolution, int64_t trial, const struct gen
     evolution->told_count++;
     if (verdict != VERDICT_OK)
         return;
-    if (!(score_us > 0 && isfinite(score_us)))
-        BUG("trial %lld is ok with a score of %g us", (long long)trial, score_us);
-    int rank = population_offer(&evolution->population, &(struct member){trial, *genome, score_us});
+    int rank = offer(evolution, trial, genome, score_us);
     struct operator_counters *counters = &evolution->counters[entry->made_by];
     counters->successes++;
     counters->entered += rank >= 0;
     counters->gains += rank == 0;
+}
+
+void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                          enum verdict verdict, double score_us) {
+    const struct seen_entry *entry = seen_find(&evolution->seen, genome);
+    if (!entry || !entry->told)
+        BUG("trial %lld is told again, but never was", (long long)trial);
+    population_remove(&evolution->population, genome);
+    if (verdict == VERDICT_OK)
+        offer(evolution, trial, genome, score_us);
 }
 
 /* ---- Reading ---- */

@@ -3,9 +3,9 @@
  * came of it. Any number of questions may be open at once, and the answers may come in any order.
  * It never sees a GPU, a process or a database.
  *
- * Its state is a function of its settings, its seed and the sequence of calls of ask and tell, and
- * of nothing else: whoever repeats the calls (a resumed run) has the same population, random state
- * and counters again, which evolution_digest proves.
+ * Its state is a function of its settings, its seed and the sequence of calls of ask and of tell,
+ * and of nothing else: whoever repeats the calls (a resumed run) has the same population, random
+ * state and counters again, which evolution_digest proves.
  *
  *     struct evolution_settings settings = evolution_defaults();
  *     struct evolution *evolution = evolution_new(space, &settings, seed, stream, &error);
@@ -72,6 +72,11 @@ int evolution_ask(struct evolution *evolution, struct proposal *proposal);
    positive and finite. Telling the same genome twice is our bug. */
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                     enum verdict verdict, double score_us);
+
+/* What became of a genome that was told before, when it was tried anew because its score holds no
+   more: it takes its new place in the population, or, if it failed, leaves it. Counters stay. */
+void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                          enum verdict verdict, double score_us);
 
 /* In rank order; valid until the next tell. */
 const struct population *evolution_population(const struct evolution *evolution);

@@ -37,6 +37,17 @@ int population_offer(struct population *population, const struct member *member)
     return rank;
 }
 
+void population_remove(struct population *population, const struct genome *genome) {
+    struct member *members = population->members;
+    for (int i = 0; i < population->count; i++)
+        if (genome_equal(&members[i].genome, genome)) {
+            population->count--;
+            memmove(&members[i], &members[i + 1],
+                    (size_t)(population->count - i) * sizeof *members);
+            return;
+        }
+}
+
 /* The index of a draw among all but `without` (-1: among all). */
 static int pick(const struct population *population, int without, struct random *random) {
     double total = 0;

@@ -53,7 +53,9 @@ enum {
     MEASURE,
     DUEL,
     CONDITIONS = DUEL + 5,
-    LIMITED_RANGE = CONDITIONS + 7
+    LIMITED_RANGE = CONDITIONS + 7,
+    TELLS,
+    OUTDATED
 };
 
 /* Count and percentiles from column `first` on, the samples at `blob`; false where they do not fit.
@@ -72,7 +74,7 @@ static bool column_latency(sqlite3_stmt *statement, int first, int blob, struct 
     return true;
 }
 
-static int read_cases(struct store *store, int64_t trial, struct outcome *outcome,
+static int read_cases(struct store *store, int64_t event, struct outcome *outcome,
                       struct error *error) {
     if (outcome->case_count == 0)
         return 0;
@@ -80,7 +82,7 @@ static int read_cases(struct store *store, int64_t trial, struct outcome *outcom
     sqlite3_stmt *statement = database_use(store, SQL_CASES, error);
     if (!statement)
         return -1;
-    sqlite3_bind_int64(statement, 1, trial);
+    sqlite3_bind_int64(statement, 1, event);
     int got;
     while ((got = database_step(store, statement, error)) == 1) {
         int number = sqlite3_column_int(statement, 0);
@@ -124,6 +126,7 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
         .finished = sqlite3_column_double(statement, first + FINISHED),
         .worker = column_text(statement, first + WORKER),
         .has_key = key != NULL,
+        .outdated = sqlite3_column_int(statement, first + OUTDATED),
     };
     if (trial->goal < 0 || trial->goal >= store->goal_count ||
         (key && !hash_parse(&trial->key, key)))
@@ -172,7 +175,7 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
         .slowdowns = sqlite3_column_int64(statement, first + CONDITIONS + 5),
         .discarded = sqlite3_column_int(statement, first + CONDITIONS + 6),
     };
-    if (read_cases(store, trial->number, outcome, error) < 0)
+    if (read_cases(store, trial->told, outcome, error) < 0)
         return -1;
     trial->outcome = outcome;
     return 0;
@@ -226,8 +229,9 @@ int store_events(struct store *store, int64_t after, store_event_row *row, void 
     struct outcome *outcome = outcome_new();
     int got;
     while ((got = database_step(store, statement, error)) == 1) {
-        struct store_event event = {.number = sqlite3_column_int64(statement, 0),
-                                    .told = sqlite3_column_int(statement, 1)};
+        int tells = sqlite3_column_int(statement, 1);
+        struct store_event event = {
+            .number = sqlite3_column_int64(statement, 0), .told = tells > 0, .again = tells > 1};
         int said = read_trial(store, statement, 2, event.told, &event.trial, outcome, error);
         if (said == 0)
             said = row(context, &event, error);
@@ -365,7 +369,7 @@ int store_count(struct store *store, struct store_counts *counts, struct error *
     int got;
     while ((got = database_step(store, statement, error)) == 1) {
         const char *name = column_text(statement, 0);
-        int64_t count = sqlite3_column_int64(statement, 2);
+        int64_t count = sqlite3_column_int64(statement, 3);
         sum.asked += count;
         if (!name)
             continue; /* in flight */
@@ -376,6 +380,8 @@ int store_count(struct store *store, struct store_counts *counts, struct error *
         }
         sum.told += count;
         sum.verdicts[verdict] += count;
+        if (sqlite3_column_int(statement, 2))
+            sum.outdated += count;
         if (verdict == VERDICT_OK && sqlite3_column_int(statement, 1))
             sum.raced += count;
     }

@@ -6,37 +6,40 @@
 _Static_assert(KEY_GENOME == 0 && KEY_TEMPLATE == 1 && KEY_METHOD == 7 && KEY_PART_COUNT == 8,
                "settings and its statements name every part of a key in its order");
 
+#define TRIALS_COLUMNS                                                                             \
+    "goal INTEGER NOT NULL, genome TEXT NOT NULL, parent_a INTEGER, parent_b INTEGER, "            \
+    "operator TEXT NOT NULL, asked INTEGER NOT NULL, told INTEGER, issued REAL NOT NULL, "         \
+    "finished REAL, worker TEXT, key TEXT, setting INTEGER, verdict TEXT, reason TEXT, "           \
+    "predicted INTEGER, raced INTEGER, score_us REAL, case_count INTEGER, registers INTEGER, "     \
+    "smem_bytes INTEGER, local_bytes INTEGER, spill_bytes INTEGER, ctas_per_sm INTEGER, "          \
+    "occupancy REAL, compile_s REAL, verify_s REAL, measure_s REAL, duel INTEGER, "                \
+    "duel_blocks INTEGER, duel_ratio REAL, duel_low REAL, duel_high REAL, sm_mhz_low INTEGER, "    \
+    "sm_mhz_high INTEGER, memory_mhz INTEGER, temperature_c INTEGER, power_w REAL, "               \
+    "slowdowns INTEGER, discarded INTEGER, limited_range INTEGER, "                                \
+    "tells INTEGER NOT NULL DEFAULT 0, outdated INTEGER NOT NULL DEFAULT 0"
+
 const char *const sql_schema =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE goals (number INTEGER PRIMARY KEY, name TEXT NOT NULL);"
     "CREATE TABLE settings ("
     "  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE,"
     "  template TEXT, options TEXT, cases TEXT, device TEXT, driver TEXT, nvrtc TEXT, method TEXT);"
-    "CREATE TABLE trials ("
-    "  number INTEGER PRIMARY KEY, goal INTEGER NOT NULL, genome TEXT NOT NULL,"
-    "  parent_a INTEGER, parent_b INTEGER, operator TEXT NOT NULL,"
-    "  asked INTEGER NOT NULL UNIQUE, told INTEGER UNIQUE, issued REAL NOT NULL, finished REAL,"
-    "  worker TEXT, key TEXT, setting INTEGER,"
-    "  verdict TEXT, reason TEXT, predicted INTEGER, raced INTEGER, score_us REAL,"
-    "  case_count INTEGER, registers INTEGER, smem_bytes INTEGER, local_bytes INTEGER,"
-    "  spill_bytes INTEGER, ctas_per_sm INTEGER, occupancy REAL,"
-    "  compile_s REAL, verify_s REAL, measure_s REAL,"
-    "  duel INTEGER, duel_blocks INTEGER, duel_ratio REAL, duel_low REAL, duel_high REAL,"
-    "  sm_mhz_low INTEGER, sm_mhz_high INTEGER, memory_mhz INTEGER, temperature_c INTEGER,"
-    "  power_w REAL, slowdowns INTEGER, discarded INTEGER, limited_range INTEGER);"
+    "CREATE TABLE trials (number INTEGER PRIMARY KEY, " TRIALS_COLUMNS
+    ", UNIQUE (asked), UNIQUE (told));"
+    "CREATE TABLE earlier (number INTEGER NOT NULL, " TRIALS_COLUMNS ", UNIQUE (told));"
     "CREATE INDEX board ON trials (goal, score_us, number)"
-    "  WHERE verdict = 'ok' AND raced = 0 AND score_us > 0;"
-    "CREATE INDEX verdicts ON trials (verdict, raced);"
+    "  WHERE verdict = 'ok' AND raced = 0 AND score_us > 0 AND outdated = 0;"
+    "CREATE INDEX verdicts ON trials (verdict, raced, outdated);"
     "CREATE INDEX in_flight ON trials (asked) WHERE told IS NULL;"
     "CREATE TABLE cases ("
-    "  trial INTEGER NOT NULL, number INTEGER NOT NULL,"
+    "  event INTEGER NOT NULL, number INTEGER NOT NULL,"
     "  relative_l2 REAL, row_relative_l2 REAL, max_absolute REAL,"
     "  sample_count INTEGER NOT NULL, p10_us REAL, p50_us REAL, p90_us REAL,"
     "  tflops REAL, ctas INTEGER, samples_us BLOB,"
     "  cold_count INTEGER NOT NULL, cold_p10_us REAL, cold_p50_us REAL, cold_p90_us REAL,"
     "  cold_samples_us BLOB, gb_per_s REAL, ceiling REAL,"
     "  bound_relative_l2 REAL, bound_row_relative_l2 REAL, bound_max_absolute REAL,"
-    "  PRIMARY KEY (trial, number)) WITHOUT ROWID;"
+    "  PRIMARY KEY (event, number)) WITHOUT ROWID;"
     "CREATE TABLE champions ("
     "  event INTEGER NOT NULL, goal INTEGER NOT NULL, trial INTEGER NOT NULL, previous INTEGER,"
     "  score_us REAL, crowned REAL NOT NULL);"
@@ -49,10 +52,10 @@ const char *const sql_schema =
     "key, verdict, reason, predicted, raced, score_us, case_count, registers, smem_bytes, "        \
     "local_bytes, spill_bytes, ctas_per_sm, occupancy, compile_s, verify_s, measure_s, "           \
     "duel, duel_blocks, duel_ratio, duel_low, duel_high, sm_mhz_low, sm_mhz_high, memory_mhz, "    \
-    "temperature_c, power_w, slowdowns, discarded, limited_range "
+    "temperature_c, power_w, slowdowns, discarded, limited_range, tells, outdated "
 
 /* Word for word the condition of the index `board`, or SQLite would not use it. */
-#define ON_BOARD "verdict = 'ok' AND raced = 0 AND score_us > 0 "
+#define ON_BOARD "verdict = 'ok' AND raced = 0 AND score_us > 0 AND outdated = 0 "
 
 static const char *const texts[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -63,17 +66,24 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_GOAL_ADD] = "INSERT INTO goals (number, name) VALUES (?1, ?2)",
     [SQL_ASK] = "INSERT INTO trials (number, goal, genome, parent_a, parent_b, operator, asked, "
                 "issued) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    [SQL_TELL] =
-        "UPDATE trials SET told = ?2, finished = ?3, worker = ?4, key = ?5, setting = ?6, "
-        "verdict = ?7, reason = ?8, predicted = ?9, raced = ?10, score_us = ?11, "
-        "case_count = ?12, registers = ?13, smem_bytes = ?14, local_bytes = ?15, "
-        "spill_bytes = ?16, ctas_per_sm = ?17, occupancy = ?18, compile_s = ?19, "
-        "verify_s = ?20, measure_s = ?21, duel = ?22, duel_blocks = ?23, "
-        "duel_ratio = ?24, duel_low = ?25, duel_high = ?26, sm_mhz_low = ?27, "
-        "sm_mhz_high = ?28, memory_mhz = ?29, temperature_c = ?30, power_w = ?31, "
-        "slowdowns = ?32, discarded = ?33, limited_range = ?34 WHERE number = ?1 AND told IS NULL",
+    [SQL_TELL] = "UPDATE trials SET told = ?2, finished = ?3, worker = ?4, key = ?5, setting = ?6, "
+                 "verdict = ?7, reason = ?8, predicted = ?9, raced = ?10, score_us = ?11, "
+                 "case_count = ?12, registers = ?13, smem_bytes = ?14, local_bytes = ?15, "
+                 "spill_bytes = ?16, ctas_per_sm = ?17, occupancy = ?18, compile_s = ?19, "
+                 "verify_s = ?20, measure_s = ?21, duel = ?22, duel_blocks = ?23, "
+                 "duel_ratio = ?24, duel_low = ?25, duel_high = ?26, sm_mhz_low = ?27, "
+                 "sm_mhz_high = ?28, memory_mhz = ?29, temperature_c = ?30, power_w = ?31, "
+                 "slowdowns = ?32, discarded = ?33, limited_range = ?34, tells = tells + 1, "
+                 "outdated = 0 WHERE number = ?1 AND told IS NULL",
+    [SQL_EARLIER_ADD] =
+        "INSERT INTO earlier SELECT * FROM trials WHERE number = ?1 AND told IS NOT NULL",
+    [SQL_UNTELL] = "UPDATE trials SET told = NULL WHERE number = ?1",
+    [SQL_OUTDATE] =
+        "UPDATE trials SET outdated = NOT outdated WHERE told IS NOT NULL AND setting IS NOT NULL "
+        "AND outdated != (setting NOT IN (SELECT id FROM settings "
+        "WHERE driver = ?1 AND nvrtc = ?2 AND method = ?3))",
     [SQL_CASE_ADD] =
-        "INSERT INTO cases (trial, number, relative_l2, row_relative_l2, "
+        "INSERT INTO cases (event, number, relative_l2, row_relative_l2, "
         "max_absolute, sample_count, p10_us, p50_us, p90_us, tflops, ctas, samples_us, "
         "cold_count, cold_p10_us, cold_p50_us, cold_p90_us, cold_samples_us, gb_per_s, ceiling, "
         "bound_relative_l2, bound_row_relative_l2, bound_max_absolute) "
@@ -89,9 +99,10 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_CHECKPOINT_GET] = "SELECT events, digest, text FROM checkpoints",
     [SQL_EVENT_COUNT] = "SELECT max(coalesce((SELECT max(asked) FROM trials), 0), "
                         "coalesce((SELECT max(told) FROM trials), 0))",
-    /* Two walks along two indexes, merged: nothing is sorted. */
+    /* Three walks along three indexes, merged: nothing is sorted. */
     [SQL_EVENTS] = "SELECT asked AS event, 0, " TRIAL "FROM trials WHERE asked > ?1 "
-                   "UNION ALL SELECT told AS event, 1, " TRIAL "FROM trials WHERE told > ?1 "
+                   "UNION ALL SELECT told AS event, tells, " TRIAL "FROM trials WHERE told > ?1 "
+                   "UNION ALL SELECT told AS event, tells, " TRIAL "FROM earlier WHERE told > ?1 "
                    "ORDER BY event",
     [SQL_IN_FLIGHT] = "SELECT " TRIAL "FROM trials WHERE told IS NULL ORDER BY asked",
     [SQL_TRIAL] = "SELECT " TRIAL "FROM trials WHERE number = ?1",
@@ -103,10 +114,11 @@ static const char *const texts[SQL_COUNT] = {
         "SELECT number, relative_l2, row_relative_l2, max_absolute, sample_count, p10_us, "
         "p50_us, p90_us, tflops, ctas, samples_us, cold_count, cold_p10_us, cold_p50_us, "
         "cold_p90_us, cold_samples_us, gb_per_s, ceiling, bound_relative_l2, "
-        "bound_row_relative_l2, bound_max_absolute FROM cases WHERE trial = ?1",
+        "bound_row_relative_l2, bound_max_absolute FROM cases WHERE event = ?1",
     [SQL_KEY] = "SELECT key, genome, template, options, cases, device, driver, nvrtc, method "
                 "FROM trials JOIN settings ON settings.id = setting WHERE number = ?1",
-    [SQL_COUNTS] = "SELECT verdict, raced, count(*) FROM trials GROUP BY verdict, raced",
+    [SQL_COUNTS] = "SELECT verdict, raced, outdated, count(*) FROM trials "
+                   "GROUP BY verdict, raced, outdated",
     [SQL_CHAMPIONS] = "SELECT event, goal, trial, previous, score_us, crowned FROM champions "
                       "ORDER BY rowid",
 };

@@ -7,7 +7,9 @@
  * The order of events. A search is a deterministic function of its seed and of the sequence of
  * *ask* (candidate n was issued) and *tell* (the outcome of n came back). Each takes the next event
  * number, from 1 without gaps. To resume is to go through store_events in order, and to issue those
- * of store_in_flight again under their own numbers.
+ * of store_in_flight again under their own numbers. A trial may be told again, when its figures
+ * hold no more (another driver, another toolkit): that is an event of its own, what it was told
+ * before stays at its old event, and everything else that is read gives the last.
  *
  *     struct store *store = store_create("results/demo", &description, error);
  *     store_begin(store, error);
@@ -120,7 +122,16 @@ int64_t store_ask(struct store *store, const struct store_ask *ask, struct error
 int64_t store_tell(struct store *store, int64_t number, const struct outcome *outcome,
                    const struct key *key, const char *worker, struct error *error);
 
-/* A trial became the champion of its goal, at the last event. */
+/* The same for a trial that was told before. */
+int64_t store_tell_again(struct store *store, int64_t number, const struct outcome *outcome,
+                         const struct key *key, const char *worker, struct error *error);
+
+/* Marks the trials whose key has another driver, NVRTC or method than `present` as outdated, and
+   those that have the same as not: figures of two settings do not mix on the board. */
+int store_outdate(struct store *store, const struct key *present, struct error *error);
+
+/* A trial became the champion of its goal, at the last event; or, where it is its own predecessor,
+   has another score since it was told again. */
 int store_crown(struct store *store, int goal, int64_t trial, int64_t previous, double score_us,
                 struct error *error);
 
@@ -142,6 +153,7 @@ struct store_trial {
     const char *worker;      /* NULL: not said */
     bool has_key;
     struct hash key;               /* store_key_read gives its parts */
+    bool outdated;                 /* store_outdate */
     const struct outcome *outcome; /* complete, samples included; NULL while in flight */
 };
 
@@ -155,6 +167,7 @@ int64_t store_event_count(struct store *store, struct error *error);
 struct store_event {
     int64_t number;
     bool told;                /* else asked */
+    bool again;               /* told before: its `told` is this event, as its outcome is */
     struct store_trial trial; /* as it stands now; `outcome` is NULL for an ask */
 };
 typedef int store_event_row(void *context, const struct store_event *event, struct error *error);
@@ -174,8 +187,8 @@ void store_trial_free(struct store_trial *trial);
    without a key is an error. */
 int store_key_read(struct store *store, int64_t trial, struct key *key, struct error *error);
 
-/* The trials of a goal that are ok and were timed fully (not raced), best first; at most `limit`,
-   or all where it is 0. */
+/* The trials of a goal that are ok, timed fully (not raced) and not outdated, best first; at most
+   `limit`, or all where it is 0. */
 int store_board(struct store *store, int goal, int64_t limit, store_trial_row *row, void *context,
                 struct error *error);
 
@@ -185,7 +198,8 @@ int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *
 
 struct store_counts {
     int64_t asked, told;
-    int64_t raced; /* of those that are ok */
+    int64_t raced;    /* of those that are ok */
+    int64_t outdated; /* of those that were told */
     int64_t verdicts[VERDICT_COUNT];
 };
 

@@ -129,14 +129,14 @@ static void bind_samples(sqlite3_stmt *statement, int index, const struct latenc
                           SQLITE_STATIC);
 }
 
-static int add_case(struct store *store, int64_t trial, int number,
+static int add_case(struct store *store, int64_t event, int number,
                     const struct case_outcome *outcome, struct error *error) {
     const struct latency *warm = &outcome->warm;
     const struct latency *cold = &outcome->cold;
     sqlite3_stmt *statement = use(store, SQL_CASE_ADD, error);
     if (!statement)
         return -1;
-    sqlite3_bind_int64(statement, 1, trial);
+    sqlite3_bind_int64(statement, 1, event);
     sqlite3_bind_int(statement, 2, number);
     sqlite3_bind_double(statement, 3, outcome->errors.relative_l2);
     sqlite3_bind_double(statement, 4, outcome->errors.row_relative_l2);
@@ -225,9 +225,40 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
     if (sqlite3_changes(store->database) != 1)
         BUG("trial %lld was told twice, or never asked", (long long)number);
     for (int i = 0; i < outcome->case_count; i++)
-        if (add_case(store, number, i, &outcome->cases[i], error) < 0)
+        if (add_case(store, store->events + 1, i, &outcome->cases[i], error) < 0)
             return abandon(store);
     return ++store->events;
+}
+
+static int change_trial(struct store *store, enum statement which, int64_t number,
+                        struct error *error) {
+    sqlite3_stmt *statement = use(store, which, error);
+    if (!statement)
+        return -1;
+    sqlite3_bind_int64(statement, 1, number);
+    if (database_finish(store, statement, error) < 0)
+        return -1;
+    if (sqlite3_changes(store->database) != 1)
+        BUG("trial %lld is told again, but never was", (long long)number);
+    return 0;
+}
+
+int64_t store_tell_again(struct store *store, int64_t number, const struct outcome *outcome,
+                         const struct key *key, const char *worker, struct error *error) {
+    if (change_trial(store, SQL_EARLIER_ADD, number, error) < 0 ||
+        change_trial(store, SQL_UNTELL, number, error) < 0)
+        return abandon(store);
+    return store_tell(store, number, outcome, key, worker, error);
+}
+
+int store_outdate(struct store *store, const struct key *present, struct error *error) {
+    sqlite3_stmt *statement = use(store, SQL_OUTDATE, error);
+    if (!statement)
+        return abandon(store);
+    bind_text(statement, 1, present->parts[KEY_DRIVER]);
+    bind_text(statement, 2, present->parts[KEY_NVRTC]);
+    bind_text(statement, 3, present->parts[KEY_METHOD]);
+    return database_finish(store, statement, error) < 0 ? abandon(store) : 0;
 }
 
 int store_crown(struct store *store, int goal, int64_t trial, int64_t previous, double score_us,

@@ -83,10 +83,7 @@ static void fill_key(struct compiler *compiler, const struct template *template,
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", c > 0 ? ";" : "", name);
     }
     key_set(key, KEY_CASES, text);
-    key_set(key, KEY_DEVICE, compiler->device.name);
-    key_set(key, KEY_DRIVER, compiler->device.driver[0] != '\0' ? compiler->device.driver : "none");
-    key_set(key, KEY_NVRTC, nvrtc_version(compiler->nvrtc));
-    key_set(key, KEY_METHOD, compiler->device.predicts ? "prediction 1" : TRIAL_METHOD);
+    trial_key_place(key, &compiler->device, nvrtc_version(compiler->nvrtc));
 }
 
 static struct hash image_hash(const struct compiler *compiler, const char *source,

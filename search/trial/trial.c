@@ -10,6 +10,13 @@ static void release_text(char **text) {
     *text = NULL;
 }
 
+void trial_key_place(struct key *key, const struct device_info *device, const char *nvrtc) {
+    key_set(key, KEY_DEVICE, device->name);
+    key_set(key, KEY_DRIVER, device->driver[0] != '\0' ? device->driver : "none");
+    key_set(key, KEY_NVRTC, nvrtc);
+    key_set(key, KEY_METHOD, device->predicts ? "prediction 1" : TRIAL_METHOD);
+}
+
 void trial_request_release(struct trial_request *request) {
     for (int c = 0; c < CASES_MAX; c++) {
         release_text(&request->sources[c]);

@@ -8,6 +8,7 @@
 #define EVOTILE_TRIAL_TRIAL_H
 
 #include "base/hash.h"
+#include "device/device.h"
 #include "genome/genome.h"
 #include "outcome/key.h"
 #include "outcome/outcome.h"
@@ -65,6 +66,9 @@ struct trial_result {
     int gate_count;
     struct gate gates[GATES_MAX];
 };
+
+/* Sets where and how figures come about: the key's device, driver, NVRTC and method. */
+void trial_key_place(struct key *key, const struct device_info *device, const char *nvrtc);
 
 void trial_request_release(struct trial_request *request);
 void trial_result_release(struct trial_result *result);

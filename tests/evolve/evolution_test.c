@@ -337,6 +337,43 @@ static int trials_to_the_best(const struct space *space, const char *strategy, u
     return trials;
 }
 
+/* Every member anew, with a score turned round, or a failure: the population holds those that are
+   ok, in their new order, and nothing else of the search has changed. */
+static void told_again_takes_its_new_place(void **state) {
+    (void)state;
+    enum { TRIALS = 300 };
+    struct space *space = landscape();
+    struct random interleaving;
+    static struct event events[2 * TRIALS];
+    random_seed(&interleaving, 47, 0);
+    struct evolution *evolution = evolution_of(space, "evolve", 8);
+    run(evolution, &interleaving, TRIALS, events);
+    const struct population *population = evolution_population(evolution);
+    struct operator_counters before[OPERATOR_COUNT];
+    memcpy(before, evolution_counters(evolution), sizeof before);
+    struct member members[24];
+    int count = population->count, failed = 0;
+    assert_int_equal(count, 24);
+    memcpy(members, population->members, sizeof members);
+    for (int i = 0; i < count; i++) {
+        bool ok = i % 5 != 2;
+        failed += !ok;
+        evolution_tell_again(evolution, members[i].trial, &members[i].genome,
+                             ok ? VERDICT_OK : VERDICT_WRONG, ok ? 1000.0 - i : 0);
+    }
+    assert_int_equal(population->count, count - failed);
+    for (int i = 0, rank = population->count; i < count; i++)
+        if (i % 5 != 2) {
+            rank--;
+            assert_int_equal(population->members[rank].trial, members[i].trial);
+            assert_true(population->members[rank].score_us == 1000.0 - i);
+        }
+    assert_memory_equal(before, evolution_counters(evolution), sizeof before);
+    assert_int_equal(evolution_told_count(evolution), TRIALS);
+    evolution_free(evolution);
+    space_free(space);
+}
+
 static int ascending(const void *left, const void *right) {
     return *(const int *)left - *(const int *)right;
 }
@@ -391,6 +428,7 @@ int main(void) {
         cmocka_unit_test(the_start_is_stratified),
         cmocka_unit_test(counters_add_up),
         cmocka_unit_test(told_from_elsewhere_is_not_asked),
+        cmocka_unit_test(told_again_takes_its_new_place),
         cmocka_unit_test(evolution_beats_chance),
         cmocka_unit_test(bad_settings_are_refused),
     };

@@ -123,10 +123,12 @@ struct inspection {
     int goal_count;
     struct template *templates[CASES_MAX];
     struct evolution *evolutions[CASES_MAX];
-    int64_t events, asked, told;
-    int64_t champions[CASES_MAX]; /* by the best score among the told */
-    double scores[CASES_MAX];
+    int64_t events, asked, told, retold;
+    int64_t champions[CASES_MAX]; /* the last crowned */
     struct finished finished[RUN_TRIALS_MAX];
+    int again[RUN_TRIALS_MAX];   /* how often a trial was told again */
+    bool member[RUN_TRIALS_MAX]; /* whether it is in its population now */
+    bool uncrowned;              /* killed while elites were timed again, before the crowning */
 };
 
 static inline struct hash hash_outcome(const struct store_trial *trial) {
@@ -165,12 +167,17 @@ static inline int inspect_event(void *context, const struct store_event *event,
     if (trial->told != event->number || trial->asked >= event->number)
         return error_set(error, "trial %lld was told out of turn", (long long)trial->number);
     const struct outcome *outcome = trial->outcome;
-    evolution_tell(evolution, trial->number, &genome, outcome->verdict, outcome->score_us);
-    if (outcome->verdict == VERDICT_OK &&
-        (it->champions[trial->goal] < 0 || outcome->score_us < it->scores[trial->goal])) {
-        it->champions[trial->goal] = trial->number;
-        it->scores[trial->goal] = outcome->score_us;
+    if (event->again) {
+        if (it->finished[trial->number].told_event == 0)
+            return error_set(error, "trial %lld was told again before it was told",
+                             (long long)trial->number);
+        evolution_tell_again(evolution, trial->number, &genome, outcome->verdict,
+                             outcome->score_us);
+        it->again[trial->number]++;
+        it->retold++;
+        return 0;
     }
+    evolution_tell(evolution, trial->number, &genome, outcome->verdict, outcome->score_us);
     it->told++;
     struct finished *before = &it->finished[trial->number];
     struct hash hash = hash_outcome(trial);
@@ -225,21 +232,20 @@ static inline int last_champion(void *context, const struct store_champion *cham
     return 0;
 }
 
-/* Population, random state and counters, as the checkpoint's digest tells; champions by three ways.
+/* Population, random state and counters, as the checkpoint's digest tells; champions by two ways.
  */
 static inline int check_state(struct inspection *it, struct store *store, struct error *error) {
     struct store_checkpoint checkpoint;
     struct hasher *hasher = hasher_new();
     int64_t best[CASES_MAX];
+    memset(it->member, 0, sizeof it->member);
     for (int g = 0; g < it->goal_count; g++) {
+        const struct population *population = evolution_population(it->evolutions[g]);
         struct hash digest = evolution_digest(it->evolutions[g]);
-        const struct member *champion = evolution_champion(it->evolutions[g]);
         hasher_add(hasher, &digest, sizeof digest);
-        best[g] = it->champions[g];
-        if ((champion != NULL ? champion->trial : STORE_NO_TRIAL) != best[g]) {
-            hasher_finish(hasher);
-            return error_set(error, "the population's champion is not the best trial");
-        }
+        for (int i = 0; i < population->count; i++)
+            it->member[population->members[i].trial] = true;
+        best[g] = population->count > 0 ? population->members[0].trial : STORE_NO_TRIAL;
         it->champions[g] = STORE_NO_TRIAL;
     }
     struct hash digest = hasher_finish(hasher);
@@ -254,7 +260,7 @@ static inline int check_state(struct inspection *it, struct store *store, struct
     if (store_champions(store, last_champion, it, error) < 0)
         return -1;
     for (int g = 0; g < it->goal_count; g++)
-        if (it->champions[g] != best[g])
+        if (it->champions[g] != best[g] && !it->uncrowned)
             return error_set(error, "goal %d was not crowned with its best trial", g);
     return 0;
 }
@@ -264,7 +270,8 @@ static inline int check_state(struct inspection *it, struct store *store, struct
 static inline void inspect(struct inspection *it) {
     struct error error = {0};
     int64_t told_before = it->told;
-    it->events = it->asked = it->told = 0;
+    it->events = it->asked = it->told = it->retold = 0;
+    memset(it->again, 0, sizeof it->again);
     struct store *store = store_open(it->run_dir, STORE_READ, &error);
     if (store == NULL || load_evolutions(it, store, &error) < 0 ||
         store_events(store, 0, inspect_event, it, &error) < 0 || check_state(it, store, &error) < 0)

@@ -139,6 +139,113 @@ static void rollback_takes_all_back(void **state) {
     store_close(store);
 }
 
+struct retold {
+    int64_t events, first, again;
+    double first_us, again_us;
+    int first_cases, again_cases;
+};
+
+static int note_retold(void *context, const struct store_event *event, struct error *error) {
+    (void)error;
+    struct retold *retold = context;
+    assert_int_equal(event->number, ++retold->events);
+    if (!event->told || event->trial.number != 4)
+        return 0;
+    assert_int_equal(event->trial.told, event->number);
+    *(event->again ? &retold->again : &retold->first) = event->number;
+    *(event->again ? &retold->again_us : &retold->first_us) = event->trial.outcome->score_us;
+    *(event->again ? &retold->again_cases : &retold->first_cases) =
+        event->trial.outcome->case_count;
+    return 0;
+}
+
+/* Both outcomes stay at their events, with their cases; the board has the last. */
+static void a_trial_told_again_keeps_what_it_was_told(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    struct key key = {0};
+    static struct outcome outcome, was;
+    fill(store, 20);
+    int64_t events = store_event_count(store, &error);
+    example_key(4, &key);
+    key_set(&key, KEY_DRIVER, "580.95");
+    example_outcome(4, &was);
+    example_outcome(7, &outcome); /* of three cases, where trial 4 had none */
+    outcome.score_us = 0.5;
+    outcome.raced = false;
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(store_begin(store, &error), 0);
+        assert_int_equal(store_tell_again(store, 4, &outcome, &key, "cuda:0", &error), events + 1);
+        if (round == 0)
+            store_rollback(store);
+        else
+            assert_int_equal(store_commit(store, &error), 0);
+    }
+    for (int reopened = 0; reopened < 2; reopened++) {
+        struct retold retold = {0};
+        struct key found = {0};
+        struct store_counts counts;
+        assert_int_equal(store_events(store, 0, note_retold, &retold, &error), 0);
+        assert_int_equal(retold.events, events + 1);
+        assert_int_equal(retold.again, events + 1);
+        assert_true(retold.first_us == was.score_us && retold.again_us == 0.5);
+        assert_int_equal(retold.first_cases, was.case_count);
+        assert_int_equal(retold.again_cases, 3);
+        assert_int_equal(store_ranked(store, 0, 1, &error), 4);
+        assert_int_equal(store_key_read(store, 4, &found, &error), 0);
+        assert_string_equal(found.parts[KEY_DRIVER], "580.95");
+        key_release(&found);
+        assert_int_equal(store_count(store, &counts, &error), 0);
+        assert_int_equal(counts.told, 18);
+        store_close(store);
+        store = open_run(*state, STORE_WRITE);
+    }
+    key_release(&key);
+    store_close(store);
+}
+
+static int64_t outdated_for(struct store *store, const char *driver) {
+    struct error error = {0};
+    struct key present = {0};
+    struct store_counts counts;
+    example_key(1, &present);
+    key_set(&present, KEY_DRIVER, driver);
+    assert_int_equal(store_begin(store, &error), 0);
+    assert_int_equal(store_outdate(store, &present, &error), 0);
+    assert_int_equal(store_commit(store, &error), 0);
+    assert_int_equal(store_count(store, &counts, &error), 0);
+    key_release(&present);
+    return counts.outdated;
+}
+
+/* Of another driver no trial is on the board; back with theirs, all of them are. */
+static void figures_of_two_drivers_do_not_mix(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    fill(store, 20);
+    int64_t best = store_ranked(store, 1, 1, &error);
+    assert_int_not_equal(best, STORE_NO_TRIAL);
+    assert_int_equal(outdated_for(store, "driver"), 0);
+    assert_int_equal(outdated_for(store, "another"), 15); /* of 18, every sixth has no key */
+    struct store_trial *trial = store_trial_read(store, best, &error);
+    assert_true(trial->outdated);
+    store_trial_free(trial);
+    assert_int_equal(store_ranked(store, 1, 1, &error), STORE_NO_TRIAL);
+    struct key key = {0};
+    static struct outcome outcome;
+    example_key(5, &key);
+    key_set(&key, KEY_DRIVER, "another");
+    example_outcome(5, &outcome);
+    assert_int_equal(store_begin(store, &error), 0);
+    assert_true(store_tell_again(store, 5, &outcome, &key, "cuda:0", &error) > 0);
+    assert_int_equal(store_commit(store, &error), 0);
+    assert_int_equal(store_ranked(store, 1, 1, &error), 5);
+    assert_int_equal(store_ranked(store, 1, 2, &error), STORE_NO_TRIAL);
+    assert_int_equal(outdated_for(store, "driver"), 1);
+    key_release(&key);
+    store_close(store);
+}
+
 struct seen {
     int count, limit;
     int64_t numbers[500];
@@ -302,7 +409,7 @@ static void what_is_no_run_is_refused(void **state) {
 
     tamper(*state, "PRAGMA user_version = 7");
     assert_refused(*state, ERROR_INPUT, "format 7");
-    tamper(*state, "PRAGMA user_version = 2; PRAGMA application_id = 5");
+    tamper(*state, "PRAGMA user_version = 3; PRAGMA application_id = 5");
     assert_refused(*state, ERROR_INPUT, "another program");
     tamper(*state, "PRAGMA application_id = 0x65766f74");
     store = open_run(*state, STORE_WRITE);
@@ -324,14 +431,17 @@ static void what_is_no_run_is_refused(void **state) {
     free(found);
 }
 
+#define THE_FIFTH "(SELECT told FROM trials WHERE number = 5)"
+
 static void damage_is_an_error(void **state) {
-    static const char *const damages[] = {"UPDATE trials SET verdict = 'fine' WHERE number = 4",
-                                          "UPDATE trials SET goal = 9 WHERE number = 4",
-                                          "UPDATE trials SET key = 'x' WHERE number = 4",
-                                          "UPDATE trials SET case_count = 1000 WHERE number = 4",
-                                          "UPDATE cases SET sample_count = 1000000 WHERE trial = 5",
-                                          "UPDATE cases SET number = 63 WHERE trial = 5",
-                                          "UPDATE cases SET samples_us = x'00' WHERE trial = 5"};
+    static const char *const damages[] = {
+        "UPDATE trials SET verdict = 'fine' WHERE number = 4",
+        "UPDATE trials SET goal = 9 WHERE number = 4",
+        "UPDATE trials SET key = 'x' WHERE number = 4",
+        "UPDATE trials SET case_count = 1000 WHERE number = 4",
+        "UPDATE cases SET sample_count = 1000000 WHERE event = " THE_FIFTH,
+        "UPDATE cases SET number = 63 WHERE event = " THE_FIFTH,
+        "UPDATE cases SET samples_us = x'00' WHERE event = " THE_FIFTH};
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         char run_dir[PATH_SIZE];
         struct error error = {0};
@@ -364,12 +474,19 @@ static void a_closed_run_is_one_file(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_written_is_read),   TEST(meta_and_goals),
-        TEST(keys_keep_their_parts),     TEST(rollback_takes_all_back),
-        TEST(board_is_in_order),         TEST(counts_are_right),
-        TEST(events_go_on_from_a_point), TEST(champions_and_checkpoint),
-        TEST(what_is_no_run_is_refused), TEST(damage_is_an_error),
+        TEST(what_is_written_is_read),
+        TEST(meta_and_goals),
+        TEST(keys_keep_their_parts),
+        TEST(rollback_takes_all_back),
+        TEST(board_is_in_order),
+        TEST(counts_are_right),
+        TEST(events_go_on_from_a_point),
+        TEST(champions_and_checkpoint),
+        TEST(what_is_no_run_is_refused),
+        TEST(damage_is_an_error),
         TEST(a_closed_run_is_one_file),
+        TEST(a_trial_told_again_keeps_what_it_was_told),
+        TEST(figures_of_two_drivers_do_not_mix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,243 @@
+/* A run that goes on under another driver: its elites are timed again, once, whatever comes
+ * between. */
+#include "resume/run.h"
+
+#include <sqlite3.h>
+
+#include "base/random.h"
+
+static struct inspection inspection; /* large */
+
+static const char config_text[] =
+    "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE
+    "\", \"objective\": \"per_case\",\n"
+    "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}],\n"
+    "  \"search\": {\"initial\": 12, \"population\": 8}, " TINY_GENES " }";
+
+struct place {
+    struct tiny tiny;
+    char run_dir[PATH_SIZE];
+};
+
+static void make_run(struct place *place, const char *trials) {
+    struct error error = {0};
+    tiny_make(&place->tiny, config_text);
+    assert_int_equal(path_join(place->run_dir, place->tiny.folder, "run", &error), 0);
+    inspection_init(&inspection, place->run_dir);
+    const char *const arguments[] = {"--out", place->run_dir, "--trials", trials, NULL};
+    run_to_end(&place->tiny, "run", place->tiny.config, arguments, 0);
+    inspect(&inspection);
+}
+
+static void change(const struct place *place, const char *sql, const char *first,
+                   const char *second) {
+    char path[PATH_SIZE];
+    struct error error = {0};
+    sqlite3 *database;
+    sqlite3_stmt *statement;
+    assert_int_equal(path_join(path, place->run_dir, "run.db", &error), 0);
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), SQLITE_OK);
+    sqlite3_bind_text(statement, 1, first, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, second, -1, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+}
+
+struct keyed {
+    struct store *store;
+    int count;
+    int64_t numbers[1000];
+    struct key keys[1000];
+};
+
+static int read_key(void *context, const struct store_event *event, struct error *error) {
+    struct keyed *keyed = context;
+    if (!event->told || event->again || !event->trial.has_key)
+        return 0;
+    keyed->numbers[keyed->count] = event->trial.number;
+    return store_key_read(keyed->store, event->trial.number, &keyed->keys[keyed->count++], error);
+}
+
+/* As if all had been measured under this driver: in the keys of trials and in their hashes. */
+static void fake_driver(const struct place *place, const char *driver) {
+    static struct keyed keyed;
+    struct error error = {0};
+    char hash[HASH_TEXT_SIZE], number[24];
+    keyed.count = 0;
+    keyed.store = store_open(place->run_dir, STORE_READ, &error);
+    assert_non_null(keyed.store);
+    assert_int_equal(store_events(keyed.store, 0, read_key, &keyed, &error), 0);
+    store_close(keyed.store);
+    change(place, "UPDATE settings SET driver = ?1, hash = hash || ?1 || id", driver, NULL);
+    for (int i = 0; i < keyed.count; i++) {
+        key_set(&keyed.keys[i], KEY_DRIVER, driver);
+        snprintf(number, sizeof number, "%lld", (long long)keyed.numbers[i]);
+        change(place, "UPDATE trials SET key = ?1 WHERE number = ?2",
+               hash_print(key_hash(&keyed.keys[i]), hash), number);
+        key_release(&keyed.keys[i]);
+    }
+}
+
+static void resume_to(const struct place *place, int64_t trials, char said[PATH_SIZE]) {
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)trials);
+    const char *const arguments[] = {"--trials", number, NULL};
+    assert_int_equal(exit_status(launch(&place->tiny, "resume", place->run_dir, arguments, said)),
+                     0);
+    inspect(&inspection);
+    assert_int_equal(inspection.told, trials);
+}
+
+/* Each of those who were members before was told again `times` times, and nobody else. */
+static void expect_retold(const bool *members, int times) {
+    for (int i = 0; i < inspection.asked; i++)
+        if (inspection.again[i] != (members[i] ? times : 0))
+            fail_msg("trial %d, %sa member, was told again %d times, not %d", i,
+                     members[i] ? "" : "not ", inspection.again[i], members[i] ? times : 0);
+}
+
+static bool has_said(const char *said, const char *words) {
+    char *text = said_text(said);
+    bool has = strstr(text, words) != NULL;
+    free(text);
+    return has;
+}
+
+static void elites_are_timed_again_once(void **state) {
+    (void)state;
+    static bool members[RUN_TRIALS_MAX];
+    struct place place;
+    struct error error = {0};
+    struct store_counts counts;
+    char said[PATH_SIZE];
+    make_run(&place, "40");
+    assert_int_equal(inspection.retold, 0);
+    memcpy(members, inspection.member, sizeof members);
+    fake_driver(&place, "570.1");
+    /* Finished: nothing is started, nor timed. */
+    resume_to(&place, 40, said);
+    expect_said(said, "is finished");
+    assert_int_equal(inspection.retold, 0);
+    resume_to(&place, 45, said);
+    expect_said(said, "driver was 570.1, is none");
+    expect_said(said, "16 elites were timed again, 0 of them dropped");
+    expect_retold(members, 1);
+    resume_to(&place, 50, said);
+    expect_retold(members, 1);
+    assert_false(has_said(said, "timed again"));
+    struct store *store = store_open(place.run_dir, STORE_READ, &error);
+    assert_int_equal(store_count(store, &counts, &error), 0);
+    assert_true(counts.outdated > 0 && counts.outdated < 40 - 16 + 1);
+    struct store_trial *best = store_trial_read(store, store_ranked(store, 0, 1, &error), &error);
+    assert_int_equal(best->number, inspection.champions[0]);
+    assert_false(best->outdated);
+    store_trial_free(best);
+    store_close(store);
+    tiny_remove(&place.tiny);
+}
+
+/* Killed at random moments while they are timed: none is timed twice, the search is what it would
+   have been. */
+static void a_kill_in_the_midst_costs_nothing(void **state) {
+    (void)state;
+    static bool members[RUN_TRIALS_MAX];
+    struct random random;
+    int hits = 0;
+    random_seed(&random, (uint64_t)time(NULL), 7);
+    for (int round = 0; round < 3; round++) {
+        struct place place;
+        char said[PATH_SIZE];
+        make_run(&place, "30");
+        memcpy(members, inspection.member, sizeof members);
+        fake_driver(&place, "570.1");
+        inspection.uncrowned = true;
+        for (int kills = 0; kills < 4; kills++) {
+            const char *const arguments[] = {"--trials", "34", "--compile-workers", "1", NULL};
+            pid_t pid = launch(&place.tiny, "resume", place.run_dir, arguments, said);
+            int status;
+            for (int i = 0; i < 400 && !has_said(said, "are timed again"); i++)
+                pause_ms(5);
+            pause_ms((int)random_below(&random, 250));
+            kill(pid, SIGKILL);
+            assert_int_equal(waitpid(pid, &status, 0), pid);
+            inspect(&inspection);
+            hits += inspection.retold > 0 && inspection.retold < 16;
+        }
+        inspection.uncrowned = false;
+        resume_to(&place, 34, said);
+        for (int i = 0; i < 30; i++)
+            assert_int_equal(inspection.again[i], members[i]);
+        resume_to(&place, 36, said);
+        assert_int_equal(inspection.retold, 16);
+        tiny_remove(&place.tiny);
+    }
+    print_message("%d of 12 kills came while elites were timed\n", hits);
+}
+
+/* Appends a line to the kernel of the run's own copy. */
+static void edit_template(const struct place *place, const char *line) {
+    char path[PATH_SIZE];
+    struct error error = {0};
+    assert_int_equal(path_join(path, place->run_dir, "template/scaled_add/kernel.cu", &error), 0);
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fputs(line, file);
+    fclose(file);
+}
+
+static void an_elite_that_fails_now_is_dropped(void **state) {
+    (void)state;
+    static bool members[RUN_TRIALS_MAX];
+    struct place place;
+    struct error error = {0};
+    char said[PATH_SIZE], folder[PATH_SIZE], hash[HASH_TEXT_SIZE];
+    make_run(&place, "40");
+    memcpy(members, inspection.member, sizeof members);
+    int64_t champion = inspection.champions[0];
+    /* As a compiler would that takes the champion's kernel no more. */
+    struct store *store = store_open(place.run_dir, STORE_READ, &error);
+    struct store_trial *best = store_trial_read(store, champion, &error);
+    int threads = atoi(strstr(best->genome, "THREADS=") + strlen("THREADS="));
+    store_trial_free(best);
+    store_close(store);
+    char line[100];
+    snprintf(line, sizeof line, "#if THREADS == %d\n#error not any more\n#endif\n", threads);
+    edit_template(&place, line);
+    const char *const arguments[] = {"--trials", "42", NULL};
+    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, arguments, said)), 2);
+    expect_said(said, "was changed since the run began");
+    assert_int_equal(path_join(folder, place.run_dir, "template/scaled_add", &error), 0);
+    struct device_info device;
+    assert_int_equal(device_describe(TINY_DEVICE, &device, &error), 0);
+    struct config *config = config_load(place.tiny.config, "tests/templates", &error);
+    assert_non_null(config);
+    char *own = config->template_folder;
+    config->template_folder = folder;
+    struct template *template = config_load_template(config, 0, &device, &error);
+    assert_non_null(template);
+    change(&place, "UPDATE meta SET value = ?1 WHERE name = 'template_hash'",
+           hash_print(template->hash, hash), NULL);
+    template_free(template);
+    config->template_folder = own;
+    config_free(config);
+    fake_driver(&place, "570.1");
+    resume_to(&place, 42, said);
+    expect_said(said, "an elite, is now compile_failed and dropped");
+    expect_retold(members, 1);
+    assert_false(inspection.member[champion]);
+    assert_int_not_equal(inspection.champions[0], champion);
+    resume_to(&place, 44, said);
+    expect_retold(members, 1);
+    tiny_remove(&place.tiny);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elites_are_timed_again_once),
+        cmocka_unit_test(a_kill_in_the_midst_costs_nothing),
+        cmocka_unit_test(an_elite_that_fails_now_is_dropped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
