@@ -117,9 +117,20 @@ static void fill_cases(struct exporting *exporting) {
     }
 }
 
+/* The machine code is made again, and is what was timed where the compiler is the same. */
+static void warn_of_compiler(const struct exporting *exporting, const struct nvrtc *nvrtc) {
+    const char *recorded = exporting->keys[0].parts[KEY_NVRTC];
+    if (strcmp(recorded, nvrtc_version(nvrtc)) != 0)
+        log_warn("the run compiled with NVRTC %s, and this one is %s: other machine code may come "
+                 "of it than was timed; `evotile replay %s` times it",
+                 recorded, nvrtc_version(nvrtc), exporting->out);
+}
+
 static int compile_units(struct exporting *exporting, struct error *error) {
     struct nvrtc *nvrtc = nvrtc_open(error);
     int result = nvrtc != NULL ? 0 : -1;
+    if (nvrtc != NULL)
+        warn_of_compiler(exporting, nvrtc);
     for (int u = 0; u < exporting->unit_count && result == 0; u++) {
         struct frozen_unit *unit = &exporting->units[u];
         struct compile_options options;
@@ -229,12 +240,12 @@ const struct verb verb_export = {
     .help =
         "Writes the champion (or what --rank names; with a per_case run a champion a case, behind "
         "one "
-        "dispatcher)\nas CUDA source with its genes as constants, the compiled cubin, a C "
-        "launcher, a "
-        "check against a\nCPU reference, a Makefile that needs nvcc alone, and a manifest with the "
-        "measured figures and their\nkey. A folder that exists is left alone, unless it is an "
-        "earlier "
-        "export and --force is given.\n\n"
+        "dispatcher)\nas CUDA source with its genes as constants, the machine code that was timed, "
+        "a "
+        "C launcher of it, a\ncheck against a CPU reference, a Makefile that needs nvcc alone, and "
+        "a manifest with the measured\nfigures and their key. `make` there links the machine code; "
+        "`make SOURCE=1` compiles the source\ninstead, for another GPU or after a change. A folder "
+        "that exists is left alone, unless it is an\nearlier export and --force is given.\n\n"
         "  evotile export results/night --out kernels/night\n"
         "  evotile export results/night --rank 2 --out kernels/second --force\n",
     .run = run,

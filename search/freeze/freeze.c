@@ -30,14 +30,19 @@ static int put_text(const struct export *export, const char *name, int written, 
     return result;
 }
 
+/* kernel.cu, kernel.cubin and kernel_cubin.c of each. */
 static int put_units(const struct export *export, struct error *error) {
     const struct freeze_request *request = export->request;
     for (int unit = 0; unit < request->unit_count; unit++) {
-        struct text text = {0};
+        struct text source = {0};
+        struct text cubin = {0};
         char stem[STEM_SIZE];
         char name[STEM_SIZE + 8];
         snprintf(name, sizeof name, "%s.cu", unit_stem(unit, stem));
-        if (put_text(export, name, write_kernel(export, unit, &text, error), &text, error) < 0)
+        if (put_text(export, name, write_kernel(export, unit, &source, error), &source, error) < 0)
+            return -1;
+        snprintf(name, sizeof name, "%s_cubin.c", stem);
+        if (put_text(export, name, write_cubin(export, unit, &cubin, error), &cubin, error) < 0)
             return -1;
         snprintf(name, sizeof name, "%s.cubin", stem);
         if (put_file(export, name, request->units[unit].cubin, request->units[unit].cubin_bytes,

@@ -1,10 +1,12 @@
 /*
  * freeze: writes a champion as a folder that needs no evotile, and reads its manifest back.
  *
- * The folder holds the instantiated source (kernel.cu, kernel_2.cu ...), the compiled bytes, a C
- * launcher on the CUDA runtime (NAME.h, NAME.c), check.c with its cases.h and the CPU reference, a
- * Makefile that wants nothing but nvcc, manifest.json, and template/, a copy of the template that
- * `replay` judges the kernel by.
+ * The folder holds the instantiated source (kernel.cu, kernel_2.cu ...), its machine code as it was
+ * timed (kernel.cubin; as C in kernel_cubin.c), a C launcher of that machine code (NAME.h, NAME.c),
+ * check.c with its cases.h and the CPU reference, a Makefile that wants nothing but nvcc,
+ * manifest.json, and template/, a copy of the template that `replay` judges the kernel by. The
+ * source is there to be read, to be judged again, and to be compiled for other GPUs: nvcc makes
+ * other machine code of it than NVRTC does, once measured 9 % slower.
  *
  * A *unit* is one compilation: a genome for one variant (template_variant). A joint champion has a
  * unit a variant; with `objective: per_case` each case brings its own genome, and the launcher

@@ -2,15 +2,7 @@
 #include "device/device.h"
 #include "freeze/parts.h"
 
-#include <ctype.h>
 #include <string.h>
-
-static void add_upper(struct text *text, const char *name) {
-    for (; *name != '\0'; name++) {
-        char letter = (char)toupper((unsigned char)*name);
-        text_add(text, &letter, 1);
-    }
-}
 
 static void add_cases(const struct export *export, struct text *text) {
     const struct freeze_request *request = export->request;
@@ -38,9 +30,12 @@ static void add_manual(const struct export *export, struct text *text) {
                " *     if (status != 0)\n"
                " *         puts(%s_error_string(status));\n"
                " *\n"
-               " * It allocates nothing, waits for nothing and keeps no state: it can be captured "
-               "in a graph.\n"
-               " * Calls that overlap in time need a workspace each.\n"
+               " * Calls may come from any thread, on any device of that architecture that is "
+               "current, and be captured\n"
+               " * in a graph: they allocate nothing and wait for nothing, but for the first on a "
+               "device, which loads\n"
+               " * the machine code there (milliseconds). Calls that overlap in time need a "
+               "workspace each.\n"
                " */\n",
                name, name, name, name, name);
 }
@@ -86,7 +81,7 @@ int write_header(const struct export *export, struct text *text, struct error *e
     (void)error;
     const char *name = export->name;
     struct text upper = {0};
-    add_upper(&upper, name);
+    add_upper(export, &upper);
     add_manual(export, text);
     text_print(text,
                "#ifndef %s_H\n#define %s_H\n\n"
@@ -102,8 +97,9 @@ int write_header(const struct export *export, struct text *text, struct error *e
                "    %s_MISALIGNED = -2,  /* an address that is no multiple of 16 */\n"
                "    %s_NO_KERNEL = -3,   /* no kernel for this shape */\n"
                "    %s_WORKSPACE = -4,   /* the workspace is smaller than this shape needs */\n"
+               "    %s_ARCHITECTURE = -5 /* the machine code is for another GPU: make SOURCE=1 */\n"
                "};\n\n",
-               upper.bytes, upper.bytes, upper.bytes, upper.bytes);
+               upper.bytes, upper.bytes, upper.bytes, upper.bytes, upper.bytes);
     text_print(
         text,
         "/* The workspace's size for this shape, 0 where it needs none; -1 where there is no "

@@ -1,7 +1,9 @@
-/* kernel.cu: the instantiated source, such that units link together. */
+/* A unit's files: kernel.cu, the instantiated source, and kernel_cubin.c, the machine code. */
 #include "freeze/parts.h"
 
 #include <string.h>
+
+enum { COLUMNS = 100 };
 
 static void add_case_latency(const struct checked_shape *checked, bool predicted,
                              struct text *text) {
@@ -40,8 +42,8 @@ static void add_header(const struct export *export, int unit, const char *archit
     text_release(&specialised);
 }
 
-/* Headers of the toolkit come first: before the genes, whose names they might use, and outside the
-   namespace of a further unit. Where they stand now, their guards make them empty. */
+/* Headers of the toolkit come first: before the genes, whose names they might use. Where they stand
+   now, their guards make them empty. */
 static void add_includes(const char *source, struct text *text) {
     const char *line = source;
     size_t before = text->used;
@@ -53,26 +55,6 @@ static void add_includes(const char *source, struct text *text) {
     }
     if (text->used > before)
         text_add(text, "\n", 1);
-}
-
-/* Kernels have C names, which the linker sees: one name a unit. */
-static void add_renames(const struct export *export, int unit, struct text *text) {
-    const struct launch_list *launches = &export->template->launches;
-    char symbol[SYMBOL_SIZE];
-    text_print(text,
-               "// Several kernels of %s link together, so each has a name of its own; evotile\n"
-               "// replays them one by one, by their plain names.\n"
-               "#ifndef __CUDACC_RTC__\n",
-               export->template->name);
-    for (int i = 0; i < launches->count; i++) {
-        const char *kernel = launches->launches[i].kernel;
-        int first = 0;
-        while (strcmp(launches->launches[first].kernel, kernel) != 0)
-            first++;
-        if (first == i)
-            text_print(text, "#define %s %s\n", kernel, unit_symbol(unit, kernel, symbol));
-    }
-    text_print(text, "#endif\n\n");
 }
 
 /* Where the line begins that defines the genome's mark: the last before the template's own text. */
@@ -109,14 +91,34 @@ int write_kernel(const struct export *export, int unit, struct text *text, struc
        of a variable that lives elsewhere. */
     text_print(text, "extern \"C\" {\n__device__ unsigned long long %s = 0x%016llxull;\n}\n\n",
                TEMPLATE_MARK_SYMBOL, (unsigned long long)template_genome_mark(frozen->genome));
-    if (unit > 0) {
-        add_renames(export, unit, text);
-        text_print(text, "namespace unit_%d {\n\n%s\n} // namespace unit_%d\n", unit + 1, body,
-                   unit + 1);
-    } else {
-        text_add(text, body, strlen(body));
-    }
+    text_add(text, body, strlen(body));
     text_release(&options);
     free(source);
+    return 0;
+}
+
+/* In words of 8 bytes, least significant first, as every machine with a CUDA driver has them; the
+   last one is filled up with zeros. */
+int write_cubin(const struct export *export, int unit, struct text *text, struct error *error) {
+    const struct frozen_unit *frozen = &export->request->units[unit];
+    char stem[STEM_SIZE];
+    (void)error;
+    text_print(text,
+               "/* %s.cubin: the machine code that was timed. Written by evotile: do not edit. */\n"
+               "const unsigned long long %s_%s_cubin[] = {",
+               unit_stem(unit, stem), export->name, stem);
+    size_t column = COLUMNS;
+    for (size_t at = 0; at < frozen->cubin_bytes; at += sizeof(uint64_t)) {
+        size_t left = frozen->cubin_bytes - at;
+        uint64_t word = 0;
+        char code[24];
+        memcpy(&word, (const char *)frozen->cubin + at, left < sizeof word ? left : sizeof word);
+        size_t length = (size_t)snprintf(code, sizeof code, word < 10 ? "%llu," : "0x%llx,",
+                                         (unsigned long long)word);
+        bool fits = column + 1 + length <= COLUMNS;
+        text_print(text, "%s%s", fits ? " " : "\n    ", code);
+        column = length + (fits ? column + 1 : 4);
+    }
+    text_print(text, "\n};\n");
     return 0;
 }

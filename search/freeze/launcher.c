@@ -2,7 +2,6 @@
 #include "freeze/parts.h"
 #include "freeze/unit.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* NAME, LOWER: the export's name, in capitals and as it is. */
@@ -12,8 +11,7 @@ static void add_named(const struct export *export, const char *pattern, struct t
             text_print(text, "%s", export->name);
             at += 4;
         } else if (strncmp(at, "NAME", 4) == 0) {
-            for (const char *letter = export->name; *letter != '\0'; letter++)
-                text_print(text, "%c", toupper((unsigned char)*letter));
+            add_upper(export, text);
             at += 3;
         } else {
             text_add(text, at, 1);
@@ -23,7 +21,12 @@ static void add_named(const struct export *export, const char *pattern, struct t
 
 static const char head[] =
     "/* The launcher of LOWER: see LOWER.h. Written by evotile: do not edit. */\n"
-    "#include \"LOWER.h\"\n\n";
+    "#include \"LOWER.h\"\n"
+    "\n"
+    "#include <cuda.h>\n"
+    "#include <pthread.h>\n"
+    "#include <stdlib.h>\n"
+    "\n";
 
 static const char arguments_text[] =
     "/* ---- what every kernel's launch shares ---- */\n"
@@ -67,28 +70,102 @@ static const char arguments_text[] =
     "\n";
 
 static const char launch_text[] =
+    "/* ---- the machine code, from the objects that the Makefile links ---- */\n"
+    "\n"
+    "/* A kernel: where its machine code lies, its name there, and its handle, which serves all "
+    "devices;\n"
+    "   NULL until it is loaded. */\n"
+    "struct kernel {\n"
+    "    const unsigned long long *cubin;\n"
+    "    const char *name;\n"
+    "    CUkernel handle;\n"
+    "};\n"
+    "\n"
+    "static CUresult load(struct kernel *kernel)\n"
+    "{\n"
+    "    static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;\n"
+    "    CUresult error = CUDA_SUCCESS;\n"
+    "    pthread_mutex_lock(&loading);\n"
+    "    if (kernel->handle == NULL) {\n"
+    "        CUlibrary library;\n"
+    "        error = cuLibraryLoadData(&library, kernel->cubin, NULL, NULL, 0, NULL, NULL, 0);\n"
+    "        if (error == CUDA_SUCCESS) {\n"
+    "            error = cuLibraryGetKernel(&kernel->handle, library, kernel->name);\n"
+    "            if (error != CUDA_SUCCESS)\n"
+    "                cuLibraryUnload(library);\n"
+    "        }\n"
+    "    }\n"
+    "    pthread_mutex_unlock(&loading);\n"
+    "    return error;\n"
+    "}\n"
+    "\n"
+    "/* The kernel on the current device; the first call there loads it. Loading is no work of a "
+    "stream,\n"
+    "   so that it may happen while one is captured: the thread says so by the relaxed mode. */\n"
+    "static int find_function(struct kernel *kernel, CUfunction *function)\n"
+    "{\n"
+    "    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;\n"
+    "    CUcontext context = NULL;\n"
+    "    int status = (int)cudaThreadExchangeStreamCaptureMode(&mode);\n"
+    "    if (status != 0)\n"
+    "        return status;\n"
+    "    if (cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == NULL)\n"
+    "        status = (int)cudaFree(NULL); /* makes the runtime's device current for the driver "
+    "too */\n"
+    "    if (status == 0)\n"
+    "        status = (int)load(kernel);\n"
+    "    if (status == 0)\n"
+    "        status = (int)cuKernelGetFunction(function, kernel->handle);\n"
+    "    cudaThreadExchangeStreamCaptureMode(&mode);\n"
+    "    return status;\n"
+    "}\n"
+    "\n"
+    "/* ARCH runs on its own devices and, but for sm_XXa, on later ones of the same major version. "
+    "*/\n"
+    "#define NAME_QUOTE_(word) #word\n"
+    "#define NAME_QUOTE(word) NAME_QUOTE_(word)\n"
+    "\n"
+    "static int runs_here(void)\n"
+    "{\n"
+    "    char *rest;\n"
+    "    long version = strtol(NAME_QUOTE(NAME_ARCH) + 3, &rest, 10);\n"
+    "    int device, major, minor;\n"
+    "    if (cudaGetDevice(&device) != cudaSuccess ||\n"
+    "        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != "
+    "cudaSuccess ||\n"
+    "        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != "
+    "cudaSuccess)\n"
+    "        return 1; /* something else is wrong */\n"
+    "    return major == version / 10 &&\n"
+    "           (*rest == 'a' ? minor == version % 10 : minor >= version % 10);\n"
+    "}\n"
+    "\n"
     "/* Over 48 KB of dynamic shared memory a kernel must opt in. */\n"
-    "static int launch(const void *kernel, const int64_t grid[3], const int64_t block[3],\n"
-    "                  int64_t smem_bytes, union argument *arguments, int count,\n"
-    "                  cudaStream_t stream)\n"
+    "static int launch(struct kernel *kernel, const int64_t grid[3], const int64_t block[3],\n"
+    "                  int64_t smem_bytes, union argument *arguments, int count, cudaStream_t "
+    "stream)\n"
     "{\n"
     "    void *pointers[ARGUMENTS_MAX];\n"
-    "    cudaError_t error = cudaSuccess;\n"
+    "    CUfunction function;\n"
+    "    int status;\n"
     "    if (grid[0] < 1 || grid[0] > INT32_MAX || grid[1] < 1 || grid[1] > 65535 || grid[2] < 1 "
     "||\n"
     "        grid[2] > 65535)\n"
     "        return NAME_NO_KERNEL;\n"
     "    for (int i = 0; i < count; i++)\n"
     "        pointers[i] = &arguments[i];\n"
-    "    if (smem_bytes > 48 * 1024)\n"
-    "        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,\n"
-    "                                     (int)smem_bytes);\n"
-    "    if (error == cudaSuccess)\n"
-    "        error = cudaLaunchKernel(\n"
-    "            kernel, (dim3){(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]},\n"
-    "            (dim3){(unsigned)block[0], (unsigned)block[1], (unsigned)block[2]}, pointers,\n"
-    "            (size_t)smem_bytes, stream);\n"
-    "    return (int)error;\n"
+    "    status = find_function(kernel, &function);\n"
+    "    if (status == 0 && smem_bytes > 48 * 1024)\n"
+    "        status = (int)cuFuncSetAttribute(\n"
+    "            function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)smem_bytes);\n"
+    "    if (status == 0)\n"
+    "        status = (int)cuLaunchKernel(function, (unsigned)grid[0], (unsigned)grid[1],\n"
+    "                                     (unsigned)grid[2], (unsigned)block[0], "
+    "(unsigned)block[1],\n"
+    "                                     (unsigned)block[2], (unsigned)smem_bytes, stream, "
+    "pointers,\n"
+    "                                     NULL);\n"
+    "    return status == 0 || runs_here() ? status : NAME_ARCHITECTURE;\n"
     "}\n"
     "\n";
 
@@ -316,10 +393,25 @@ static const char error_text[] =
     "        return \"no kernel for this shape\";\n"
     "    case NAME_WORKSPACE:\n"
     "        return \"the workspace is too small: ask LOWER_workspace_bytes\";\n"
+    "    case NAME_ARCHITECTURE:\n"
+    "        return \"this machine code is for \" NAME_QUOTE(NAME_ARCH) \", and the GPU is "
+    "another: \"\n"
+    "               \"`make SOURCE=1 ARCH=sm_XX` compiles kernel.cu for it\";\n"
     "    default:\n"
     "        return cudaGetErrorString((cudaError_t)status);\n"
     "    }\n"
     "}\n";
+
+/* What the machine code is for, unless the Makefile has built another. */
+static int add_architecture(const struct export *export, struct text *text, struct error *error) {
+    char architecture[NAME_SIZE] = "";
+    struct text options = {0};
+    int result = unit_options(export, 0, architecture, &options, error);
+    add_named(export, "#ifndef NAME_ARCH\n#define NAME_ARCH ", text);
+    text_print(text, "%s\n#endif\n\n", architecture);
+    text_release(&options);
+    return result;
+}
 
 static void add_functions(struct text *text) {
     size_t length = expression_print_functions(FORMULA_PREFIX, NULL, 0);
@@ -340,6 +432,10 @@ int write_launcher(const struct export *export, struct text *text, struct error 
             return -1;
         }
     add_named(export, head, text);
+    if (add_architecture(export, text, error) < 0) {
+        text_release(&units);
+        return -1;
+    }
     if (strstr(units.bytes, FORMULA_PREFIX "min(") || strstr(units.bytes, FORMULA_PREFIX "max(") ||
         strstr(units.bytes, FORMULA_PREFIX "ceil_div(") ||
         strstr(units.bytes, FORMULA_PREFIX "log2("))

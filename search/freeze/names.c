@@ -14,12 +14,13 @@ static const char *const keywords[] = {
 
 /* Names that the launcher has beside the local variables that derived quantities become. */
 static const char *const launcher_names[] = {
-    "shape",  "tensors", "parts",   "part",     "stream", "status", "workspace", "arguments",
-    "launch", "address", "bytes",   "clear",    "fits",   "narrow", "unusable",  "used",
-    "take",   "int32_t", "int64_t", "argument", "choose", "units",  "unit",      NULL,
+    "shape",     "tensors", "parts",   "part",    "stream",  "status",   "workspace",
+    "arguments", "launch",  "address", "bytes",   "clear",   "fits",     "narrow",
+    "unusable",  "used",    "take",    "int32_t", "int64_t", "argument", "choose",
+    "units",     "unit",    "kernel",  NULL,
 };
 
-/* Names whose files would be ours: check.c, reference.c, cases.h, kernel.o ... */
+/* Names whose files would be ours: check.c, reference.c, cases.h, kernel_cubin.c ... */
 static const char *const own_files[] = {"check",    "reference", "cases",    "kernel",
                                         "manifest", "Makefile",  "template", NULL};
 
@@ -35,6 +36,11 @@ static bool is_identifier(const char *name) {
     while (isalnum((unsigned char)*name) || *name == '_')
         name++;
     return *name == '\0';
+}
+
+void add_upper(const struct export *export, struct text *text) {
+    for (const char *at = export->name; *at != '\0'; at++)
+        text_print(text, "%c", toupper((unsigned char)*at));
 }
 
 int check_names(const struct export *export, struct error *error) {

@@ -58,11 +58,13 @@ struct export {
 /* "kernel", "kernel_2": without extension. */
 enum { STEM_SIZE = 24 };
 const char *unit_stem(int unit, char stem[STEM_SIZE]);
-/* The symbol of a template's kernel in that unit: KERNEL, KERNEL_2 .... */
+/* What the launcher calls a template's kernel of that unit: KERNEL, KERNEL_2 .... */
 enum { SYMBOL_SIZE = NAME_SIZE + 16 };
 const char *unit_symbol(int unit, const char *kernel, char symbol[SYMBOL_SIZE]);
 /* "D=64,CAUSAL=1", or "" where the template specialises nothing. */
 void unit_specialised(const struct export *export, int unit, struct text *text);
+/* The export's name in capitals: the prefix of its macros and enumerators. */
+void add_upper(const struct export *export, struct text *text);
 /* "sm_90a", and the options beside the architecture that change the program, each after a blank. */
 int unit_options(const struct export *export, int unit, char architecture[NAME_SIZE],
                  struct text *options, struct error *error);
@@ -77,6 +79,7 @@ int check_names(const struct export *export, struct error *error);
 
 /* The writers: each gives the text of one file. */
 int write_kernel(const struct export *export, int unit, struct text *text, struct error *error);
+int write_cubin(const struct export *export, int unit, struct text *text, struct error *error);
 int write_header(const struct export *export, struct text *text, struct error *error);
 int write_launcher(const struct export *export, struct text *text, struct error *error);
 int write_cases(const struct export *export, struct text *text, struct error *error);

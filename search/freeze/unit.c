@@ -286,7 +286,7 @@ static void add_launch(const struct writing *writing, int index, struct text *bo
         text_print(body, "            {.pointer = NULL},\n");
     text_print(body,
                "        };\n        if (status == 0)\n"
-               "            status = launch((const void *)%s,\n                            ",
+               "            status = launch(&%s,\n                            ",
                unit_symbol(writing->number - 1, launch->kernel, symbol));
     add_triple(writing, launch->grid, body);
     text_print(body, ",\n                            ");
@@ -329,6 +329,18 @@ static void add_run(struct writing *writing) {
 
 /* ---- the whole ---- */
 
+/* Whether the launch may happen, and no earlier one is of the same kernel. */
+static bool first_use(const struct writing *writing, int index) {
+    const struct launch *launches = writing->template->launches.launches;
+    if (certainty(writing, launches[index].when) == 0)
+        return false;
+    for (int i = 0; i < index; i++)
+        if (strcmp(launches[i].kernel, launches[index].kernel) == 0 &&
+            certainty(writing, launches[i].when) != 0)
+            return false;
+    return true;
+}
+
 static void add_heading(const struct writing *writing) {
     const struct launch_list *launches = &writing->template->launches;
     const struct frozen_unit *unit = &writing->export->request->units[writing->number - 1];
@@ -341,15 +353,13 @@ static void add_heading(const struct writing *writing) {
     text_print(writing->text, "/* ---- %s.cu%s%s ----\n *\n", unit_stem(writing->number - 1, stem),
                specialised.used > 0 ? ": " : "", specialised.bytes);
     text_wrap(writing->text, " * ", genome);
-    text_print(
-        writing->text,
-        " */\n\n/* nvcc's functions behind the kernels: only their addresses are used. */\n");
-    for (int i = 0; i < launches->count; i++) {
-        const char *kernel = launches->launches[i].kernel;
-        if (certainty(writing, launches->launches[i].when) != 0)
-            text_print(writing->text, "extern void %s(void);\n",
-                       unit_symbol(writing->number - 1, kernel, symbol));
-    }
+    text_print(writing->text, " */\n\nextern const unsigned long long %s_%s_cubin[];\n",
+               writing->export->name, stem);
+    for (int i = 0; i < launches->count; i++)
+        if (first_use(writing, i))
+            text_print(writing->text, "static struct kernel %s = {%s_%s_cubin, \"%s\", NULL};\n",
+                       unit_symbol(writing->number - 1, launches->launches[i].kernel, symbol),
+                       writing->export->name, stem, launches->launches[i].kernel);
     text_print(writing->text, "\n");
     text_release(&specialised);
 }

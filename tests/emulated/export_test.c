@@ -26,6 +26,18 @@ static bool holds(const char *folder, const char *name) {
     return path_join(path, folder, name, &error) == 0 && path_exists(path);
 }
 
+/* What the C file tells the linker is the machine code, byte for byte. */
+static void expect_cubin(const char *folder, const char *stem) {
+    char command[6 * PATH_SIZE];
+    snprintf(command, sizeof command,
+             "cd '%s' && gcc -c -o cubin.o %s_cubin.c && objcopy -O binary -j .rodata cubin.o "
+             "cubin.bytes && head -c $(stat -c %%s %s.cubin) cubin.bytes | cmp - %s.cubin && "
+             "head -c 4 %s.cubin | grep -q ELF && rm cubin.o cubin.bytes",
+             folder, stem, stem, stem, stem);
+    if (system(command) != 0)
+        fail_msg("failed: %s", command);
+}
+
 /* What `replay --json` prints, to be deleted; its exit status must be as said. */
 static cJSON *replay(const struct tiny *tiny, const char *what, int status) {
     char command[4 * PATH_SIZE], text[1 << 16];
@@ -70,12 +82,13 @@ static void a_joint_kernel_replays(void **state) {
     search_and_export(&tiny, "12", run_dir, kernel_dir);
     assert_true(holds(kernel_dir, "kernel.cu"));
     assert_false(holds(kernel_dir, "kernel_2.cu"));
+    expect_cubin(kernel_dir, "kernel");
     expect_rows(&tiny, run_dir, 1);
     expect_rows(&tiny, kernel_dir, 1);
     tiny_remove(&tiny);
 }
 
-/* Cases of two variants: two units at least, each with kernels of its own names for the linker. */
+/* Cases of two variants: two units at least, each with machine code of its own. */
 static void several_units_replay(void **state) {
     (void)state;
     struct tiny tiny;
@@ -86,6 +99,8 @@ static void several_units_replay(void **state) {
     search_and_export(&tiny, "40", run_dir, kernel_dir);
     assert_true(holds(kernel_dir, "kernel.cu"));
     assert_true(holds(kernel_dir, "kernel_2.cu"));
+    expect_cubin(kernel_dir, "kernel");
+    expect_cubin(kernel_dir, "kernel_2");
     expect_rows(&tiny, run_dir, 1);
     expect_rows(&tiny, kernel_dir, 3);
     tiny_remove(&tiny);

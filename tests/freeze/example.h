@@ -46,6 +46,7 @@ struct example {
     struct frozen_case cases[CASES_MAX];
     struct case_outcome outcomes[CASES_MAX];
     struct key keys[CASES_MAX];
+    char cubins[CASES_MAX][32]; /* not really */
     struct freeze_request request;
 };
 
@@ -100,8 +101,8 @@ static inline void example_request(struct example *example) {
             key_set(&example->keys[unit], (enum key_part)part,
                     part == KEY_GENOME ? text : key_part_name((enum key_part)part));
         frozen->key = &example->keys[unit];
-        frozen->cubin = "not really a cubin";
-        frozen->cubin_bytes = 18;
+        frozen->cubin = example->cubins[unit];
+        frozen->cubin_bytes = (size_t)sprintf(example->cubins[unit], "machine code %d\xff", unit);
         frozen->resources = (struct resources){.registers = 128, .occupancy = 0.25};
     }
     example->request = (struct freeze_request){.template = example->template,

@@ -1,37 +1,122 @@
 /*
  * The property that matters: the generated launcher does what template_plan says, for random
- * genomes and shapes. The launcher is compiled against a stand-in of the CUDA runtime that writes
- * down what it is asked to launch.
+ * genomes and shapes, with the machine code that was frozen. The launcher is compiled against a
+ * stand-in of the CUDA runtime and driver that writes down what it is asked to launch, and is as
+ * strict as they are: nothing loads without a context, or while a capture forbids it, and a
+ * function serves its own context only.
  */
 #include "freeze/example.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 enum { RECORDS_MAX = 32, RECORD_ARGUMENTS = 32 };
 
 /* What the stand-in writes down; the same declaration stands in its source below. */
 struct record {
-    const void *kernel; /* NULL: a clearing of memory */
+    const void *code; /* NULL: a clearing of memory */
+    const char *name;
     unsigned grid[3], block[3];
     size_t smem_bytes;
     uint64_t arguments[RECORD_ARGUMENTS];
     int opted_in;
 };
 
+/* The stand-in's state; the same stands in its source. Statuses are CUDA's. */
+struct fake {
+    int current;     /* the context of every thread; 0: none yet */
+    int capturing;   /* what is not relaxed may not load */
+    int fail_with;   /* of a launch */
+    int fail_to_get; /* a kernel by its name: once */
+    int capability;
+    int loads, unloads, record_count;
+    struct record records[RECORDS_MAX];
+};
+
 static const char stub[] =
+    "#include <cuda.h>\n"
     "#include <cuda_runtime_api.h>\n"
     "#include <stdint.h>\n"
+    "#include <stdlib.h>\n"
     "#include <string.h>\n"
-    "struct record { const void *kernel; unsigned grid[3], block[3]; size_t smem_bytes;\n"
-    "                uint64_t arguments[32]; int opted_in; };\n"
-    "struct record records[32];\n"
-    "int record_count, fail_with;\n"
-    "static int opted_in;\n"
-    "cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute a, int value)\n"
-    "{ (void)f; (void)a; opted_in = value; return cudaSuccess; }\n"
+    "#include <threads.h>\n"
+    "struct record { const void *code; const char *name; unsigned grid[3], block[3];\n"
+    "                size_t smem_bytes; uint64_t arguments[32]; int opted_in; };\n"
+    "struct { int current, capturing, fail_with, fail_to_get, capability, loads, unloads,\n"
+    "         record_count; struct record records[32]; } fake;\n"
+    "struct kernel { const void *code; char name[64]; };\n"
+    "struct function { const struct kernel *kernel; int context, opted_in; };\n"
+    "static _Thread_local enum cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;\n"
+    "static _Thread_local struct function found;\n"
+    "static CUresult may_load(void)\n"
+    "{\n"
+    "    return fake.current == 0 ? CUDA_ERROR_NOT_INITIALIZED\n"
+    "           : fake.capturing && mode != cudaStreamCaptureModeRelaxed\n"
+    "               ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;\n"
+    "}\n"
+    "cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *other)\n"
+    "{\n"
+    "    enum cudaStreamCaptureMode old = mode;\n"
+    "    mode = *other;\n"
+    "    *other = old;\n"
+    "    return cudaSuccess;\n"
+    "}\n"
+    "int mode_is_kept(void) { return mode == cudaStreamCaptureModeGlobal; }\n"
+    "CUresult cuCtxGetCurrent(CUcontext *context)\n"
+    "{\n"
+    "    if (fake.current == 0)\n"
+    "        return CUDA_ERROR_NOT_INITIALIZED;\n"
+    "    *context = (CUcontext)(uintptr_t)fake.current;\n"
+    "    return CUDA_SUCCESS;\n"
+    "}\n"
+    "cudaError_t cudaFree(void *at)\n"
+    "{\n"
+    "    if (at != NULL || fake.current != 0)\n"
+    "        abort();\n"
+    "    fake.current = 1;\n"
+    "    return cudaSuccess;\n"
+    "}\n"
+    "CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *j, void **jv,\n"
+    "                           unsigned jn, CUlibraryOption *l, void **lv, unsigned ln)\n"
+    "{\n"
+    "    (void)j, (void)jv, (void)jn, (void)l, (void)lv, (void)ln;\n"
+    "    if (may_load() != CUDA_SUCCESS)\n"
+    "        return may_load();\n"
+    "    thrd_sleep(&(struct timespec){0, 2000000}, NULL); /* so that others come meanwhile */\n"
+    "    __atomic_add_fetch(&fake.loads, 1, __ATOMIC_RELAXED);\n"
+    "    *library = (CUlibrary)(uintptr_t)code;\n"
+    "    return CUDA_SUCCESS;\n"
+    "}\n"
+    "CUresult cuLibraryUnload(CUlibrary library)\n"
+    "{ (void)library; fake.unloads++; return CUDA_SUCCESS; }\n"
+    "CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)\n"
+    "{\n"
+    "    int fails = fake.fail_to_get;\n"
+    "    struct kernel *one = calloc(1, sizeof *one);\n"
+    "    fake.fail_to_get = 0;\n"
+    "    if (fails)\n"
+    "        return CUDA_ERROR_NOT_FOUND;\n"
+    "    one->code = library;\n"
+    "    strcpy(one->name, name);\n"
+    "    *kernel = (CUkernel)one;\n"
+    "    return CUDA_SUCCESS;\n"
+    "}\n"
+    "CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)\n"
+    "{\n"
+    "    found = (struct function){(const struct kernel *)kernel, fake.current, 0};\n"
+    "    *function = (CUfunction)&found;\n"
+    "    return may_load();\n"
+    "}\n"
+    "CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int value)\n"
+    "{\n"
+    "    if (a != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)\n"
+    "        return CUDA_ERROR_INVALID_VALUE;\n"
+    "    ((struct function *)f)->opted_in = value;\n"
+    "    return CUDA_SUCCESS;\n"
+    "}\n"
     "cudaError_t cudaMemsetAsync(void *at, int value, size_t bytes, cudaStream_t stream)\n"
     "{\n"
-    "    struct record *r = &records[record_count++];\n"
+    "    struct record *r = &fake.records[fake.record_count++];\n"
     "    (void)stream;\n"
     "    memset(r, value, sizeof *r);\n"
     "    r->arguments[0] = (uint64_t)(uintptr_t)at;\n"
@@ -39,46 +124,49 @@ static const char stub[] =
     "    return cudaSuccess;\n"
     "}\n"
     "const char *cudaGetErrorString(cudaError_t e) { (void)e; return \"cuda says\"; }\n"
-    "extern int argument_sizes(const void *kernel, int argument);\n"
-    "cudaError_t cudaLaunchKernel(const void *f, dim3 g, dim3 b, void **a, size_t s,\n"
-    "                             cudaStream_t stream)\n"
+    "cudaError_t cudaGetDevice(int *device) { *device = 3; return cudaSuccess; }\n"
+    "cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)\n"
     "{\n"
-    "    struct record *r = &records[record_count++];\n"
+    "    if (device != 3)\n"
+    "        return cudaErrorInvalidDevice;\n"
+    "    *value = attribute == cudaDevAttrComputeCapabilityMajor ? fake.capability / 10\n"
+    "             : attribute == cudaDevAttrComputeCapabilityMinor ? fake.capability % 10 : -1;\n"
+    "    return cudaSuccess;\n"
+    "}\n"
+    "extern int argument_sizes(const char *name, int argument);\n"
+    "CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,\n"
+    "                        unsigned by, unsigned bz, unsigned s, CUstream stream, void **a,\n"
+    "                        void **extra)\n"
+    "{\n"
+    "    const struct function *function = (const struct function *)f;\n"
+    "    int place = __atomic_fetch_add(&fake.record_count, 1, __ATOMIC_RELAXED) % 32;\n"
+    "    struct record *r = &fake.records[place];\n"
     "    (void)stream;\n"
+    "    if (extra != NULL || function->context != fake.current)\n"
+    "        return CUDA_ERROR_INVALID_HANDLE;\n"
     "    memset(r, 0, sizeof *r);\n"
-    "    *r = (struct record){.kernel = f, .grid = {g.x, g.y, g.z}, .block = {b.x, b.y, b.z},\n"
-    "                         .smem_bytes = s, .opted_in = opted_in};\n"
-    "    opted_in = 0;\n"
-    "    for (int i = 0; argument_sizes(f, i) > 0; i++)\n"
-    "        memcpy(&r->arguments[i], a[i], (size_t)argument_sizes(f, i));\n"
-    "    return fail_with;\n"
+    "    *r = (struct record){.code = function->kernel->code, .name = function->kernel->name,\n"
+    "                         .grid = {gx, gy, gz}, .block = {bx, by, bz}, .smem_bytes = s,\n"
+    "                         .opted_in = function->opted_in};\n"
+    "    for (int i = 0; argument_sizes(r->name, i) > 0; i++)\n"
+    "        memcpy(&r->arguments[i], a[i], (size_t)argument_sizes(r->name, i));\n"
+    "    return fake.fail_with;\n"
     "}\n";
 
-/* Dummy kernels, and the sizes of their arguments. */
+/* The stand-in knows the sizes of each kernel's arguments. */
 static void write_stub(const struct example *example, const char *path) {
     FILE *file = fopen(path, "w");
     const struct launch_list *launches = &example->template->launches;
     fputs(stub, file);
-    for (int unit = 0; unit < example->request.unit_count; unit++)
-        for (int i = 0; i < launches->count; i++) {
-            fprintf(file, "void %s", launches->launches[i].kernel);
-            if (unit > 0)
-                fprintf(file, "_%d", unit + 1);
-            fprintf(file, "(void) {}\n");
-        }
-    fprintf(file, "int argument_sizes(const void *kernel, int argument)\n{\n");
+    fprintf(file, "int argument_sizes(const char *name, int argument)\n{\n");
     for (int i = 0; i < launches->count; i++) {
         const struct launch *launch = &launches->launches[i];
         fprintf(file, "    static const int sizes_%d[] = {", i);
         for (int a = 0; a < launch->argument_count; a++)
             fprintf(file, "%d, ", launch->arguments[a].size);
-        fprintf(file, "0};\n");
-        for (int unit = 0; unit < example->request.unit_count; unit++) {
-            fprintf(file, "    if (kernel == (const void *)%s", launch->kernel);
-            if (unit > 0)
-                fprintf(file, "_%d", unit + 1);
-            fprintf(file, ")\n        return sizes_%d[argument];\n", i);
-        }
+        fprintf(file,
+                "0};\n    if (strcmp(name, \"%s\") == 0)\n        return sizes_%d[argument];\n",
+                launch->kernel, i);
     }
     fprintf(file, "    return 0;\n}\n");
     fclose(file);
@@ -91,8 +179,8 @@ struct launcher {
     int (*launch)(const int64_t *shape, void *const *tensors, void *workspace, size_t bytes,
                   void *stream);
     const char *(*error_string)(int status);
-    struct record *records;
-    int *record_count, *fail_with;
+    int (*mode_is_kept)(void);
+    struct fake *fake;
 };
 
 static void launcher_open(struct launcher *launcher, const struct example *example,
@@ -106,17 +194,17 @@ static void launcher_open(struct launcher *launcher, const struct example *examp
     write_stub(example, stub_path);
     assert_runs("gcc -std=c11 -O1 -Wall -Wextra -Werror -I%s/include "
                 "-fsanitize=undefined -fno-sanitize-recover=all -I%s/tuned -fPIC -shared -o %s %s "
-                "%s/tuned/tuned.c",
-                cuda_home(), folder, library, stub_path, folder);
+                "%s/tuned/tuned.c %s/tuned/kernel*_cubin.c",
+                cuda_home(), folder, library, stub_path, folder, folder);
     launcher->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (launcher->library == NULL)
         fail_msg("%s", dlerror());
     *(void **)&launcher->workspace_bytes = dlsym(launcher->library, "tuned_workspace_bytes");
     *(void **)&launcher->launch = dlsym(launcher->library, "tuned_launch");
     *(void **)&launcher->error_string = dlsym(launcher->library, "tuned_error_string");
-    launcher->records = dlsym(launcher->library, "records");
-    launcher->record_count = dlsym(launcher->library, "record_count");
-    launcher->fail_with = dlsym(launcher->library, "fail_with");
+    *(void **)&launcher->mode_is_kept = dlsym(launcher->library, "mode_is_kept");
+    launcher->fake = dlsym(launcher->library, "fake");
+    launcher->fake->capability = example_device.compute_capability;
 }
 
 /* Addresses that nothing reads: tensor t lies at (t + 1) * 2^40. */
@@ -140,13 +228,12 @@ static void check_workspace(const struct planned_tensor *tensor, uint64_t addres
     assert_true(offset >= 0 && offset % 256 == 0 && offset + tensor->bytes <= workspace_bytes);
 }
 
-static void check_launch(const struct example *example, const struct launcher *launcher,
-                         const struct plan *plan, int unit, int index, const struct record *record,
-                         int64_t workspace_bytes) {
+static void check_launch(const struct example *example, const struct plan *plan, int unit,
+                         int index, const struct record *record, int64_t workspace_bytes) {
     const struct planned_launch *planned = &plan->launches[index];
-    char symbol[NAME_SIZE + 16];
-    snprintf(symbol, sizeof symbol, unit > 0 ? "%s_%d" : "%s", planned->kernel, unit + 1);
-    assert_ptr_equal(record->kernel, dlsym(launcher->library, symbol));
+    const struct frozen_unit *frozen = &example->request.units[unit];
+    assert_memory_equal(record->code, frozen->cubin, frozen->cubin_bytes);
+    assert_string_equal(record->name, planned->kernel);
     assert_memory_equal(record->grid, planned->grid, sizeof planned->grid);
     assert_memory_equal(record->block, planned->block, sizeof planned->block);
     assert_int_equal(record->smem_bytes, planned->smem_bytes);
@@ -180,13 +267,14 @@ static void check_call(const struct example *example, const struct launcher *lau
             clears += template->tensors[t].clear;
         }
     assert_true(bytes >= least && bytes < least + 256 * template->tensor_count);
-    *launcher->record_count = 0;
+    launcher->fake->record_count = 0;
     assert_int_equal(launcher->launch(shape->values, tensors, workspace, (size_t)bytes, NULL), 0);
-    assert_int_equal(*launcher->record_count, clears + plan->launch_count);
+    assert_int_equal(launcher->fake->record_count, clears + plan->launch_count);
+    assert_true(launcher->mode_is_kept());
     for (int i = 0; i < clears; i++)
-        assert_null(launcher->records[i].kernel);
+        assert_null(launcher->fake->records[i].code);
     for (int i = 0; i < plan->launch_count; i++)
-        check_launch(example, launcher, plan, unit, i, &launcher->records[clears + i], bytes);
+        check_launch(example, plan, unit, i, &launcher->fake->records[clears + i], bytes);
 }
 
 /* ---- refusals ---- */
@@ -208,9 +296,9 @@ static void check_refusals(const struct example *example, const struct launcher 
         assert_int_equal(
             launcher->launch(shape.values, tensors, workspace, (size_t)bytes - 1, NULL), -4);
     }
-    *launcher->fail_with = 98;
+    launcher->fake->fail_with = 98;
     assert_int_equal(launcher->launch(shape.values, tensors, workspace, (size_t)bytes, NULL), 98);
-    *launcher->fail_with = 0;
+    launcher->fake->fail_with = 0;
     assert_string_equal(launcher->error_string(98), "cuda says");
     assert_string_equal(launcher->error_string(-3), "no kernel for this shape");
     shape.values[0] = 0;
@@ -336,11 +424,109 @@ static void test_single(void **state) {
     example_free(example);
 }
 
+/* ---- loading ---- */
+
+static int call(const struct launcher *launcher, const struct example *example) {
+    void *tensors[TENSORS_MAX];
+    const int64_t *shape = example->template->cases[0].values;
+    fake_tensors(example->template, tensors);
+    return launcher->launch(shape, tensors, workspace, 1 << 30, NULL);
+}
+
+/* At the first call, even where a stream is captured and the runtime was not used before; after a
+   failure again; once for all devices. */
+static void test_loading(void **state) {
+    struct launcher launcher;
+    struct example *example = example_new("softmax_rows", "[{\"ROWS\": 64, \"COLS\": 512}]");
+    launcher_open(&launcher, example, *state);
+    struct fake *fake = launcher.fake;
+    fake->capturing = 1;
+    fake->fail_to_get = 1;
+    assert_int_equal(call(&launcher, example), 500); /* CUDA_ERROR_NOT_FOUND */
+    assert_true(launcher.mode_is_kept());
+    assert_int_equal(fake->loads, 1);
+    assert_int_equal(fake->unloads, 1);
+    assert_int_equal(call(&launcher, example), 0);
+    for (int device = 2; device < 5; device++) {
+        fake->current = device;
+        assert_int_equal(call(&launcher, example), 0);
+        assert_true(launcher.mode_is_kept());
+    }
+    assert_int_equal(fake->loads, 2);
+    assert_int_equal(fake->record_count, 4);
+    dlclose(launcher.library);
+    example_free(example);
+}
+
+struct caller {
+    const struct launcher *launcher;
+    const struct example *example;
+    pthread_barrier_t *start;
+    int status;
+};
+
+static void *call_in_thread(void *argument) {
+    struct caller *caller = argument;
+    pthread_barrier_wait(caller->start);
+    caller->status = call(caller->launcher, caller->example);
+    return NULL;
+}
+
+/* However many threads call first. */
+static void test_threads(void **state) {
+    enum { THREADS = 16 };
+    struct launcher launcher;
+    struct caller callers[THREADS];
+    pthread_t threads[THREADS];
+    pthread_barrier_t start;
+    struct example *example = example_new("softmax_rows", "[{\"ROWS\": 64, \"COLS\": 512}]");
+    launcher_open(&launcher, example, *state);
+    launcher.fake->current = 1;
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        callers[i] = (struct caller){&launcher, example, &start, -1};
+        assert_int_equal(pthread_create(&threads[i], NULL, call_in_thread, &callers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(callers[i].status, 0);
+    }
+    assert_int_equal(launcher.fake->loads, 1);
+    assert_int_equal(launcher.fake->record_count, THREADS);
+    pthread_barrier_destroy(&start);
+    dlclose(launcher.library);
+    example_free(example);
+}
+
+/* A failure on a GPU that the machine code is not for says so; on others it keeps CUDA's words. */
+static void test_architectures(void **state) {
+    static const struct {
+        int capability;
+        bool fits;
+    } gpus[] = {{90, true}, {93, true}, {89, false}, {80, false}, {100, false}};
+    struct launcher launcher;
+    struct example *example = example_new("softmax_rows", "[{\"ROWS\": 64, \"COLS\": 512}]");
+    launcher_open(&launcher, example, *state);
+    launcher.fake->fail_with = 209; /* CUDA_ERROR_NO_BINARY_FOR_GPU */
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+        launcher.fake->capability = gpus[i].capability;
+        assert_int_equal(call(&launcher, example), gpus[i].fits ? 209 : -5);
+    }
+    const char *words = launcher.error_string(-5);
+    assert_non_null(strstr(words, "sm_90,"));
+    assert_non_null(strstr(words, "make SOURCE=1"));
+    dlclose(launcher.library);
+    example_free(example);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_single, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_rows, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_attention, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_loading, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_threads, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_architectures, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
