@@ -328,11 +328,11 @@ int bench_try(struct bench *bench, const struct trial_request *request,
     result->outcome.case_count = journey.template->case_count;
     device->fresh_memory = request->watched; /* else reads of what nobody wrote would be missed */
     int status = travel(&journey, images);
-    if (status >= 0)
-        status = check_ourselves(bench, result, error);
     enum verdict verdict = result->outcome.verdict;
     /* A context that is lost takes its modules along; an emulated device loses none. */
     if (device->info.predicts || (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
         journey_unload(&journey);
-    return status < 0 ? -1 : 0;
+    if (status < 0)
+        return -1;
+    return check_ourselves(bench, result, error);
 }

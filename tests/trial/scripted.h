@@ -50,7 +50,7 @@ struct scripted {
     double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* a call */
     double spread; /* of a call's time over places in memory: five graphs in a row have -2 to 2 of
                       it */
-    int modules, graphs, runs, allocations, compilations, warm_samples, cold_samples; /* so far */
+    int modules, graphs, waits, allocations, compilations, warm_samples, cold_samples; /* so far */
 };
 
 /* What the device's functions, which get a device alone, belong to. */
@@ -76,6 +76,7 @@ static enum verdict scripted_graph_new(struct device *device, const struct devic
 /* The calls run once, so that outputs are there. */
 static enum verdict scripted_graph_sample(struct device *device, struct device_graph *graph,
                                           int count, double *samples_us, char *reason) {
+    scripted->waits++;
     for (int s = 0; s < graph->set_count && !graph->ran; s++) {
         enum verdict verdict = emulated_backend.run(device, &graph->sets[s], 60, reason);
         if (verdict != VERDICT_OK)
@@ -110,6 +111,7 @@ static int scripted_memory_new(struct device *device, const char *name, size_t b
    there is. */
 static enum verdict scripted_guards(struct device *device, char *reason) {
     (void)device, (void)reason;
+    scripted->waits++;
     return VERDICT_OK;
 }
 
@@ -127,11 +129,17 @@ static void scripted_damage(struct device *device, const struct device_launch *l
 
 static enum verdict scripted_run(struct device *device, const struct device_sequence *sequence,
                                  double deadline_s, char *reason) {
-    scripted->runs++;
+    scripted->waits++;
     enum verdict verdict = emulated_backend.run(device, sequence, 60 + deadline_s, reason);
     for (int i = 0; scripted->damaged != NULL && i < sequence->count; i++)
         scripted_damage(device, &sequence->launches[i]);
     return verdict;
+}
+
+static int scripted_read(struct device *device, uint64_t address, void *to, size_t bytes,
+                         struct error *error) {
+    scripted->waits++;
+    return emulated_backend.read(device, address, to, bytes, error);
 }
 
 /* A cache that is empty, or damaged so that everything in it is one kernel. */
@@ -168,6 +176,7 @@ static inline void scripted_open(struct scripted *it, const char *config) {
     it->backend.module_load = scripted_module_load;
     it->backend.memory_new = scripted_memory_new;
     it->backend.run = scripted_run;
+    it->backend.read = scripted_read;
     it->backend.guards = scripted_guards;
     it->device = device_open(TINY_DEVICE, &error);
     if (it->device == NULL)
