@@ -130,25 +130,33 @@ bool nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_gpu *gpu) 
     return false;
 }
 
-void nvml_read(const struct nvml *nvml, const struct nvml_gpu *gpu, struct nvml_state *state) {
+#define READ(function, ...) (nvml->function != NULL && nvml->function(__VA_ARGS__) == SUCCESS)
+
+void nvml_read_changing(const struct nvml *nvml, const struct nvml_gpu *gpu,
+                        struct nvml_state *state) {
     unsigned value;
     unsigned long long bits;
-    struct memory memory;
-#define READ(function, ...) (nvml->function != NULL && nvml->function(__VA_ARGS__) == SUCCESS)
     state->sm_mhz = READ(clock, gpu->handle, CLOCK_SM, &value) ? (int)value : -1;
-    state->sm_max_mhz = READ(max_clock, gpu->handle, CLOCK_SM, &value) ? (int)value : -1;
     state->memory_mhz = READ(clock, gpu->handle, CLOCK_MEMORY, &value) ? (int)value : -1;
-    state->memory_max_mhz = READ(max_clock, gpu->handle, CLOCK_MEMORY, &value) ? (int)value : -1;
     state->temperature_c =
         READ(temperature, gpu->handle, TEMPERATURE_GPU, &value) ? (int)value : -1;
     state->power_w = READ(power, gpu->handle, &value) ? value / 1000.0 : -1;
+    state->slowdowns = READ(slowdowns, gpu->handle, &bits) ? (int64_t)bits : -1;
+}
+
+void nvml_read(const struct nvml *nvml, const struct nvml_gpu *gpu, struct nvml_state *state) {
+    unsigned value;
+    struct memory memory;
+    nvml_read_changing(nvml, gpu, state);
+    state->sm_max_mhz = READ(max_clock, gpu->handle, CLOCK_SM, &value) ? (int)value : -1;
+    state->memory_max_mhz = READ(max_clock, gpu->handle, CLOCK_MEMORY, &value) ? (int)value : -1;
     state->power_limit_w = READ(power_limit, gpu->handle, &value) ? value / 1000.0 : -1;
     bool known = READ(memory, gpu->handle, &memory);
     state->memory_used_bytes = known ? (int64_t)memory.used : -1;
     state->memory_bytes = known ? (int64_t)memory.total : -1;
-    state->slowdowns = READ(slowdowns, gpu->handle, &bits) ? (int64_t)bits : -1;
-#undef READ
 }
+
+#undef READ
 
 const char *nvml_slowdowns(int64_t slowdowns, char text[NVML_SLOWDOWN_SIZE]) {
     /* nvmlClocksEventReasons; bit 0 is idleness, which slows nobody down. */

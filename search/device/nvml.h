@@ -60,6 +60,10 @@ bool nvml_at(const struct nvml *nvml, int index, struct nvml_gpu *gpu);
 bool nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_gpu *gpu);
 
 void nvml_read(const struct nvml *nvml, const struct nvml_gpu *gpu, struct nvml_state *state);
+/* Only clocks, temperature, power and slowdowns, for whoever reads often: each figure is a call
+   into the driver. */
+void nvml_read_changing(const struct nvml *nvml, const struct nvml_gpu *gpu,
+                        struct nvml_state *state);
 
 /* What holds the clocks down, in words ("power limit, hot"); empty where nothing does but idleness.
  */

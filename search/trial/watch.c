@@ -9,9 +9,9 @@
    slowdown, hardware power brake. */
 static const int64_t throttled = 0x8 | 0x20 | 0x40 | 0x80;
 
-/* A reading takes a millisecond or two, as long as a race's samples: one that is no older stands
-   for the beginning of the next block too. */
-static const double fresh_s = 0.02;
+/* A reading takes longer than a race's samples, and the driver renews its figures some ten times a
+   second: one that is no older stands for the beginning of the next block too. */
+static const double fresh_s = 0.1;
 
 struct watch {
     watch_read *read;
@@ -26,7 +26,7 @@ struct watch {
 
 static void read_nvml(void *context, struct nvml_state *state) {
     const struct watch *watch = context;
-    nvml_read(watch->nvml, &watch->gpu, state);
+    nvml_read_changing(watch->nvml, &watch->gpu, state);
 }
 
 struct watch *watch_over(watch_read *read, void *context) {
@@ -63,7 +63,6 @@ void watch_begin(struct watch *watch) {
     if (watch == NULL)
         return;
     watch->readings = 0;
-    watch->read_at_s = 0;
     watch->conditions = (struct conditions){0};
 }
 

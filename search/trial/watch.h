@@ -31,8 +31,8 @@ typedef void watch_read(void *context, struct nvml_state *state);
 struct watch *watch_over(watch_read *read, void *context);
 void watch_free(struct watch *watch);
 
-/* Forgets what was noted. Where a block follows another within 20 ms, the reading between them
-   serves both. */
+/* Forgets what was noted. Where a block begins within 0.1 s of the last reading, that one stands
+   for its beginning; the one at its end is always new. */
 void watch_begin(struct watch *watch);
 void watch_before(struct watch *watch);
 /* False where the GPU was throttled before or after the block, which then counts as discarded. */
