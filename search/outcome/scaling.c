@@ -1,0 +1,49 @@
+#include "outcome/scaling.h"
+
+#include "base/error.h"
+
+#include <math.h>
+
+struct scaling_case scaling_of(const struct case_outcome *outcome) {
+    double time_us = outcome->warm.p50_us;
+    return (struct scaling_case){outcome->tflops * 1e6 * time_us, outcome->gb_per_s * 1e3 * time_us,
+                                 time_us};
+}
+
+static bool is_known(const struct scaling_case *it) {
+    return it->time_us > 0 && (it->operations > 0 || it->bytes > 0);
+}
+
+static bool comes_before(const struct scaling_case *a, const struct scaling_case *b) {
+    return a->operations < b->operations || (a->operations == b->operations && a->bytes < b->bytes);
+}
+
+/* 0 where one of the two does not count it. */
+static double growth(double from, double to) {
+    return from > 0 && to > 0 ? to / from : 0;
+}
+
+int scaling_check(const struct scaling_case *cases, int count, struct scaling_flag *flags) {
+    int order[CASES_MAX];
+    int known = 0, flagged = 0;
+    if (count > CASES_MAX)
+        BUG("%d cases", count);
+    for (int i = 0; i < count; i++) {
+        int at = known;
+        if (!is_known(&cases[i]))
+            continue;
+        for (; at > 0 && comes_before(&cases[i], &cases[order[at - 1]]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+        known++;
+    }
+    for (int i = 1; i < known; i++) {
+        const struct scaling_case *from = &cases[order[i - 1]], *to = &cases[order[i]];
+        double work =
+            fmax(growth(from->operations, to->operations), growth(from->bytes, to->bytes));
+        double time = to->time_us / from->time_us;
+        if (work > 0 && time > SCALING_LIMIT * work)
+            flags[flagged++] = (struct scaling_flag){order[i - 1], order[i], time, work};
+    }
+    return flagged;
+}
