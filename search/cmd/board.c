@@ -397,23 +397,6 @@ static int print_data(struct board *board, int first, int last, bool json, const
 
 /* ---- the verb ---- */
 
-/* The config that the run has kept, for the names of its cases. */
-static struct config *read_config(struct store *store) {
-    struct error error = {0};
-    char path[PATH_SIZE];
-    char folder[PATH_SIZE];
-    char *text = NULL;
-    struct config *config = NULL;
-    if (session_files(store_run_dir(store), path, folder, &error) == 0 &&
-        store_meta_get(store, "config", &text, &error) > 0)
-        config = config_from_text(path, text, folder, &error);
-    if (config == NULL)
-        log_warn("cases are numbered, in the order of the config: %s",
-                 *error.text != '\0' ? error.text : "the run has kept none");
-    free(text);
-    return config;
-}
-
 static double read_baseline(struct store *store) {
     struct error error = {0};
     char *text;
@@ -468,7 +451,7 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
                              (long long)goal, goals - 1);
     if (status == 0) {
         print_counts(&counts, text, sizeof text);
-        board.config = board.cases ? read_config(board.store) : NULL;
+        board.config = board.cases ? session_config(board.store) : NULL;
         board.baseline_us = board.cases ? 0 : read_baseline(board.store);
         status = json || csv ? print_data(&board, first, last, json, text, &error)
                              : print_goals(&board, first, last,

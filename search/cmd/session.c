@@ -75,6 +75,22 @@ int session_files(const char *run_dir, char config_path[PATH_SIZE], char templat
     return find_template(template_folder, run_dir, error);
 }
 
+struct config *session_config(struct store *store) {
+    struct error error = {0};
+    char path[PATH_SIZE];
+    char folder[PATH_SIZE];
+    char *text = NULL;
+    struct config *config = NULL;
+    if (session_files(store_run_dir(store), path, folder, &error) == 0 &&
+        store_meta_get(store, "config", &text, &error) > 0)
+        config = config_from_text(path, text, folder, &error);
+    if (config == NULL)
+        log_warn("cases are numbered, in the order of the config: %s",
+                 *error.text != '\0' ? error.text : "the run has kept none");
+    free(text);
+    return config;
+}
+
 /* The lock is held by every process that has inherited the descriptor: by us and by our workers.
    When it can be taken, the last worker of an earlier session has gone, and nobody times beside us.
  */

@@ -56,6 +56,10 @@ struct session {
 int session_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
                   struct error *error);
 
+/* The config that a run has kept, for the names of its cases; NULL, with a warning, where there is
+   none that can be read: they are numbered then. */
+struct config *session_config(struct store *store);
+
 /* Makes the folder and starts the workers. Takes `config` over, also when it fails. */
 int session_create(struct session *session, const char *run_dir, struct config *config,
                    const struct session_settings *settings, struct error *error);

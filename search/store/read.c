@@ -391,6 +391,36 @@ int store_count(struct store *store, struct store_counts *counts, struct error *
     return got;
 }
 
+int store_operators(struct store *store, store_operator_row *row, void *context,
+                    struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_OPERATORS, error);
+    int got = -1, said = 0;
+    while (statement && said == 0 && (got = database_step(store, statement, error)) == 1)
+        said = row(context, column_text(statement, 0), sqlite3_column_int64(statement, 1),
+                   sqlite3_column_int64(statement, 2), error);
+    if (statement)
+        database_done(statement);
+    return said < 0 || got < 0 ? -1 : 0;
+}
+
+int store_reasons(struct store *store, int64_t limit, store_reason_row *row, void *context,
+                  struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_REASONS, error);
+    int got = -1, said = 0;
+    if (statement)
+        sqlite3_bind_int64(statement, 1, limit);
+    while (statement && said == 0 && (got = database_step(store, statement, error)) == 1) {
+        int verdict = verdict_parse(column_text(statement, 0));
+        const char *reason = column_text(statement, 1);
+        said = verdict < 0 ? database_damaged(store, error, "a trial's verdict is none")
+                           : row(context, (enum verdict)verdict, reason ? reason : "",
+                                 sqlite3_column_int64(statement, 2), error);
+    }
+    if (statement)
+        database_done(statement);
+    return said < 0 || got < 0 ? -1 : 0;
+}
+
 int store_champions(struct store *store, store_champion_row *row, void *context,
                     struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_CHAMPIONS, error);

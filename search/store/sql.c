@@ -119,6 +119,11 @@ static const char *const texts[SQL_COUNT] = {
                 "FROM trials JOIN settings ON settings.id = setting WHERE number = ?1",
     [SQL_COUNTS] = "SELECT verdict, raced, outdated, count(*) FROM trials "
                    "GROUP BY verdict, raced, outdated",
+    [SQL_OPERATORS] =
+        "SELECT operator, count(*), sum(verdict = 'ok') FROM trials WHERE told IS NOT NULL "
+        "GROUP BY operator ORDER BY count(*) DESC, operator",
+    [SQL_REASONS] = "SELECT verdict, reason, count(*) FROM trials WHERE verdict != 'ok' "
+                    "GROUP BY verdict, reason ORDER BY count(*) DESC, verdict, reason LIMIT ?1",
     [SQL_CHAMPIONS] = "SELECT event, goal, trial, previous, score_us, crowned FROM champions "
                       "ORDER BY rowid",
 };

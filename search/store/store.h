@@ -206,6 +206,19 @@ struct store_counts {
 /* Over all goals. */
 int store_count(struct store *store, struct store_counts *counts, struct error *error);
 
+/* How many trials were told that this operator bred, the most first; and how many of them are ok.
+ */
+typedef int store_operator_row(void *context, const char *operator_name, int64_t told, int64_t ok,
+                               struct error *error);
+int store_operators(struct store *store, store_operator_row *row, void *context,
+                    struct error *error);
+
+/* The `limit` commonest reasons for failures, word for word. */
+typedef int store_reason_row(void *context, enum verdict verdict, const char *reason, int64_t count,
+                             struct error *error);
+int store_reasons(struct store *store, int64_t limit, store_reason_row *row, void *context,
+                  struct error *error);
+
 struct store_champion {
     int64_t event;
     int goal;

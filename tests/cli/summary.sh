@@ -1,0 +1,12 @@
+# The log of a run: one genome for two cases, and a genome a case.
+. "$ROOT/tests/cli/tell"
+small joint.json
+sed -i 's/{ "ROWS": 4, "COLS": 40 }/{ "ROWS": 4, "COLS": 40 }, { "ROWS": 8, "COLS": 500 }/' joint.json
+sed 's/"budget"/"objective": "per_case", "budget"/' joint.json >apart.json
+"$EVOTILE" run joint.json --trials 20 --out joint >/dev/null 2>&1
+"$EVOTILE" run apart.json --trials 12 --out apart >/dev/null 2>&1
+tell summary joint
+"$EVOTILE" summary apart --markdown | grep '^#'
+"$EVOTILE" summary apart --json | tr -d '\t' | grep -E '^"(run|device|trials|goals|goal|champions|elites|shapes|operators|verdicts|reasons)":'
+tell summary joint --json --markdown
+tell summary nowhere
