@@ -7,30 +7,20 @@
 
 enum {
     SAMPLE_TRIES = 4096,
-    LIST_MAX = 1 << 20,        /* genomes: 32 MiB */
-    LIST_STEPS_MAX = 20000000, /* a few seconds */
+    SAMPLE_STEPS = 1000000,      /* before draws are rejected: a tenth of a second */
+    SAMPLE_STEPS_MAX = 20000000, /* after: a few seconds */
     BLAME_TRIES = 1000,
 };
 
 /* Depth-first search over the genes in the plan's order. */
 struct space_cursor {
     const struct space *space;
-    int depth; /* how many levels there are */
-    int level; /* the deepest that has a value; -1 at the end */
-    uint64_t steps;
+    int level;                             /* the deepest that has a value; -1 at the end */
     int next[GENES_MAX], limit[GENES_MAX]; /* of each level's values: those still to come */
     struct genome genome;
     struct bench bench;
+    uint64_t rank; /* of a space sealed from rows: the next */
 };
-
-static bool level_holds(struct bench *bench, const struct space *space, int level) {
-    const struct plan *plan = space->plan;
-    int first;
-    for (int i = plan->level_start[level + 1]; i < plan->level_start[level + 2]; i++)
-        if (bench_check(bench, space, &plan->checks[plan->by_level[i]], &first) > 0)
-            return false;
-    return true;
-}
 
 static void enter(struct space_cursor *cursor, int level) {
     int gene = cursor->space->plan->order[level];
@@ -41,19 +31,21 @@ static void enter(struct space_cursor *cursor, int level) {
     cursor->level = level;
 }
 
-static void cursor_init(struct space_cursor *cursor, const struct space *space, int depth) {
+struct space_cursor *space_cursor_new(const struct space *space) {
+    struct space_cursor *cursor = calloc(1, sizeof *cursor);
+    if (!cursor)
+        BUG("out of memory");
     cursor->space = space;
-    cursor->depth = depth;
-    cursor->steps = 0;
     cursor->genome = genome_default(space);
     bench_init(&cursor->bench, space);
     cursor->level = -1;
-    if (depth > 0 && level_holds(&cursor->bench, space, -1))
+    if (bench_level_holds(&cursor->bench, space, -1))
         enter(cursor, 0);
+    return cursor;
 }
 
-/* The next that holds on all levels. False at the end, or after so many steps. */
-static bool cursor_advance(struct space_cursor *cursor, uint64_t steps) {
+/* The next that holds on all levels. */
+static bool advance(struct space_cursor *cursor) {
     while (cursor->level >= 0) {
         int level = cursor->level;
         int gene = cursor->space->plan->order[level];
@@ -61,35 +53,22 @@ static bool cursor_advance(struct space_cursor *cursor, uint64_t steps) {
             cursor->level--;
             continue;
         }
-        if (cursor->steps == steps)
-            return false;
-        cursor->steps++;
         int value = cursor->next[level]++;
         cursor->genome.value[gene] = (uint8_t)value;
         bench_set(&cursor->bench, cursor->space, gene, value);
-        if (!level_holds(&cursor->bench, cursor->space, level))
+        if (!bench_level_holds(&cursor->bench, cursor->space, level))
             continue;
-        if (level + 1 == cursor->depth)
+        if (level + 1 == cursor->space->gene_count)
             return true;
         enter(cursor, level + 1);
     }
     return false;
 }
 
-static struct space_cursor *cursor_new(const struct space *space, int depth) {
-    struct space_cursor *cursor = malloc(sizeof *cursor);
-    if (!cursor)
-        BUG("out of memory");
-    cursor_init(cursor, space, depth);
-    return cursor;
-}
-
-struct space_cursor *space_cursor_new(const struct space *space) {
-    return cursor_new(space, space->gene_count);
-}
-
 bool space_cursor_next(struct space_cursor *cursor, struct genome *genome) {
-    if (!cursor_advance(cursor, UINT64_MAX))
+    if (cursor->space->plan->table)
+        return space_at(cursor->space, cursor->rank++, genome);
+    if (!advance(cursor))
         return false;
     *genome = cursor->genome;
     return true;
@@ -106,35 +85,38 @@ double space_raw_count(const struct space *space) {
     return product;
 }
 
-/* In how many ways the genes on which nothing depends can be set beside the others. */
-static uint64_t free_ways(const struct space_cursor *cursor) {
-    const struct space *space = cursor->space;
-    uint64_t ways = 1;
-    for (int level = space->plan->constrained_count; level < space->gene_count; level++) {
-        int gene = space->plan->order[level];
-        if (bench_active(&cursor->bench, space, gene) &&
-            __builtin_mul_overflow(ways, (uint64_t)space->genes[gene].count, &ways))
-            return UINT64_MAX;
-    }
-    return ways;
+/* Counts within so many steps, unless that was done before. */
+static void survey(const struct space *space, uint64_t steps) {
+    struct plan *plan = space->plan;
+    if (plan->whole || (plan->diagram && plan->steps >= steps))
+        return;
+    diagram_free(plan->diagram);
+    plan->diagram = diagram_of_space(space, steps, &plan->whole);
+    plan->steps = steps;
 }
 
 bool space_count(const struct space *space, uint64_t steps, uint64_t *count) {
-    int depth = space->plan->constrained_count;
-    struct space_cursor *cursor = cursor_new(space, depth);
-    bool overflow = false;
-    *count = 0;
-    if (depth == 0) {
-        *count = level_holds(&cursor->bench, space, -1) ? free_ways(cursor) : 0;
-        overflow = *count == UINT64_MAX;
-    }
-    while (!overflow && cursor_advance(cursor, steps ? steps : UINT64_MAX))
-        overflow = __builtin_add_overflow(*count, free_ways(cursor), count);
-    bool exact = cursor->level < 0 && !overflow;
-    if (overflow)
-        *count = UINT64_MAX;
-    free(cursor);
-    return exact;
+    survey(space, steps ? steps : UINT64_MAX);
+    *count = diagram_count(space->plan->diagram);
+    return space->plan->whole;
+}
+
+bool space_rank(const struct space *space, const struct genome *genome, uint64_t *rank) {
+    return space->plan->whole && diagram_rank(space->plan->diagram, genome, rank);
+}
+
+bool space_nearest(const struct space *space, struct random *random, struct genome *genome) {
+    if (!space->plan->whole || diagram_count(space->plan->diagram) == 0)
+        return false;
+    diagram_nearest(space->plan->diagram, random_below(random, 2), genome);
+    return true;
+}
+
+bool space_at(const struct space *space, uint64_t rank, struct genome *genome) {
+    if (!space->plan->whole || rank >= diagram_count(space->plan->diagram))
+        return false;
+    diagram_at(space->plan->diagram, rank, genome);
+    return true;
 }
 
 /* One raw genome at random, gene by gene, given up at the first check that fails. What is not
@@ -150,45 +132,39 @@ static bool draw(struct bench *bench, const struct space *space, struct random *
             return false;
         bench_set(bench, space, gene, value);
         genome->value[gene] = (uint8_t)value;
-        if (!level_holds(bench, space, level))
+        if (!bench_level_holds(bench, space, level))
             return false;
     }
     return true;
 }
 
-static void list_all(const struct space *space) {
-    struct plan *plan = space->plan;
-    struct space_cursor *cursor = space_cursor_new(space);
-    size_t room = 0;
-    while (plan->list_count < LIST_MAX && cursor_advance(cursor, LIST_STEPS_MAX)) {
-        if (plan->list_count == room) {
-            room = room ? 2 * room : 64;
-            plan->list = realloc(plan->list, room * sizeof *plan->list);
-            if (!plan->list)
-                BUG("out of memory");
-        }
-        plan->list[plan->list_count++] = cursor->genome;
-    }
-    plan->listed = true;
-    free(cursor);
-}
-
-bool space_sample(const struct space *space, struct random *random, struct genome *genome) {
+/* Draws until one is valid, or patience ends. */
+static bool draw_valid(const struct space *space, struct random *random, struct genome *genome) {
     struct bench bench;
     bench_init(&bench, space);
-    if (!level_holds(&bench, space, -1))
+    if (space->plan->table || !bench_level_holds(&bench, space, -1))
         return false;
-    /* The list, once made, is still the second choice: what a call draws must not depend on who
-       else used the space before. */
     for (int i = 0; i < SAMPLE_TRIES; i++)
         if (draw(&bench, space, random, genome))
             return true;
-    if (!space->plan->listed)
-        list_all(space);
-    if (space->plan->list_count == 0)
-        return false;
-    *genome = space->plan->list[random_below(random, space->plan->list_count)];
-    return true;
+    return false;
+}
+
+static bool draw_found(const struct space *space, struct random *random, struct genome *genome) {
+    uint64_t count = diagram_count(space->plan->diagram);
+    if (count > 0)
+        diagram_at(space->plan->diagram, random_below(random, count), genome);
+    return count > 0;
+}
+
+bool space_sample(const struct space *space, struct random *random, struct genome *genome) {
+    survey(space, SAMPLE_STEPS);
+    if (!space->plan->whole) {
+        if (draw_valid(space, random, genome))
+            return true;
+        survey(space, SAMPLE_STEPS_MAX);
+    }
+    return draw_found(space, random, genome);
 }
 
 /* The constraint that fails for most raw genomes. */
@@ -221,7 +197,8 @@ bool space_is_empty(const struct space *space, struct problem *why) {
     struct random random;
     struct genome genome;
     random_seed(&random, 0, 0);
-    if (space_sample(space, &random, &genome))
+    /* Most spaces need no survey to tell. */
+    if (draw_valid(space, &random, &genome) || space_sample(space, &random, &genome))
         return false;
     if (why)
         blame(space, &random, why);

@@ -172,6 +172,8 @@ struct plan *plan_new(const struct space *space, struct error *error) {
     for (int i = 0; i < space->constraint_count; i++)
         add_check(plan, space, space->constraints[i].expression, i, -1, &of_constraint[i]);
     order_genes(plan, space, of_when);
+    for (int i = 0; i < space->gene_count; i++)
+        plan->when_genes[i] = of_when[i].genes;
     place_checks(plan, space);
     return plan;
 }
@@ -179,7 +181,7 @@ struct plan *plan_new(const struct space *space, struct error *error) {
 void plan_free(struct plan *plan) {
     if (!plan)
         return;
-    free(plan->list);
+    diagram_free(plan->diagram);
     free(plan);
 }
 
@@ -246,4 +248,13 @@ int bench_check(struct bench *bench, const struct space *space, const struct che
         bench->values[e][check->slot] = bench->values[check->first_of[e]][check->slot];
     slots_put(&bench->failed, check->slot, failures > 0);
     return failures;
+}
+
+bool bench_level_holds(struct bench *bench, const struct space *space, int level) {
+    const struct plan *plan = space->plan;
+    int first;
+    for (int i = plan->level_start[level + 1]; i < plan->level_start[level + 2]; i++)
+        if (bench_check(bench, space, &plan->checks[plan->by_level[i]], &first) > 0)
+            return false;
+    return true;
 }

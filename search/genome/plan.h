@@ -11,6 +11,7 @@
 #ifndef EVOTILE_GENOME_PLAN_H
 #define EVOTILE_GENOME_PLAN_H
 
+#include "genome/diagram.h"
 #include "genome/space.h"
 
 enum { CHECKS_MAX = DERIVED_MAX + CONSTRAINTS_MAX };
@@ -39,10 +40,13 @@ struct plan {
     /* The checks of level l are by_level[level_start[l + 1] .. level_start[l + 2]). */
     uint8_t by_level[CHECKS_MAX];
     int level_start[GENES_MAX + 2];
-    /* For space_sample: all valid genomes, once they were needed. */
-    bool listed;
-    struct genome *list;
-    size_t list_count;
+    uint32_t when_genes[GENES_MAX]; /* what each gene's condition depends on */
+    bool table; /* sealed from rows: the diagram is what is valid, and there is no check */
+    /* The valid genomes, once they were needed: all of them, or (not whole) those that were found
+       in as many steps. */
+    struct diagram *diagram;
+    bool whole;
+    uint64_t steps;
 };
 
 /* The values of one genome in every environment of the plan. */
@@ -53,6 +57,12 @@ struct bench {
 
 struct plan *plan_new(const struct space *space, struct error *error);
 void plan_free(struct plan *plan);
+
+/* The valid genomes that at most so many steps find, and whether these are all. */
+struct diagram *diagram_of_space(const struct space *space, uint64_t steps, bool *whole);
+
+/* Makes exactly these rows valid: for a plan without checks. */
+void plan_set_rows(const struct space *space, const struct genome *rows, size_t count);
 
 void bench_init(struct bench *bench, const struct space *space);
 void bench_set(struct bench *bench, const struct space *space, int gene, int index);
@@ -65,6 +75,9 @@ void bench_derive(struct bench *bench, const struct space *space);
 
 /* Whether the gene's condition holds, given the genes and derived quantities that it reads. */
 bool bench_active(const struct bench *bench, const struct space *space, int gene);
+
+/* Whether the checks hold that are decided at this level of the order. */
+bool bench_level_holds(struct bench *bench, const struct space *space, int level);
 
 /* In how many environments the check fails; stores what a derived quantity comes to. If `first` is
    not NULL, stops at the first failure and says in which of the plan's environments it was. */

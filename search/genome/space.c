@@ -190,6 +190,19 @@ int space_seal(struct space *space, struct error *error) {
     return 0;
 }
 
+int space_seal_rows(struct space *space, const struct genome *rows, size_t count,
+                    struct error *error) {
+    if (space->derived_count + space->constraint_count > 0)
+        BUG("a space of rows has derived quantities or constraints");
+    for (int i = 0; i < space->gene_count; i++)
+        if (space->genes[i].when)
+            BUG("a space of rows has a gene with a condition");
+    if (space_seal(space, error) < 0)
+        return -1;
+    plan_set_rows(space, rows, count);
+    return 0;
+}
+
 /* ---- One genome ---- */
 
 static void explain(const struct space *space, const struct check *check, const int64_t *values,
@@ -210,7 +223,27 @@ static void explain(const struct space *space, const struct check *check, const 
              *because ? ": " : "", because);
 }
 
+/* Whether a row of a space sealed from rows. */
+static bool is_row(const struct space *space, const struct genome *genome) {
+    uint64_t rank;
+    return diagram_rank(space->plan->diagram, genome, &rank);
+}
+
+static bool check_row(const struct space *space, const struct genome *genome,
+                      struct problem *problem) {
+    if (is_row(space, genome))
+        return true;
+    if (problem) {
+        *problem = (struct problem){.constraint = -1};
+        snprintf(problem->text, sizeof problem->text, "it is none of the %llu rows",
+                 (unsigned long long)diagram_count(space->plan->diagram));
+    }
+    return false;
+}
+
 bool space_check(const struct space *space, const struct genome *genome, struct problem *problem) {
+    if (space->plan->table)
+        return check_row(space, genome, problem);
     struct bench bench;
     bench_fill(&bench, space, genome);
     for (int i = 0; i < space->plan->check_count; i++) {
@@ -231,6 +264,12 @@ bool space_check(const struct space *space, const struct genome *genome, struct 
 int space_failures(const struct space *space, const struct genome *genome, uint32_t *culprits) {
     struct bench bench;
     int failures = 0;
+    if (space->plan->table) {
+        failures = !is_row(space, genome);
+        if (culprits)
+            *culprits = failures ? UINT32_MAX : 0;
+        return failures;
+    }
     bench_fill(&bench, space, genome);
     if (culprits)
         *culprits = 0;

@@ -33,7 +33,7 @@
 struct random;
 
 enum {
-    DOMAIN_MAX = 64,
+    DOMAIN_MAX = 256,
     ABOUT_SIZE = 256,
     ENVIRONMENT_NAME_SIZE = 160, /* "B=4,H=16,S_Q=512,...", of many dimensions */
     ENVIRONMENTS_MAX = 64,
@@ -116,11 +116,17 @@ void space_clear_environments(struct space *space);
    dimensions gets one nameless environment. Everything below wants a sealed space. */
 int space_seal(struct space *space, struct error *error);
 
+/* The same for a space whose valid genomes are exactly these rows, whatever an expression would
+   say: it has genes that are always active, and nothing else but a dimension's one environment. No
+   two rows are equal, or space_rank would give both one rank. `rows` is not kept. */
+int space_seal_rows(struct space *space, const struct genome *rows, size_t count,
+                    struct error *error);
+
 /* ---- One genome ---- */
 
 /* Why a genome is not valid. */
 struct problem {
-    int constraint;  /* its index, or -1: a derived quantity could not be evaluated */
+    int constraint;  /* its index, or -1: a derived quantity could not be evaluated, or no row */
     int environment; /* the index of the first in which it fails */
     /* One line: "S=512: 'BLOCKS <= 65535' does not hold: a grid has a limit". */
     char text[PROBLEM_SIZE];
@@ -154,8 +160,20 @@ const char *space_value_text(const struct space *space, int gene, int index, cha
 double space_raw_count(const struct space *space);
 
 /* Counts the valid genomes; at most `steps` partial genomes are tried (0: no limit). Returns true
-   if `count` is exact, false if it is only a lower bound. 10^7 steps take about a second. */
+   if `count` is exact, false if it is only a lower bound. 10^7 steps take about a second; equal
+   subtrees are tried once, so that independent genes cost nothing. */
 bool space_count(const struct space *space, uint64_t steps, uint64_t *count);
+
+/* The place of a valid genome among all, counted from 0 in the order of the walk below, and the
+   genome of a place. Only for spaces that are counted exactly by now (space_count): false if this
+   one is not, or the genome not valid. */
+bool space_rank(const struct space *space, const struct genome *genome, uint64_t *rank);
+bool space_at(const struct space *space, uint64_t rank, struct genome *genome);
+
+/* Makes a genome valid: gene by gene it keeps the value, or where no valid genome has that beside
+   those before it, takes the next one up or down that has (which of the two at equal distance, is
+   drawn). Only for spaces that are counted exactly, and not empty: else false. */
+bool space_nearest(const struct space *space, struct random *random, struct genome *genome);
 
 /* Walks over the valid genomes, each once, in an order that is the same whenever the space is. A
    subtree without a valid genome is skipped as soon as a constraint is decided. The cursor is owned
@@ -165,11 +183,12 @@ struct space_cursor *space_cursor_new(const struct space *space);
 bool space_cursor_next(struct space_cursor *cursor, struct genome *genome);
 void space_cursor_free(struct space_cursor *cursor);
 
-/* Draws a valid genome, each equally likely; false if there is none. Draws at random and rejects
-   what is not valid, 4096 times at most; then picks uniformly from a list of all, made on first
-   need. The list stops at 2^20 genomes or 2 * 10^7 steps, so that a call always ends; a space that
-   needs more is sampled unevenly. What is drawn depends on the space and on `random` alone. Not for
-   two threads at once. */
+/* Draws a valid genome, each equally likely; false if there is none. The valid genomes are counted
+   on first need, and a draw is one number below the count. Where 10^6 steps do not count them, it
+   draws raw genomes and rejects what is not valid, 4096 times at most; then counts on to 2 * 10^7
+   steps and draws among those found, so that a call always ends; a space that needs more is sampled
+   unevenly. What is drawn depends on the space and on `random` alone. Not for two threads at once.
+ */
 bool space_sample(const struct space *space, struct random *random, struct genome *genome);
 
 /* Whether no genome is valid, or none could be found within the limits of space_sample. If so and

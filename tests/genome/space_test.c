@@ -211,8 +211,8 @@ static void count_stops(void **state) {
     (void)state;
     struct space *space = example();
     uint64_t some, all;
-    assert_true(space_count(space, 0, &all));
     assert_false(space_count(space, 20, &some));
+    assert_true(space_count(space, 0, &all));
     assert_true(some < all);
     assert_true(space_raw_count(space) == 4 * 4 * 3 * 3 * 2 * 4);
     space_free(space);
@@ -231,7 +231,7 @@ static void counts_what_nobody_could_walk(void **state) {
     space_add_constraint(space, "G0 != G7", "", &error);
     assert_int_equal(space_seal(space, &error), 0);
     uint64_t count;
-    assert_true(space_count(space, 1000, &count));
+    assert_true(space_count(space, 2000, &count));
     assert_int_equal(count, 9 * UINT64_C(1000000000) * (5 + 5 * 10));
     space_free(space);
 }
