@@ -1,0 +1,396 @@
+#include "base/json_stream.h"
+
+#include <string.h>
+#include <zlib.h>
+
+enum { BUFFER_SIZE = 1 << 18, TOKEN_SIZE = 4096, DEPTH_MAX = 128 };
+
+struct json_stream {
+    char *name;
+    gzFile file; /* NULL: bytes at hand, and they are all in [at, end) */
+    struct error *error;
+    bool failed;
+    const unsigned char *at, *end, *begin;
+    unsigned char *buffer;
+    size_t lines;  /* before `begin` */
+    size_t column; /* of `begin` in its line, from 0 */
+    char token[TOKEN_SIZE];
+    size_t length;
+};
+
+static struct json_stream *stream_new(const char *name, struct error *error) {
+    struct json_stream *stream = calloc(1, sizeof *stream);
+    if (!stream || !(stream->name = strdup(name)))
+        BUG("out of memory");
+    stream->error = error;
+    return stream;
+}
+
+struct json_stream *json_stream_open(const char *path, struct error *error) {
+    struct json_stream *stream = stream_new(path, error);
+    stream->file = gzopen(path, "rb"); /* reads plain files too */
+    if (!stream->file) {
+        error_input(error, "cannot read %s: %m", path);
+        json_stream_close(stream);
+        return NULL;
+    }
+    gzbuffer(stream->file, BUFFER_SIZE);
+    stream->buffer = malloc(BUFFER_SIZE);
+    if (!stream->buffer)
+        BUG("out of memory");
+    stream->begin = stream->at = stream->end = stream->buffer;
+    return stream;
+}
+
+struct json_stream *json_stream_bytes(const char *name, const void *bytes, size_t size,
+                                      struct error *error) {
+    struct json_stream *stream = stream_new(name, error);
+    stream->begin = stream->at = bytes;
+    stream->end = stream->at + size;
+    return stream;
+}
+
+void json_stream_close(struct json_stream *stream) {
+    if (!stream)
+        return;
+    if (stream->file)
+        gzclose(stream->file);
+    free(stream->buffer);
+    free(stream->name);
+    free(stream);
+}
+
+/* Adds what lies before `at` to the line and column of `begin`. */
+static void count_lines(struct json_stream *stream) {
+    const unsigned char *line = stream->begin;
+    const unsigned char *newline;
+    while (line < stream->at && (newline = memchr(line, '\n', (size_t)(stream->at - line)))) {
+        stream->lines++;
+        stream->column = 0;
+        line = newline + 1;
+    }
+    stream->column += (size_t)(stream->at - line);
+    stream->begin = stream->at;
+}
+
+int json_stream_error(struct json_stream *stream, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    if (stream->failed)
+        return -1;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    count_lines(stream);
+    error_input(stream->error, "%s:%zu:%zu: %s", stream->name, stream->lines + 1,
+                stream->column + 1, text);
+    stream->failed = true;
+    stream->end = stream->at; /* whoever reads on finds the end */
+    return -1;
+}
+
+/* The next byte without taking it, when the buffer is spent; -1 at the end. */
+static int refill(struct json_stream *stream) {
+    if (!stream->file || stream->failed)
+        return -1;
+    count_lines(stream);
+    int count = gzread(stream->file, stream->buffer, BUFFER_SIZE);
+    stream->begin = stream->at = stream->end = stream->buffer;
+    if (count < 0) {
+        int number;
+        json_stream_error(stream, "the file cannot be unpacked: %s: get it again",
+                          gzerror(stream->file, &number));
+        return -1;
+    }
+    stream->end += count;
+    return count > 0 ? *stream->at : -1;
+}
+
+static inline int look(struct json_stream *stream) {
+    return stream->at < stream->end ? *stream->at : refill(stream);
+}
+
+static inline bool is_digit(int byte) {
+    return byte >= '0' && byte <= '9';
+}
+
+int json_stream_peek(struct json_stream *stream) {
+    int byte;
+    while ((byte = look(stream)) == ' ' || byte == '\n' || byte == '\r' || byte == '\t')
+        stream->at++;
+    return byte;
+}
+
+/* What is there instead of what was expected. */
+static int unexpected(struct json_stream *stream, const char *expected) {
+    int byte = look(stream);
+    if (byte < 0)
+        return json_stream_error(stream, "the file ends where %s should be", expected);
+    if (byte < 0x20 || byte > 0x7e)
+        return json_stream_error(stream, "byte 0x%02x where %s should be", (unsigned)byte,
+                                 expected);
+    return json_stream_error(stream, "'%c' where %s should be", byte, expected);
+}
+
+static int expect(struct json_stream *stream, char byte, const char *expected) {
+    if (json_stream_peek(stream) != byte)
+        return unexpected(stream, expected);
+    stream->at++;
+    return 0;
+}
+
+int json_stream_enter(struct json_stream *stream, char bracket) {
+    return expect(stream, bracket, bracket == '{' ? "an object" : "an array");
+}
+
+/* ---- scalars; `keep` says whether the token is wanted ---- */
+
+static inline int keep_byte(struct json_stream *stream, bool keep, int byte) {
+    if (!keep)
+        return 0;
+    if (stream->length == TOKEN_SIZE - 1)
+        return json_stream_error(stream, "a text of more than %d bytes", TOKEN_SIZE - 1);
+    stream->token[stream->length++] = (char)byte;
+    return 0;
+}
+
+static int keep_utf8(struct json_stream *stream, bool keep, unsigned code) {
+    if (code < 0x80)
+        return keep_byte(stream, keep, (int)code);
+    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
+    if (keep_byte(stream, keep, (int)(lead[more] | code >> 6 * more)) < 0)
+        return -1;
+    while (more-- > 0)
+        if (keep_byte(stream, keep, (int)(0x80 | (code >> 6 * more & 0x3f))) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_hex(struct json_stream *stream, unsigned *code) {
+    *code = 0;
+    for (int i = 0; i < 4; i++) {
+        static const char digits[] = "0123456789abcdef";
+        int byte = look(stream);
+        const char *digit = byte > 0 ? strchr(digits, byte | 0x20) : NULL;
+        if (!digit)
+            return unexpected(stream, "a hexadecimal digit");
+        *code = *code << 4 | (unsigned)(digit - digits);
+        stream->at++;
+    }
+    return 0;
+}
+
+static int read_unicode(struct json_stream *stream, bool keep) {
+    unsigned code, low;
+    if (read_hex(stream, &code) < 0)
+        return -1;
+    if (code >= 0xdc00 && code < 0xe000)
+        return json_stream_error(stream, "half a surrogate pair");
+    if (code >= 0xd800 && code < 0xdc00) {
+        if (look(stream) != '\\')
+            return json_stream_error(stream, "half a surrogate pair");
+        stream->at++;
+        if (look(stream) != 'u')
+            return json_stream_error(stream, "half a surrogate pair");
+        stream->at++;
+        if (read_hex(stream, &low) < 0)
+            return -1;
+        if (low < 0xdc00 || low >= 0xe000)
+            return json_stream_error(stream, "half a surrogate pair");
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    }
+    if (code == 0)
+        return json_stream_error(stream, "a zero byte in a text");
+    return keep_utf8(stream, keep, code);
+}
+
+static int read_escape(struct json_stream *stream, bool keep) {
+    static const char from[] = "\"\\/bfnrt";
+    static const char to[] = "\"\\/\b\f\n\r\t";
+    int byte = look(stream);
+    const char *at = byte > 0 ? strchr(from, byte) : NULL;
+    if (!at && byte != 'u')
+        return unexpected(stream, "the rest of an escape");
+    stream->at++;
+    return at ? keep_byte(stream, keep, to[at - from]) : read_unicode(stream, keep);
+}
+
+static int read_string(struct json_stream *stream, bool keep) {
+    stream->at++;
+    for (;;) {
+        int byte = look(stream);
+        if (byte < 0x20)
+            return unexpected(stream, "the end of a string");
+        stream->at++;
+        if (byte == '"')
+            return 0;
+        int result = byte == '\\' ? read_escape(stream, keep) : keep_byte(stream, keep, byte);
+        if (result < 0)
+            return -1;
+    }
+}
+
+static int read_digits(struct json_stream *stream, bool keep) {
+    if (!is_digit(look(stream)))
+        return unexpected(stream, "a digit");
+    for (int byte; is_digit(byte = look(stream)); stream->at++)
+        if (keep_byte(stream, keep, byte) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_word(struct json_stream *stream, bool keep, const char *word) {
+    for (const char *letter = word; *letter; letter++) {
+        if (look(stream) != *letter)
+            return unexpected(stream, word);
+        stream->at++;
+        if (keep_byte(stream, keep, *letter) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_number(struct json_stream *stream, bool keep) {
+    int byte = look(stream);
+    if (byte == '-') {
+        stream->at++;
+        if (keep_byte(stream, keep, byte) < 0)
+            return -1;
+        if (look(stream) == 'I')
+            return read_word(stream, keep, "Infinity");
+    }
+    if (look(stream) == '0') {
+        stream->at++;
+        if (keep_byte(stream, keep, '0') < 0)
+            return -1;
+    } else if (read_digits(stream, keep) < 0)
+        return -1;
+    if (look(stream) == '.') {
+        stream->at++;
+        if (keep_byte(stream, keep, '.') < 0 || read_digits(stream, keep) < 0)
+            return -1;
+    }
+    byte = look(stream);
+    if (byte != 'e' && byte != 'E')
+        return 0;
+    stream->at++;
+    if (keep_byte(stream, keep, 'e') < 0)
+        return -1;
+    byte = look(stream);
+    if (byte == '+' || byte == '-') {
+        stream->at++;
+        if (keep_byte(stream, keep, byte) < 0)
+            return -1;
+    }
+    return read_digits(stream, keep);
+}
+
+static int read_scalar(struct json_stream *stream, bool keep, enum json_scalar *kind) {
+    static const struct {
+        char first;
+        enum json_scalar kind;
+        const char *word;
+    } words[] = {
+        {'t', JSON_LITERAL, "true"}, {'f', JSON_LITERAL, "false"},   {'n', JSON_LITERAL, "null"},
+        {'N', JSON_NUMBER, "NaN"},   {'I', JSON_NUMBER, "Infinity"},
+    };
+    int byte = json_stream_peek(stream);
+    int result;
+    stream->length = 0;
+    *kind = JSON_NUMBER;
+    if (byte == '"') {
+        *kind = JSON_STRING;
+        result = read_string(stream, keep);
+    } else if (byte == '-' || is_digit(byte)) {
+        result = read_number(stream, keep);
+    } else {
+        size_t i = 0;
+        while (i < sizeof words / sizeof *words && words[i].first != byte)
+            i++;
+        if (i == sizeof words / sizeof *words)
+            return unexpected(stream, "a value");
+        *kind = words[i].kind;
+        result = read_word(stream, keep, words[i].word);
+    }
+    stream->token[stream->length] = '\0';
+    return result;
+}
+
+int json_stream_scalar(struct json_stream *stream, enum json_scalar *kind) {
+    return read_scalar(stream, true, kind);
+}
+
+const char *json_stream_token(const struct json_stream *stream) {
+    return stream->token;
+}
+
+/* ---- members and elements ---- */
+
+static int next_item(struct json_stream *stream, bool *first, char close, const char *expected) {
+    int byte = json_stream_peek(stream);
+    if (byte == close) {
+        stream->at++;
+        return JSON_DONE;
+    }
+    if (byte < 0 && !stream->failed)
+        return JSON_CUT;
+    if (!*first) {
+        if (expect(stream, ',', expected) < 0)
+            return JSON_FAULT;
+        if (json_stream_peek(stream) < 0 && !stream->failed)
+            return JSON_CUT;
+    }
+    *first = false;
+    return stream->failed ? JSON_FAULT : JSON_MORE;
+}
+
+static int next_member(struct json_stream *stream, bool *first, bool keep) {
+    int more = next_item(stream, first, '}', "a comma or the end of the object");
+    if (more != JSON_MORE)
+        return more;
+    if (json_stream_peek(stream) != '"')
+        return unexpected(stream, "a key");
+    stream->length = 0;
+    if (read_string(stream, keep) < 0 || expect(stream, ':', "a colon") < 0)
+        return JSON_FAULT;
+    stream->token[stream->length] = '\0';
+    return JSON_MORE;
+}
+
+int json_stream_member(struct json_stream *stream, bool *first) {
+    return next_member(stream, first, true);
+}
+
+int json_stream_element(struct json_stream *stream, bool *first) {
+    return next_item(stream, first, ']', "a comma or the end of the array");
+}
+
+static int skip(struct json_stream *stream, int depth) {
+    int byte = json_stream_peek(stream);
+    enum json_scalar kind;
+    if (byte != '{' && byte != '[')
+        return read_scalar(stream, false, &kind);
+    if (depth == DEPTH_MAX)
+        return json_stream_error(stream, "nested deeper than %d", DEPTH_MAX);
+    stream->at++;
+    int more;
+    for (bool first = true;
+         (more = byte == '{' ? next_member(stream, &first, false)
+                             : json_stream_element(stream, &first)) == JSON_MORE;)
+        if (skip(stream, depth + 1) < 0)
+            return -1;
+    if (more == JSON_CUT)
+        return unexpected(stream, byte == '{' ? "the end of an object" : "the end of an array");
+    return more == JSON_DONE ? 0 : -1;
+}
+
+int json_stream_skip(struct json_stream *stream) {
+    return skip(stream, 0);
+}
+
+int json_stream_end(struct json_stream *stream) {
+    if (json_stream_peek(stream) >= 0)
+        return unexpected(stream, "the end of the file");
+    return stream->failed ? -1 : 0;
+}

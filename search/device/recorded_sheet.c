@@ -1,0 +1,232 @@
+#include "device/recorded_sheet.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+struct sheet *sheet_new(void) {
+    struct sheet *sheet = calloc(1, sizeof *sheet);
+    if (!sheet)
+        BUG("out of memory");
+    return sheet;
+}
+
+void sheet_free(struct sheet *sheet) {
+    if (!sheet)
+        return;
+    free(sheet->rows);
+    free(sheet->verdicts);
+    free(sheet->times_us);
+    free(sheet);
+}
+
+/* ---- reading ---- */
+
+int sheet_add_column(struct sheet *sheet, const char *name, struct error *error) {
+    if (sheet->column_count == COLUMNS_MAX)
+        return error_input(error, "more than %d parameters", COLUMNS_MAX);
+    if (strlen(name) >= NAME_SIZE)
+        return error_input(error, "parameter '%.60s...' has more than %d characters", name,
+                           NAME_SIZE - 1);
+    if (sheet_find_column(sheet, name, 0) >= 0)
+        return error_input(error, "parameter %s is there twice", name);
+    struct column *column = &sheet->columns[sheet->column_count++];
+    strcpy(column->name, name);
+    column->integers = column->numbers = true;
+    return 0;
+}
+
+int sheet_find_column(const struct sheet *sheet, const char *name, int hint) {
+    for (int i = 0; i < sheet->column_count; i++) {
+        int column = (hint + i) % sheet->column_count;
+        if (strcmp(sheet->columns[column].name, name) == 0)
+            return column;
+    }
+    return -1;
+}
+
+void sheet_begin_row(struct sheet *sheet) {
+    sheet->given = 0;
+}
+
+static int find_value(struct column *column, const char *value) {
+    if (column->count > 0 && strcmp(column->values[column->last], value) == 0)
+        return column->last;
+    for (int i = 0; i < column->count; i++)
+        if (strcmp(column->values[i], value) == 0)
+            return column->last = i;
+    return -1;
+}
+
+static bool is_integer(const char *text) {
+    char *end;
+    errno = 0;
+    strtoll(text, &end, 10);
+    return errno == 0 && *end == '\0' && strcmp(text, "-0") != 0;
+}
+
+int sheet_set(struct sheet *sheet, int column, const char *value, enum json_scalar kind,
+              struct error *error) {
+    struct column *of = &sheet->columns[column];
+    if (sheet->given >> column & 1)
+        return error_input(error, "parameter %s is given twice", of->name);
+    sheet->given |= UINT64_C(1) << column;
+    int index = find_value(of, value);
+    if (index < 0) {
+        if (of->count == DOMAIN_MAX)
+            return error_input(error, "parameter %s has more than %d values", of->name, DOMAIN_MAX);
+        if (strlen(value) >= NAME_SIZE || *value == '\0')
+            return error_input(error, "parameter %s has a value of %zu characters: 1 to %d will do",
+                               of->name, strlen(value), NAME_SIZE - 1);
+        of->numbers = of->numbers && kind == JSON_NUMBER && isfinite(strtod(value, NULL));
+        of->integers = of->integers && of->numbers && is_integer(value);
+        index = of->last = of->count++;
+        strcpy(of->values[index], value);
+    }
+    sheet->cells[column] = (uint8_t)index;
+    return 0;
+}
+
+int sheet_end_row(struct sheet *sheet, struct error *error) {
+    for (int i = 0; i < sheet->column_count; i++)
+        if (!(sheet->given >> i & 1))
+            return error_input(error, "the configuration lacks parameter %s",
+                               sheet->columns[i].name);
+    if (sheet->count == UINT32_MAX)
+        return error_input(error, "more than %u rows", UINT32_MAX);
+    if (sheet->count == sheet->room) {
+        sheet->room = sheet->room ? 2 * sheet->room : 1024;
+        sheet->rows = realloc(sheet->rows, sheet->room * sizeof *sheet->rows);
+        sheet->verdicts = realloc(sheet->verdicts, sheet->room);
+        sheet->times_us = realloc(sheet->times_us, sheet->room * sizeof *sheet->times_us);
+        if (!sheet->rows || !sheet->verdicts || !sheet->times_us)
+            BUG("out of memory");
+    }
+    memcpy(sheet->rows[sheet->count], sheet->cells, sizeof sheet->cells);
+    sheet->verdicts[sheet->count] = (uint8_t)sheet->verdict;
+    sheet->times_us[sheet->count++] = sheet->verdict == VERDICT_OK ? sheet->time_us : INFINITY;
+    return 0;
+}
+
+/* ---- the space ---- */
+
+static bool precedes(const struct column *column, const char *a, const char *b) {
+    if (column->integers)
+        return strtoll(a, NULL, 10) < strtoll(b, NULL, 10);
+    if (column->numbers && strtod(a, NULL) != strtod(b, NULL))
+        return strtod(a, NULL) < strtod(b, NULL);
+    return strcmp(a, b) < 0;
+}
+
+/* Fills `order` with the values as the domain has them, and `places` with where each stands. */
+static void order_values(const struct column *column, int *order, uint8_t *places) {
+    for (int i = 0; i < column->count; i++) {
+        int at = i;
+        for (; at > 0 && precedes(column, column->values[i], column->values[order[at - 1]]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    for (int at = 0; at < column->count; at++)
+        places[order[at]] = (uint8_t)at;
+}
+
+static int add_gene(struct space *space, const struct column *column, const int *order,
+                    struct error *error) {
+    int64_t numbers[DOMAIN_MAX];
+    const char *labels[DOMAIN_MAX];
+    for (int i = 0; i < column->count; i++) {
+        labels[i] = column->values[order[i]];
+        numbers[i] = column->integers ? strtoll(labels[i], NULL, 10) : 0;
+    }
+    return column->integers
+               ? space_add_integers(space, column->name, "", numbers, column->count, 0, NULL, error)
+               : space_add_labels(space, column->name, "", labels, column->count, 0, NULL, error);
+}
+
+/* The genes are the columns that vary; every row becomes a genome. */
+static int make_space(const struct sheet *sheet, struct recorded *recorded, struct error *error) {
+    for (int c = 0; c < sheet->column_count; c++) {
+        const struct column *column = &sheet->columns[c];
+        int order[DOMAIN_MAX];
+        uint8_t places[DOMAIN_MAX];
+        if (column->count < 2)
+            continue;
+        order_values(column, order, places);
+        int gene = add_gene(recorded->space, column, order, error);
+        if (gene < 0)
+            return -1;
+        for (size_t row = 0; row < sheet->count; row++)
+            recorded->genomes[row].value[gene] = places[sheet->rows[row][c]];
+    }
+    if (recorded->space->gene_count == 0)
+        return error_input(error, "no parameter has two values: there is nothing to search");
+    return space_seal_rows(recorded->space, recorded->genomes, sheet->count, error);
+}
+
+static int number_rows(struct recorded *recorded, struct error *error) {
+    uint64_t rank;
+    memset(recorded->row_of_rank, 0xff,
+           (size_t)recorded->row_count * sizeof *recorded->row_of_rank);
+    for (int64_t row = 0; row < recorded->row_count; row++) {
+        if (!space_rank(recorded->space, &recorded->genomes[row], &rank))
+            BUG("row %lld is not in its space", (long long)row);
+        if (recorded->row_of_rank[rank] != UINT32_MAX) {
+            char text[GENOME_TEXT_SIZE];
+            genome_print(&recorded->genomes[row], recorded->space, text);
+            return error_input(error, "two rows have the same configuration: %.400s", text);
+        }
+        recorded->row_of_rank[rank] = (uint32_t)row;
+    }
+    return 0;
+}
+
+static void *array(size_t count, size_t size) {
+    void *made = calloc(count, size);
+    if (!made)
+        BUG("out of memory");
+    return made;
+}
+
+struct recorded *sheet_finish(const struct sheet *sheet, struct error *error) {
+    struct recorded *recorded = array(1, sizeof *recorded);
+    size_t count = sheet->count;
+    memcpy(recorded->device_name, sheet->device_name, sizeof recorded->device_name);
+    memcpy(recorded->kernel_name, sheet->kernel_name, sizeof recorded->kernel_name);
+    recorded->space = space_new();
+    recorded->row_count = (int64_t)count;
+    recorded->genomes = array(count + 1, sizeof *recorded->genomes);
+    recorded->verdicts = array(count + 1, 1);
+    recorded->times_us = array(count + 1, sizeof *recorded->times_us);
+    recorded->row_of_rank = array(count + 1, sizeof *recorded->row_of_rank);
+    recorded->best_us = INFINITY;
+    for (size_t row = 0; row < count; row++) {
+        recorded->verdicts[row] = sheet->verdicts[row];
+        recorded->times_us[row] = sheet->times_us[row];
+        recorded->best_us = fmin(recorded->best_us, sheet->times_us[row]);
+        recorded->ok_count += sheet->verdicts[row] == VERDICT_OK;
+    }
+    int result = 0;
+    if (recorded->ok_count == 0)
+        result = error_input(error, "none of the %zu rows has a time", count);
+    if (result < 0 || make_space(sheet, recorded, error) < 0 || number_rows(recorded, error) < 0) {
+        recorded_free(recorded);
+        return NULL;
+    }
+    return recorded;
+}
+
+void recorded_free(struct recorded *recorded) {
+    if (!recorded)
+        return;
+    space_free(recorded->space);
+    free(recorded->genomes);
+    free(recorded->verdicts);
+    free(recorded->times_us);
+    free(recorded->row_of_rank);
+    free(recorded);
+}
+
+int64_t recorded_find(const struct recorded *recorded, const struct genome *genome) {
+    uint64_t rank;
+    return space_rank(recorded->space, genome, &rank) ? (int64_t)recorded->row_of_rank[rank] : -1;
+}
