@@ -1,0 +1,318 @@
+/* simulate: how good strategies are, on spaces that somebody measured. */
+#include "base/path.h"
+#include "cmd/cmd.h"
+#include "cmd/simulation.h"
+#include "cmd/table.h"
+#include "evolve/strategy.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STRATEGIES_MAX = 32, CELLS_MAX = 1 << 20 };
+
+struct simulating {
+    struct simulation simulation;
+    char **paths;
+    struct recorded **spaces;
+    const char *strategies[STRATEGIES_MAX];
+    char *strategy_text;              /* what the names point into */
+    double **random_curves, **curves; /* by space; by space and strategy */
+    struct score *scores;
+};
+
+static void *array(size_t count, size_t size) {
+    void *made = calloc(count, size);
+    if (made == NULL)
+        BUG("out of memory");
+    return made;
+}
+
+static int cell(const struct simulating *simulating, int space, int strategy) {
+    return space * simulating->simulation.strategy_count + strategy;
+}
+
+/* "gemm_A100" of "spaces/gemm_A100.json.gz". */
+static void space_name(const char *path, char *name, size_t size) {
+    snprintf(name, size, "%s", path_name(path));
+    static const char *const endings[] = {".gz", ".json"};
+    for (int i = 0; i < 2; i++) {
+        size_t length = strlen(name);
+        size_t ending = strlen(endings[i]);
+        if (length > ending && strcmp(name + length - ending, endings[i]) == 0)
+            name[length - ending] = '\0';
+    }
+}
+
+/* ---- the work ---- */
+
+/* NULL: every strategy there is. */
+static int choose_strategies(struct simulating *simulating, const char *list, struct error *error) {
+    int count = 0;
+    for (const struct strategy *row = strategies; list == NULL && row->name != NULL; row++)
+        simulating->strategies[count++] = row->name;
+    simulating->strategy_text = list != NULL ? strdup(list) : NULL;
+    char *rest = simulating->strategy_text;
+    for (char *name; rest != NULL && (name = strsep(&rest, ",")) != NULL;) {
+        if (count == STRATEGIES_MAX)
+            return error_input(error, "more than %d strategies", STRATEGIES_MAX);
+        simulating->strategies[count++] = name;
+    }
+    simulating->simulation.strategies = simulating->strategies;
+    simulating->simulation.strategy_count = count;
+    return 0;
+}
+
+static int read_spaces(struct simulating *simulating, int count, struct error *error) {
+    simulating->spaces = array((size_t)count, sizeof *simulating->spaces);
+    simulating->simulation.spaces = simulating->spaces;
+    simulating->simulation.space_count = count;
+    for (int i = 0; i < count; i++) {
+        simulating->spaces[i] = recorded_read(simulating->paths[i], error);
+        if (simulating->spaces[i] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+static void score_all(struct simulating *simulating) {
+    const struct simulation *simulation = &simulating->simulation;
+    size_t cells = (size_t)simulation->space_count * (size_t)simulation->strategy_count;
+    struct visits *runs = array((size_t)simulation->seeds, sizeof *runs);
+    simulating->random_curves = array((size_t)simulation->space_count, sizeof(double *));
+    simulating->curves = array(cells, sizeof(double *));
+    simulating->scores = array(cells, sizeof *simulating->scores);
+    for (int space = 0; space < simulation->space_count; space++) {
+        double *random = array((size_t)simulation->trials, sizeof *random);
+        score_random_curve(simulating->spaces[space], simulation->trials, random);
+        simulating->random_curves[space] = random;
+        for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
+            int at = cell(simulating, space, strategy);
+            for (int seed = 0; seed < simulation->seeds; seed++)
+                runs[seed] = simulation_visits(simulation, space, strategy, seed);
+            simulating->curves[at] = array((size_t)simulation->trials, sizeof(double));
+            simulating->scores[at] = score_runs(simulating->spaces[space], runs, simulation->seeds,
+                                                simulation->trials, random, simulating->curves[at]);
+        }
+    }
+    free(runs);
+}
+
+static void release(struct simulating *simulating) {
+    struct simulation *simulation = &simulating->simulation;
+    for (int i = 0; i < simulation->space_count * simulation->strategy_count; i++)
+        if (simulating->curves != NULL)
+            free(simulating->curves[i]);
+    for (int i = 0; i < simulation->space_count; i++) {
+        if (simulating->random_curves != NULL)
+            free(simulating->random_curves[i]);
+        recorded_free(simulating->spaces[i]);
+    }
+    simulation_release(simulation);
+    free(simulating->random_curves);
+    free(simulating->curves);
+    free(simulating->scores);
+    free(simulating->spaces);
+    free(simulating->strategy_text);
+}
+
+/* ---- showing ---- */
+
+static struct table *table_of_spaces(const struct simulating *simulating) {
+    static const struct table_column columns[] = {
+        {.name = "space", .heading = "space"},
+        {.name = "strategy", .heading = "strategy"},
+        {.name = "area", .heading = "area", .right = true},
+        {.name = "area_median"},
+        {.name = "random", .heading = "random", .right = true},
+        {.name = "gain", .heading = "gain", .right = true},
+        {.name = "near_found", .heading = "within 1 %\nin % of runs", .right = true},
+        {.name = "trials_to_near", .heading = "median\ntrials to it", .right = true},
+        {.name = "optimum_found", .heading = "optimum\nin % of runs", .right = true},
+        {.name = "visited", .heading = "visited\nrows", .right = true},
+        {.name = "trials_per_s", .heading = "trials/s\na core", .right = true},
+        {.name = "curve"},
+    };
+    const struct simulation *simulation = &simulating->simulation;
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int space = 0; space < simulation->space_count; space++)
+        for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
+            int at = cell(simulating, space, strategy);
+            const struct score *score = &simulating->scores[at];
+            char name[256];
+            char text[32];
+            space_name(simulating->paths[space], name, sizeof name);
+            table_text(table, name);
+            table_text(table, simulation->strategies[strategy]);
+            table_number(table, score->area, 4);
+            table_number(table, score->area_median, 4);
+            table_number(table, score->random, 4);
+            table_number(table, score->gain, 3);
+            snprintf(text, sizeof text, "%.0f", 100 * score->near_found);
+            table_cell(table, cJSON_CreateNumber(score->near_found), text);
+            table_number(table, score->trials_to_near, 0);
+            snprintf(text, sizeof text, "%.0f", 100 * score->optimum_found);
+            table_cell(table, cJSON_CreateNumber(score->optimum_found), text);
+            table_number(table, score->visited, 0);
+            table_number(table, simulation_speed(simulation, space, strategy), 0);
+            table_cell(table, cJSON_CreateDoubleArray(simulating->curves[at], simulation->trials),
+                       "");
+        }
+    return table;
+}
+
+static struct table *table_of_strategies(const struct simulating *simulating) {
+    static const struct table_column columns[] = {
+        {.name = "strategy", .heading = "strategy"},
+        {.name = "area", .heading = "area", .right = true},
+        {.name = "gain", .heading = "gain", .right = true},
+        {.name = "least_gain", .heading = "least\ngain", .right = true},
+        {.name = "near_found", .heading = "within 1 %\nin % of runs", .right = true},
+    };
+    const struct simulation *simulation = &simulating->simulation;
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
+        struct score mean = {0};
+        double least = INFINITY;
+        char text[32];
+        for (int space = 0; space < simulation->space_count; space++) {
+            const struct score *score = &simulating->scores[cell(simulating, space, strategy)];
+            mean.area += score->area / simulation->space_count;
+            mean.gain += score->gain / simulation->space_count;
+            mean.near_found += score->near_found / simulation->space_count;
+            least = fmin(least, score->gain);
+        }
+        table_text(table, simulation->strategies[strategy]);
+        table_number(table, mean.area, 4);
+        table_number(table, mean.gain, 3);
+        table_number(table, least, 3);
+        snprintf(text, sizeof text, "%.0f", 100 * mean.near_found);
+        table_cell(table, cJSON_CreateNumber(mean.near_found), text);
+    }
+    return table;
+}
+
+static void show(const struct simulating *simulating, bool json) {
+    const struct simulation *simulation = &simulating->simulation;
+    struct table *spaces = table_of_spaces(simulating);
+    struct table *means = table_of_strategies(simulating);
+    if (json) {
+        cJSON *root = cJSON_CreateObject();
+        cJSON_AddNumberToObject(root, "trials", simulation->trials);
+        cJSON_AddNumberToObject(root, "seeds", simulation->seeds);
+        cJSON_AddNumberToObject(root, "in_flight", simulation->in_flight);
+        cJSON_AddItemToObject(root, "spaces", table_json(spaces));
+        cJSON_AddItemToObject(root, "strategies", table_json(means));
+        table_print_json(root, stdout);
+    } else {
+        table_print(spaces, TABLE_TEXT, stdout);
+        printf("\nMeans over the spaces\n");
+        table_print(means, TABLE_TEXT, stdout);
+    }
+    table_free(spaces);
+    table_free(means);
+}
+
+/* [[row, row, ...], ...]: a list a seed. */
+static int write_visited(const struct simulating *simulating, const char *path,
+                         struct error *error) {
+    const struct simulation *simulation = &simulating->simulation;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        BUG("out of memory");
+    for (int seed = 0; seed < simulation->seeds; seed++) {
+        struct visits visits = simulation_visits(simulation, 0, 0, seed);
+        fputs(seed == 0 ? "[[" : "],\n[", out);
+        for (int i = 0; i < visits.count; i++)
+            fprintf(out, "%s%u", i > 0 ? "," : "", visits.rows[i]);
+    }
+    fputs("]]\n", out);
+    fclose(out);
+    int result = path_write_file(path, text, size, error);
+    free(text);
+    return result;
+}
+
+/* ---- the verb ---- */
+
+static int simulate(struct simulating *simulating, int count, const char *list, const char *visited,
+                    bool json, struct error *error) {
+    if (choose_strategies(simulating, list, error) < 0)
+        return -1;
+    if (visited != NULL && (count > 1 || simulating->simulation.strategy_count > 1))
+        return error_input(error, "--visited is for one space and one --strategy");
+    if (read_spaces(simulating, count, error) < 0 ||
+        simulation_run(&simulating->simulation, error) < 0)
+        return -1;
+    score_all(simulating);
+    show(simulating, json);
+    return visited != NULL ? write_visited(simulating, visited, error) : 0;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    const char *list = NULL;
+    const char *visited = NULL;
+    int64_t trials = 400;
+    int64_t seeds = 50;
+    int64_t first_seed = 1;
+    int64_t jobs = sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t in_flight = 1;
+    bool json = false;
+    const struct option_row rows[] = {
+        {"strategy", "NAMES", "of strategies, parted by commas (default: all)", OPTION_TEXT, &list},
+        {"trials", "N", "of a run (400)", OPTION_INTEGER, &trials},
+        {"seeds", "N", "runs of each strategy on each space (50)", OPTION_INTEGER, &seeds},
+        {"seed", "N", "the first of them (1)", OPTION_INTEGER, &first_seed},
+        {"in-flight", "K", "candidates open at once (1)", OPTION_INTEGER, &in_flight},
+        {"jobs", "N", "processes (default: cores)", OPTION_INTEGER, &jobs},
+        {"visited", "FILE", "write the rows that each run visited: one space, one strategy",
+         OPTION_TEXT, &visited},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
+        {0},
+    };
+    int count = options_parse(verb, rows, argc, argv, 1, INT16_MAX);
+    if (count < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    struct simulating simulating = {.paths = argv};
+    if (trials < 1 || seeds < 1 || in_flight < 1 || jobs < 1 || trials > CELLS_MAX ||
+        seeds > CELLS_MAX || in_flight > CELLS_MAX || jobs > 1024) {
+        error_input(&error,
+                    "--trials, --seeds, --in-flight and --jobs: from 1 to %d will do, and "
+                    "1024 jobs",
+                    CELLS_MAX);
+        return error_report(&error);
+    }
+    simulating.simulation = (struct simulation){.seeds = (int)seeds,
+                                                .first_seed = (uint64_t)first_seed,
+                                                .trials = (int)trials,
+                                                .in_flight = (int)in_flight,
+                                                .jobs = (int)jobs};
+    int status = simulate(&simulating, count, list, visited, json, &error);
+    release(&simulating);
+    return status < 0 ? error_report(&error) : STATUS_DONE;
+}
+
+const struct verb verb_simulate = {
+    .name = "simulate",
+    .arguments = "SPACE... [options]",
+    .summary = "score strategies on spaces that somebody measured",
+    .help =
+        "A SPACE is a Kernel Tuner cache file or T4 results, plain or gzip. Each strategy "
+        "searches\n"
+        "it many times, from other seeds; genomes are looked up, nothing is compiled or run.\n\n"
+        "  area        mean over the first trials of optimum / best so far: 1 is the optimum at "
+        "once\n"
+        "  random      the area of drawing rows at random, exactly\n"
+        "  gain        (area - random) / (1 - random)\n"
+        "  within 1 %  runs that found a row within 1 % of the optimum, and the median of the "
+        "trials\n"
+        "              that it took\n"
+        "  trials/s    of one core's time\n\n"
+        "  evotile simulate tests/spaces/*.json.gz\n"
+        "  evotile simulate space.json.gz --strategy evolve,random --seeds 20 --in-flight 64\n",
+    .run = run,
+};

@@ -1,0 +1,183 @@
+#include "cmd/simulation.h"
+
+#include "base/process.h"
+#include "evolve/evolution.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STREAM = 1 };
+
+/* What the processes share: runs are taken in turn, and each fills its own part. */
+struct simulation_shared {
+    atomic_int next;
+    atomic_flag complained;
+    struct error error;           /* the first complaint */
+    struct simulation_run runs[]; /* then the rows of each, `trials` of them */
+};
+
+static int run_count(const struct simulation *simulation) {
+    return simulation->space_count * simulation->strategy_count * simulation->seeds;
+}
+
+static int run_index(const struct simulation *simulation, int space, int strategy, int seed) {
+    return (space * simulation->strategy_count + strategy) * simulation->seeds + seed;
+}
+
+static uint32_t *rows_of(const struct simulation *simulation, int run) {
+    uint32_t *rows = (uint32_t *)&simulation->shared->runs[run_count(simulation)];
+    return rows + (size_t)run * (size_t)simulation->trials;
+}
+
+static double processor_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- one run ---- */
+
+static struct evolution *begin(const struct simulation *simulation, int run, struct error *error) {
+    int seed = run % simulation->seeds;
+    int strategy = run / simulation->seeds % simulation->strategy_count;
+    int space = run / simulation->seeds / simulation->strategy_count;
+    struct evolution_settings settings = evolution_defaults();
+    snprintf(settings.strategy, sizeof settings.strategy, "%s", simulation->strategies[strategy]);
+    return evolution_new(simulation->spaces[space]->space, &settings,
+                         simulation->first_seed + (uint64_t)seed, STREAM, error);
+}
+
+static void answer(const struct recorded *recorded, struct evolution *evolution,
+                   const uint32_t *rows, int trial) {
+    uint32_t row = rows[trial];
+    evolution_tell(evolution, trial, &recorded->genomes[row], recorded->verdicts[row],
+                   recorded->times_us[row]);
+}
+
+static int replay(const struct simulation *simulation, int run, struct error *error) {
+    int space = run / simulation->seeds / simulation->strategy_count;
+    const struct recorded *recorded = simulation->spaces[space];
+    uint32_t *rows = rows_of(simulation, run);
+    double start = processor_seconds();
+    struct evolution *evolution = begin(simulation, run, error);
+    struct proposal proposal;
+    int asked = 0;
+    int told = 0;
+    if (evolution == NULL)
+        return -1;
+    while (told < simulation->trials) {
+        bool open = asked < simulation->trials && asked - told < simulation->in_flight &&
+                    evolution_ask(evolution, &proposal) == 1;
+        if (open) {
+            int64_t row = recorded_find(recorded, &proposal.genome);
+            if (row < 0)
+                BUG("a genome was proposed that is none of the rows");
+            rows[asked++] = (uint32_t)row;
+        } else if (told < asked)
+            answer(recorded, evolution, rows, told++);
+        else
+            break;
+    }
+    evolution_free(evolution);
+    simulation->shared->runs[run].visited = asked;
+    simulation->shared->runs[run].seconds = processor_seconds() - start;
+    return 0;
+}
+
+/* ---- all runs ---- */
+
+static int work(const struct simulation *simulation) {
+    struct simulation_shared *shared = simulation->shared;
+    struct error error = {0};
+    int run;
+    while ((run = atomic_fetch_add(&shared->next, 1)) < run_count(simulation))
+        if (replay(simulation, run, &error) < 0) {
+            if (!atomic_flag_test_and_set(&shared->complained))
+                shared->error = error;
+            return 1;
+        }
+    return 0;
+}
+
+static int share(struct simulation *simulation, struct error *error) {
+    size_t runs = (size_t)run_count(simulation);
+    simulation->shared_bytes = sizeof *simulation->shared + runs * sizeof(struct simulation_run) +
+                               runs * (size_t)simulation->trials * sizeof(uint32_t);
+    void *shared = mmap(NULL, simulation->shared_bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return error_set(error, "%zu runs of %d trials: %s: simulate fewer at once", runs,
+                         simulation->trials, strerror(errno));
+    simulation->shared = shared;
+    return 0;
+}
+
+/* What one run would complain of, all would: say it before any process starts. */
+static int check_strategies(const struct simulation *simulation, struct error *error) {
+    for (int strategy = 0; strategy < simulation->strategy_count; strategy++)
+        for (int space = 0; space < simulation->space_count; space++) {
+            struct evolution *evolution =
+                begin(simulation, run_index(simulation, space, strategy, 0), error);
+            if (evolution == NULL)
+                return -1;
+            evolution_free(evolution);
+        }
+    return 0;
+}
+
+int simulation_run(struct simulation *simulation, struct error *error) {
+    simulation->shared = NULL;
+    if (check_strategies(simulation, error) < 0 || share(simulation, error) < 0)
+        return -1;
+    int started = 0;
+    bool failed = false;
+    fflush(NULL);
+    while (started < simulation->jobs) {
+        pid_t child = fork();
+        if (child == 0) {
+            process_die_with_parent();
+            _exit(work(simulation));
+        }
+        if (child < 0)
+            break;
+        started++;
+    }
+    if (started == 0)
+        return error_set(error, "cannot start a process: %s", strerror(errno));
+    for (int status; wait(&status) > 0 || errno == EINTR;)
+        failed = failed || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    if (!failed)
+        return 0;
+    if (simulation->shared->error.kind == ERROR_NONE)
+        return error_set(error, "a simulating process died");
+    *error = simulation->shared->error;
+    return -1;
+}
+
+void simulation_release(struct simulation *simulation) {
+    if (simulation->shared != NULL)
+        munmap(simulation->shared, simulation->shared_bytes);
+    simulation->shared = NULL;
+}
+
+struct visits simulation_visits(const struct simulation *simulation, int space, int strategy,
+                                int seed) {
+    int run = run_index(simulation, space, strategy, seed);
+    return (struct visits){rows_of(simulation, run), simulation->shared->runs[run].visited};
+}
+
+double simulation_speed(const struct simulation *simulation, int space, int strategy) {
+    double seconds = 0;
+    double trials = 0;
+    for (int seed = 0; seed < simulation->seeds; seed++) {
+        int run = run_index(simulation, space, strategy, seed);
+        seconds += simulation->shared->runs[run].seconds;
+        trials += simulation->shared->runs[run].visited;
+    }
+    return trials / seconds;
+}

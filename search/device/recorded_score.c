@@ -1,0 +1,96 @@
+#include "device/recorded_score.h"
+
+#include "base/statistics.h"
+
+#include <math.h>
+
+/* Below this probability what remains adds nothing to a double. */
+static const double negligible = 1e-15;
+/* Within 1 % of the optimum. */
+static const double near_ratio = 1 / 1.01;
+
+static int descending(const void *a, const void *b) {
+    double first = *(const double *)a;
+    double second = *(const double *)b;
+    return (first < second) - (first > second);
+}
+
+static double *array(size_t count) {
+    double *made = calloc(count, sizeof *made);
+    if (!made)
+        BUG("out of memory");
+    return made;
+}
+
+static double mean(const double *values, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += values[i];
+    return sum / count;
+}
+
+void score_random_curve(const struct recorded *recorded, int trials, double *curve) {
+    int64_t count = recorded->row_count;
+    double *ratios = array((size_t)count);
+    for (int64_t i = 0; i < count; i++)
+        ratios[i] = recorded->best_us / recorded->times_us[i]; /* 0 for what failed */
+    qsort(ratios, (size_t)count, sizeof *ratios, descending);
+    for (int k = 1; k <= trials; k++) {
+        double expected = 0;
+        double none_yet = 1; /* the probability that no better row is among the k */
+        for (int64_t i = 0; i < count && none_yet >= negligible; i++) {
+            double hit = fmin(1, (double)k / (double)(count - i));
+            expected += none_yet * hit * ratios[i];
+            none_yet *= 1 - hit;
+        }
+        curve[k - 1] = expected;
+    }
+    free(ratios);
+}
+
+/* The ratios of one run; returns the first trial that came near the optimum, or trials + 1. */
+static int run_curve(const struct recorded *recorded, const struct visits *run, int trials,
+                     double *curve) {
+    double best_us = INFINITY;
+    int near = trials + 1;
+    for (int k = 0; k < trials; k++) {
+        if (k < run->count)
+            best_us = fmin(best_us, recorded->times_us[run->rows[k]]);
+        curve[k] = recorded->best_us / best_us;
+        if (near > trials && curve[k] >= near_ratio)
+            near = k + 1;
+    }
+    return near;
+}
+
+struct score score_runs(const struct recorded *recorded, const struct visits *runs, int run_count,
+                        int trials, const double *random_curve, double *curve) {
+    struct score score = {.random = mean(random_curve, trials)};
+    double *areas = array((size_t)run_count);
+    double *nears = array((size_t)run_count);
+    double *of_run = array((size_t)trials);
+    for (int k = 0; k < trials; k++)
+        curve[k] = 0;
+    for (int i = 0; i < run_count; i++) {
+        nears[i] = run_curve(recorded, &runs[i], trials, of_run);
+        areas[i] = mean(of_run, trials);
+        score.optimum_found += of_run[trials - 1] == 1;
+        score.near_found += nears[i] <= trials;
+        score.visited += runs[i].count < trials ? runs[i].count : trials;
+        for (int k = 0; k < trials; k++)
+            curve[k] += of_run[k] / run_count;
+    }
+    score.area = mean(areas, run_count);
+    score.area_median = statistics_median(areas, run_count);
+    score.gain = (score.area - score.random) / (1 - score.random);
+    score.optimum_found /= run_count;
+    score.near_found /= run_count;
+    score.visited /= run_count;
+    score.trials_to_near = statistics_median(nears, run_count);
+    if (score.trials_to_near > trials)
+        score.trials_to_near = NAN;
+    free(areas);
+    free(nears);
+    free(of_run);
+    return score;
+}

@@ -1,0 +1,42 @@
+/*
+ * recorded_score: how good a search was on a recorded space, from the rows that it visited. The
+ * measure, for `trials` = K of 400:
+ *
+ *   ratio(k)  optimum / the least time among the first k visits; 0 while none of them is valid; a
+ *             run that stopped early keeps its last
+ *   area      the mean of ratio(1) ... ratio(K), averaged over the runs
+ *   random    the area of drawing without replacement, exactly
+ *   gain      (area - random) / (1 - random): 0 is random search, 1 the optimum at the first trial
+ *
+ *     double *curve = calloc(trials, sizeof *curve);
+ *     score_random_curve(recorded, trials, curve);
+ *     struct score score = score_runs(recorded, runs, run_count, trials, curve, mean_curve);
+ *
+ * The visits of a run are all different: a search that asks twice must be filtered before.
+ */
+#ifndef EVOTILE_DEVICE_RECORDED_SCORE_H
+#define EVOTILE_DEVICE_RECORDED_SCORE_H
+
+#include "device/recorded.h"
+
+struct visits {
+    const uint32_t *rows;
+    int count;
+};
+
+struct score {
+    double area, area_median, random, gain;
+    double optimum_found;  /* share of the runs */
+    double near_found;     /* share that came within 1 % of the optimum */
+    double trials_to_near; /* the median over the runs; NAN: more than `trials` */
+    double visited;        /* mean over the runs */
+};
+
+/* The expected ratio(k) of k rows drawn without replacement, at curve[k - 1]. */
+void score_random_curve(const struct recorded *recorded, int trials, double *curve);
+
+/* Fills `curve` with the mean of the runs' ratios. */
+struct score score_runs(const struct recorded *recorded, const struct visits *runs, int run_count,
+                        int trials, const double *random_curve, double *curve);
+
+#endif
