@@ -144,7 +144,7 @@ static size_t room(size_t bytes) {
 
 /* The red zones. The back one starts right behind the last byte asked for. */
 static void paint(struct cuda_device *self, const struct allocation *allocation) {
-    if (allocation->mapped > 0 || allocation->idle)
+    if (allocation->mapped > 0)
         return;
     size_t whole = (allocation->bytes + 3) & ~(size_t)3;
     self->driver.cuMemsetD32Async(allocation->base, guard_word, GUARD_BYTES / 4, self->stream);
@@ -273,14 +273,18 @@ static bool is_intact(const unsigned char *zone, size_t bytes) {
            memcmp(zone, zone + sizeof guard_word, bytes - sizeof guard_word) == 0;
 }
 
-/* Reads every red zone back in one go and compares. */
-static enum verdict cuda_guards(struct device *device, char *reason) {
+static bool is_watched(const struct allocation *allocation, bool freed_too) {
+    return allocation->mapped == 0 && (freed_too || !allocation->idle);
+}
+
+/* Reads the red zones back in one go and compares. */
+static enum verdict cuda_guards(struct device *device, bool freed_too, char *reason) {
     struct cuda_device *self = cuda(device);
     for (int i = 0; i < self->allocation_count; i++) {
         const struct allocation *allocation = &self->allocations[i];
         char *to = (char *)self->guards + (size_t)2 * GUARD_BYTES * (size_t)i;
         size_t whole = allocation->bytes & ~(size_t)3;
-        if (allocation->mapped > 0 || allocation->idle)
+        if (!is_watched(allocation, freed_too))
             continue;
         self->driver.cuMemcpyDtoHAsync(to, allocation->base, GUARD_BYTES, self->stream);
         self->driver.cuMemcpyDtoHAsync(to + GUARD_BYTES, allocation->base + GUARD_BYTES + whole,
@@ -295,7 +299,7 @@ static enum verdict cuda_guards(struct device *device, char *reason) {
         const unsigned char *zone =
             (unsigned char *)self->guards + (size_t)2 * GUARD_BYTES * (size_t)i;
         size_t tail = self->allocations[i].bytes & 3; /* bytes of the tensor in its last word */
-        if (self->allocations[i].mapped > 0 || self->allocations[i].idle ||
+        if (!is_watched(&self->allocations[i], freed_too) ||
             (tail == 0 && is_intact(zone, 2 * GUARD_BYTES)))
             continue;
         for (size_t k = 0; k < (size_t)2 * GUARD_BYTES; k++) {
@@ -304,7 +308,9 @@ static enum verdict cuda_guards(struct device *device, char *reason) {
             bool front = k < GUARD_BYTES;
             snprintf(reason, REASON_SIZE, "wrote %zu bytes %s tensor %s",
                      front ? GUARD_BYTES - k : k - GUARD_BYTES - tail + 1,
-                     front ? "before" : "past the end of", self->allocations[i].name);
+                     front ? "before" : "past the end of",
+                     self->allocations[i].idle ? "that was there before"
+                                               : self->allocations[i].name);
             for (int k = 0; k < self->allocation_count; k++)
                 paint(self, &self->allocations[k]); /* what lives on must not condemn the next */
             return VERDICT_WROTE_OUTSIDE;

@@ -133,8 +133,9 @@ struct device_backend {
                   struct error *error);
 
     /* Whether anything was written beside the allocations since the last call: VERDICT_OK or
-       VERDICT_WROTE_OUTSIDE with a reason. NULL where every stray access is trapped anyway. */
-    enum verdict (*guards)(struct device *device, char *reason);
+       VERDICT_WROTE_OUTSIDE with a reason. `freed_too`: also beside what was freed and is kept for
+       another memory_new. NULL where every stray access is trapped anyway. */
+    enum verdict (*guards)(struct device *device, bool freed_too, char *reason);
 
     int (*module_load)(struct device *device, const struct device_image *image,
                        struct device_module **module, struct error *error);

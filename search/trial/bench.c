@@ -60,16 +60,25 @@ static int learn_answer(struct bench *bench, struct error *error) {
     return 0;
 }
 
-/* Whether our kernels still are what they were; if not, nothing that they said counts, and the
+/* Whether nothing was written where nothing of the candidate's was, and our kernels still are what
+   they were; if these are not, nothing that they said counts, and the
    process, which must not go on, is given up as with a lost context. */
 static int check_ourselves(struct bench *bench, struct trial_result *result, struct error *error) {
     static const char damaged[] =
         "after it ran, our own kernels answered otherwise than before: it "
         "wrote into memory that is not its own";
+    char reason[REASON_SIZE];
     uint64_t answer;
     enum verdict verdict = result->outcome.verdict;
     if (!is_exposed(bench) || verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT)
         return 0;
+    /* Looked at whatever the verdict: what is not found now would condemn the next candidate. */
+    enum verdict outside = bench->device->backend->guards(bench->device, true, reason);
+    if (verdict == VERDICT_OK && outside != VERDICT_OK) {
+        trial_gate(result, "self-test", false, 0, "%.150s", reason);
+        trial_end(result, outside, reason);
+        result->outcome.score_us = 0;
+    }
     if (bench_answer(bench, &answer, error) < 0)
         return -1;
     if (answer == bench->answer)

@@ -123,7 +123,7 @@ static int judge_outputs(const struct verify_case *one, const struct buffers *bu
 /* ---- one input ---- */
 
 static enum verdict look_at_guards(const struct verify_case *one, char *reason) {
-    return one->device->backend->guards != NULL ? one->device->backend->guards(one->device, reason)
+    return one->device->backend->guards != NULL ? one->device->backend->guards(one->device, false, reason)
                                                 : VERDICT_OK;
 }
 

@@ -288,6 +288,19 @@ static void a_bench_that_was_written_into_says_so(void **state) {
     trial_result_release(&result);
 }
 
+static void what_strays_into_freed_memory_is_seen_at_the_end(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    struct trial_result result;
+    it->strays = true;
+    scripted_try(it, &request, &result);
+    it->strays = false;
+    assert_int_equal(result.outcome.verdict, VERDICT_WROTE_OUTSIDE);
+    assert_non_null(strstr(result.outcome.reason, "freed"));
+    assert_true(result.outcome.score_us == 0);
+    trial_result_release(&result);
+}
+
 static void a_damaged_cache_costs_a_compilation(void **state) {
     struct scripted *it = *state;
     struct trial_request other = scripted_request(it, "THREADS=128");
@@ -335,6 +348,7 @@ int main(void) {
         cmocka_unit_test(a_champion_is_timed_in_several_placements),
         cmocka_unit_test(a_rival_is_compiled_once),
         cmocka_unit_test(a_bench_that_was_written_into_says_so),
+        cmocka_unit_test(what_strays_into_freed_memory_is_seen_at_the_end),
         cmocka_unit_test(a_damaged_cache_costs_a_compilation),
     };
     return cmocka_run_group_tests(tests, open_it, close_it);

@@ -45,6 +45,7 @@ struct scripted {
     int64_t trials;
     struct random random;
     const struct device_image *stale; /* what the cache gives for everything; NULL: it is empty */
+    bool strays;                      /* whether something was written beside freed memory */
     const char *damaged; /* a kernel of three tensors, the last of them wrong; NULL: none */
     double scatter;      /* of samples, relative */
     double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* a call */
@@ -109,10 +110,13 @@ static int scripted_memory_new(struct device *device, const char *name, size_t b
 
 /* All that is emulated is trapped, so there is nothing to look at; but the bench must think that
    there is. */
-static enum verdict scripted_guards(struct device *device, char *reason) {
-    (void)device, (void)reason;
+static enum verdict scripted_guards(struct device *device, bool freed_too, char *reason) {
+    (void)device;
     scripted->waits++;
-    return VERDICT_OK;
+    if (!freed_too || !scripted->strays)
+        return VERDICT_OK;
+    snprintf(reason, REASON_SIZE, "wrote 4 bytes beside what was freed");
+    return VERDICT_WROTE_OUTSIDE;
 }
 
 /* As a kernel of ours would run whose constants a candidate wrote over. */
