@@ -18,7 +18,8 @@ static void say_end(const struct session *session, int status) {
         log_info("finished: look with `evotile board %s`", run);
 }
 
-static int search(struct session *session) {
+/* `interrupted` is set when a signal ended it. */
+static int search(struct session *session, bool *interrupted) {
     struct error error = {0};
     int status = session_search(session, &error);
     if (status < 0) {
@@ -26,6 +27,7 @@ static int search(struct session *session) {
         session_close(session);
         return error_report(&error);
     }
+    *interrupted = status == 1;
     say_end(session, status);
     session_close(session);
     return STATUS_DONE;
@@ -51,6 +53,28 @@ static int default_run_dir(const char *config_path, char run_dir[PATH_SIZE], str
                      config_path);
 }
 
+enum { CONFIGS_MAX = 100 };
+
+/* Takes the config over. */
+static int run_one(const char *config_path, struct config *config, const char *out,
+                   const struct session_settings *settings, bool *interrupted) {
+    struct error error = {0};
+    struct session session;
+    char run_dir[PATH_SIZE];
+    if (out != NULL)
+        snprintf(run_dir, sizeof run_dir, "%s", out);
+    else if (default_run_dir(config_path, run_dir, &error) < 0) {
+        config_free(config);
+        return error_report(&error);
+    }
+    if (session_create(&session, run_dir, config, settings, &error) < 0) {
+        session_close(&session);
+        return error_report(&error);
+    }
+    log_info("searching on %s; results go to %s", pool_device(session.pool)->name, run_dir);
+    return search(&session, interrupted);
+}
+
 static int run(const struct verb *verb, int argc, char **argv) {
     struct session_settings settings = {.seed = -1, .compile_workers = -1};
     const char *out = NULL;
@@ -58,6 +82,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const struct option_row rows[] = {
         {"trials", "N", "stop after N trials", OPTION_INTEGER, &settings.trials},
         {"time", "T", "stop after T: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION, &settings.seconds},
+        {"patience", "N", "stop after N trials without a gain of 1 %", OPTION_INTEGER,
+         &settings.patience},
+        {"target", "US", "stop at this latency, in microseconds", OPTION_NUMBER,
+         &settings.target_us},
         {"seed", "N", "begin the random numbers from N", OPTION_INTEGER, &settings.seed},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT, &settings.device},
         {"out", "DIR", "the run folder (default: results/NAME of the config)", OPTION_TEXT, &out},
@@ -67,27 +95,34 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"verbose", NULL, "a line a trial", OPTION_FLAG, &settings.verbose},
         {0},
     };
-    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+    int count = options_parse(verb, rows, argc, argv, 1, CONFIGS_MAX);
+    if (count < 0)
         return STATUS_USAGE;
     struct error error = {0};
-    struct session session;
-    char run_dir[PATH_SIZE];
+    struct config *configs[CONFIGS_MAX] = {NULL};
+    int status = STATUS_DONE;
     signal(SIGPIPE, SIG_IGN);
-    struct config *config = config_load(argv[0], templates, &error);
-    if (config == NULL)
-        return error_report(&error);
-    if (out != NULL)
-        snprintf(run_dir, sizeof run_dir, "%s", out);
-    else if (default_run_dir(argv[0], run_dir, &error) < 0) {
-        config_free(config);
-        return error_report(&error);
-    }
-    if (session_create(&session, run_dir, config, &settings, &error) < 0) {
-        session_close(&session);
+    if (count > 1 && out != NULL)
+        status = error_input(&error, "--out names the folder of one run: leave it out for several");
+    /* All are read before the first begins: a mistake in the last shows now, not in the morning. */
+    for (int i = 0; i < count && status == 0; i++)
+        if ((configs[i] = config_load(argv[i], templates, &error)) == NULL)
+            status = -1;
+    if (status < 0) {
+        for (int i = 0; i < count; i++)
+            config_free(configs[i]);
         return error_report(&error);
     }
-    log_info("searching on %s; results go to %s", pool_device(session.pool)->name, run_dir);
-    return search(&session);
+    bool interrupted = false;
+    for (int i = 0; i < count; i++) {
+        if (interrupted) {
+            config_free(configs[i]);
+            continue;
+        }
+        int ended = run_one(argv[i], configs[i], out, &settings, &interrupted);
+        status = status == STATUS_DONE ? ended : status;
+    }
+    return status;
 }
 
 static int resume(const struct verb *verb, int argc, char **argv) {
@@ -96,6 +131,10 @@ static int resume(const struct verb *verb, int argc, char **argv) {
         {"trials", "N", "stop after N trials in all", OPTION_INTEGER, &settings.trials},
         {"time", "T", "stop after T in all: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION,
          &settings.seconds},
+        {"patience", "N", "stop after N trials without a gain of 1 %", OPTION_INTEGER,
+         &settings.patience},
+        {"target", "US", "stop at this latency, in microseconds", OPTION_NUMBER,
+         &settings.target_us},
         {"device", "SPEC", "the same kind of device elsewhere: cuda:1", OPTION_TEXT,
          &settings.device},
         {"compile-workers", "N", "compiling processes (default: one less than cores)",
@@ -113,29 +152,37 @@ static int resume(const struct verb *verb, int argc, char **argv) {
         return error_report(&error);
     }
     if (session_is_finished(&session)) {
-        log_info("%s is finished: %" PRId64 " trials; --trials or --time gives it more", argv[0],
-                 session.told);
+        log_info("%s is finished: %" PRId64
+                 " trials; --trials, --time, --patience or --target gives it more",
+                 argv[0], session.told);
         session_close(&session);
         return STATUS_DONE;
     }
     log_info("going on with %s after %" PRId64 " trials", argv[0], session.told);
-    return search(&session);
+    return search(&session, &(bool){false});
 }
 
 const struct verb verb_run = {
     .name = "run",
-    .arguments = "CONFIG [options]",
+    .arguments = "CONFIG... [options]",
     .summary = "search for the best kernel",
     .help =
         "Breeds genomes of the config's template, compiles, checks and times each, and stores "
         "every "
-        "trial\nin a run folder. It ends when the budget is spent or every valid genome has been "
-        "tried. ^C (or\nSIGTERM) finishes what is in flight and stops; `evotile resume` goes on "
-        "from there, also after a\nkill. A second ^C stops at once: what was in flight is then "
-        "done "
-        "again on resume.\n\n"
+        "trial\nin a run folder. It ends when the budget is spent, every goal has reached its "
+        "target "
+        "or stopped\ngaining, or every valid genome has been tried. ^C (or SIGTERM) finishes what "
+        "is "
+        "in flight and stops;\n`evotile resume` goes on from there, also after a kill. A second ^C "
+        "stops at once: what was in\nflight is then done again on resume.\n\n"
+        "Several configs run one after the other, each with the budget given and in its own "
+        "folder; "
+        "all are\nread before the first begins, and one that fails does not keep the next from "
+        "running.\n\n"
         "  evotile run configs/demo.json\n"
-        "  evotile run configs/demo.json --time 8h --device cuda:0 --out results/night\n",
+        "  evotile run configs/demo.json --time 8h --device cuda:0 --out results/night\n"
+        "  evotile run configs/demo.json --patience 2000 --target 6.5\n"
+        "  evotile run configs/a.json configs/b.json --time 4h\n",
     .run = run,
 };
 

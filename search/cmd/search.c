@@ -25,18 +25,50 @@ static double elapsed(const struct session *session) {
     return session->seconds_before + clock_seconds() - session->begun;
 }
 
+/* Less than this is no gain: between two trials, figures scatter as much. */
+static const double least_gain = 0.01;
+
+void session_note_gain(struct session *session, int goal, bool again) {
+    const struct member *champion = evolution_champion(session->evolutions[goal]);
+    double was_us = session->gains[goal].score_us;
+    session->gains[goal].told += !again;
+    if (champion == NULL ||
+        (!again && was_us > 0 && champion->score_us > (1 - least_gain) * was_us))
+        return;
+    session->gains[goal].score_us = champion->score_us;
+    if (!again)
+        session->gains[goal].told_at = session->gains[goal].told;
+}
+
+/* Whether the goal has had enough by itself, whatever is left for the run. */
+static bool goal_is_done(const struct session *session, int goal) {
+    const struct config *config = session->config;
+    const struct member *champion = evolution_champion(session->evolutions[goal]);
+    int64_t since = session->gains[goal].told - session->gains[goal].told_at;
+    return (config->patience > 0 && since >= config->patience) ||
+           (config->target_us > 0 && champion != NULL && champion->score_us <= config->target_us);
+}
+
+static bool any_goal_left(const struct session *session) {
+    for (int g = 0; g < session->goal_count; g++)
+        if (!goal_is_done(session, g))
+            return true;
+    return false;
+}
+
 static bool budget_left(const struct session *session) {
     const struct config *config = session->config;
-    return (config->trials == 0 || session->asked < config->trials) &&
+    return any_goal_left(session) && (config->trials == 0 || session->asked < config->trials) &&
            (config->seconds == 0 || elapsed(session) < config->seconds);
 }
 
-/* The goal that has been asked least; -1 when every space is exhausted. */
+/* The goal that has been asked least; -1 when every space is exhausted or every goal done. */
 static int next_goal(const struct session *session, const bool *exhausted) {
     int best = -1;
     for (int g = 0; g < session->goal_count; g++)
-        if (!exhausted[g] && (best < 0 || evolution_seen_count(session->evolutions[g]) <
-                                              evolution_seen_count(session->evolutions[best])))
+        if (!exhausted[g] && !goal_is_done(session, g) &&
+            (best < 0 || evolution_seen_count(session->evolutions[g]) <
+                             evolution_seen_count(session->evolutions[best])))
             best = g;
     return best;
 }
@@ -187,6 +219,7 @@ static int tell(struct session *session, const struct trial_result *result, stru
         return -1;
     evolution_tell(session->evolutions[result->goal], result->number, &result->genome,
                    result->outcome.verdict, result->outcome.score_us);
+    session_note_gain(session, result->goal, false);
     session->told++;
     if (session->settings.verbose)
         say_trial(session, result);

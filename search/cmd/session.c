@@ -5,155 +5,14 @@
 #include "trial/wire.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <math.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef EVOTILE_VERSION
 #define EVOTILE_VERSION "unknown"
 #endif
 
-enum { STRATEGY_STREAM = 1, WORKERS_PATIENCE_S = 30 };
-
-/* ---- the run folder ---- */
-
-/* The name of a template's folder, however it was written: "a/b/", "." */
-static int template_name(const char *folder, char name[PATH_SIZE], struct error *error) {
-    char whole[PATH_SIZE];
-    if (realpath(folder, whole) == NULL)
-        return error_input(error, "cannot read the template %s: %s", folder, strerror(errno));
-    snprintf(name, PATH_SIZE, "%s", path_name(whole));
-    return 0;
-}
-
-static int copy_template(const char *from, const char *name, const char *run_dir,
-                         struct error *error) {
-    char to[PATH_SIZE];
-    char library[PATH_SIZE];
-    if (path_join(to, run_dir, "template", error) < 0 || path_make_folder(to, error) < 0 ||
-        path_join(to, to, name, error) < 0 || path_copy_tree(from, to, error) < 0 ||
-        path_join(library, from, "../lib", error) < 0)
-        return -1;
-    if (!path_is_dir(library))
-        return 0;
-    return path_join(to, run_dir, "template/lib", error) < 0 ? -1
-                                                             : path_copy_tree(library, to, error);
-}
-
-/* The one folder below template/ that is a template: lib/ may lie beside it. */
-static int find_template(char folder[PATH_SIZE], const char *run_dir, struct error *error) {
-    char parent[PATH_SIZE];
-    char file[PATH_SIZE];
-    char **names;
-    int count;
-    if (path_join(parent, run_dir, "template", error) < 0 ||
-        path_list(parent, &names, &count, error) < 0)
-        return -1;
-    int result = 1;
-    for (int i = 0; i < count && result == 1; i++)
-        if (path_join(folder, parent, names[i], error) < 0 ||
-            path_join(file, folder, "template.json", error) < 0)
-            result = -1;
-        else if (path_exists(file))
-            result = 0;
-    path_list_free(names, count);
-    return result == 1 ? error_set(error, "%s holds no template: restore it from a copy", parent)
-                       : result;
-}
-
-int session_files(const char *run_dir, char config_path[PATH_SIZE], char template_folder[PATH_SIZE],
-                  struct error *error) {
-    if (path_join(config_path, run_dir, "config.json", error) < 0)
-        return -1;
-    if (!path_is_dir(run_dir))
-        return error_input(error, "there is no run %s: `evotile run CONFIG` makes one", run_dir);
-    if (!path_exists(config_path))
-        return error_input(error, "%s is no run folder: it has no config.json", run_dir);
-    return find_template(template_folder, run_dir, error);
-}
-
-struct config *session_config(struct store *store) {
-    struct error error = {0};
-    char path[PATH_SIZE];
-    char folder[PATH_SIZE];
-    char *text = NULL;
-    struct config *config = NULL;
-    if (session_files(store_run_dir(store), path, folder, &error) == 0 &&
-        store_meta_get(store, "config", &text, &error) > 0)
-        config = config_from_text(path, text, folder, &error);
-    if (config == NULL)
-        log_warn("cases are numbered, in the order of the config: %s",
-                 *error.text != '\0' ? error.text : "the run has kept none");
-    free(text);
-    return config;
-}
-
-/* The lock is held by every process that has inherited the descriptor: by us and by our workers.
-   When it can be taken, the last worker of an earlier session has gone, and nobody times beside us.
- */
-static int lock_workers(struct session *session, struct error *error) {
-    char path[PATH_SIZE];
-    double start = clock_seconds();
-    bool said = false;
-    if (path_join(path, session->run_dir, "workers.lock", error) < 0)
-        return -1;
-    session->workers_lock = open(path, O_RDWR | O_CREAT, 0666);
-    if (session->workers_lock < 0)
-        return error_set(error, "cannot write %s: %s", path, strerror(errno));
-    while (flock(session->workers_lock, LOCK_EX | LOCK_NB) < 0) {
-        if (errno != EWOULDBLOCK)
-            return 0; /* a file system without locks */
-        if (clock_seconds() - start > WORKERS_PATIENCE_S)
-            return error_set(error, "workers of an earlier session of %s still run: end them first",
-                             session->run_dir);
-        if (!said)
-            log_info("waiting for the workers of an earlier session to end");
-        said = true;
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    }
-    return 0;
-}
-
-/* A folder without a run but with our lock file is what a run that was killed as it began left.
-   Without either, files of our names are somebody else's. */
-static int check_folder(const char *run_dir, struct error *error) {
-    static const char *const names[] = {"run.db", "workers.lock", "config.json", "template"};
-    char path[PATH_SIZE];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (path_join(path, run_dir, names[i], error) < 0)
-            return -1;
-        if (!path_exists(path))
-            continue;
-        return i < 2 ? 0
-                     : error_input(error,
-                                   "a run in %s would overwrite %s: --out names another folder",
-                                   run_dir, path);
-    }
-    return 0;
-}
-
-static int refuse_run(const char *run_dir, struct error *error) {
-    int present = store_present(run_dir, error);
-    if (present > 0)
-        error_input(error,
-                    "%s holds a run already: `evotile resume %s` goes on with it, --out names "
-                    "another folder",
-                    run_dir, run_dir);
-    return present == 0 ? 0 : -1;
-}
-
-/* Makes the folder and takes the lock on it, so that a second run into it writes nothing. */
-static int claim_folder(struct session *session, const char *run_dir, struct error *error) {
-    char path[PATH_SIZE];
-    if (check_folder(run_dir, error) < 0 || refuse_run(run_dir, error) < 0 ||
-        path_make_folder(run_dir, error) < 0 || lock_workers(session, error) < 0 ||
-        refuse_run(run_dir, error) < 0) /* it may have begun while we waited */
-        return -1;
-    return path_join(path, run_dir, "template", error) < 0 ? -1 : path_remove_tree(path, error);
-}
+enum { STRATEGY_STREAM = 1 };
 
 /* ---- starting ---- */
 
@@ -217,22 +76,36 @@ static void apply_settings(struct session *session) {
         config->trials = session->settings.trials;
     if (session->settings.seconds > 0)
         config->seconds = session->settings.seconds;
+    if (session->settings.patience > 0)
+        config->patience = session->settings.patience;
+    if (session->settings.target_us > 0)
+        config->target_us = session->settings.target_us;
     if (session->settings.seed >= 0)
         config->seed = (uint64_t)session->settings.seed;
+}
+
+/* What the command line may give anew, as the store has it. */
+enum { BUDGET_COUNT = 4 };
+static const char *const budget_names[BUDGET_COUNT] = {"trials", "seconds", "patience",
+                                                       "target_us"};
+
+static void print_budget(const struct config *config, char texts[BUDGET_COUNT][32]) {
+    snprintf(texts[0], 32, "%lld", (long long)config->trials);
+    snprintf(texts[1], 32, "%.17g", config->seconds);
+    snprintf(texts[2], 32, "%lld", (long long)config->patience);
+    snprintf(texts[3], 32, "%.17g", config->target_us);
 }
 
 static int create_store(struct session *session, struct error *error) {
     const struct config *config = session->config;
     const struct device_info *device = pool_device(session->pool);
     char seed[24];
-    char trials[24];
-    char seconds[32];
+    char budget[BUDGET_COUNT][32];
     char hash[HASH_TEXT_SIZE];
     char names[CASES_MAX][CASE_NAME_SIZE];
     const char *goals[CASES_MAX];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)config->seed);
-    snprintf(trials, sizeof trials, "%lld", (long long)config->trials);
-    snprintf(seconds, sizeof seconds, "%.17g", config->seconds);
+    print_budget(config, budget);
     for (int g = 0; g < session->goal_count; g++) {
         config_goal_name(config, g, names[g]);
         goals[g] = names[g];
@@ -246,8 +119,10 @@ static int create_store(struct session *session, struct error *error) {
         {"template_folder", config->template_folder},
         {"objective", config->objective == OBJECTIVE_JOINT ? "joint" : "per_case"},
         {"seed", seed},
-        {"trials", trials},
-        {"seconds", seconds},
+        {budget_names[0], budget[0]},
+        {budget_names[1], budget[1]},
+        {budget_names[2], budget[2]},
+        {budget_names[3], budget[3]},
         {"device", device->spec},
         {"device_name", device->name},
         {"device_info", device_line},
@@ -266,10 +141,10 @@ static int fill_folder(struct session *session, const char *run_dir, struct erro
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
     char name[PATH_SIZE];
-    if (template_name(config->template_folder, name, error) < 0 ||
+    if (session_template_name(config->template_folder, name, error) < 0 ||
         path_join(config_path, run_dir, "config.json", error) < 0 ||
         path_write_file(config_path, config->text, strlen(config->text), error) < 0 ||
-        copy_template(config->template_folder, name, run_dir, error) < 0 ||
+        session_copy_template(config->template_folder, name, run_dir, error) < 0 ||
         session_files(run_dir, config_path, template_folder, error) < 0 ||
         start_workers(session, config_path, template_folder, config->device, error) < 0 ||
         start_evolutions(session, pool_device(session->pool), error) < 0)
@@ -295,7 +170,8 @@ int session_create(struct session *session, const char *run_dir, struct config *
     snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
     apply_settings(session);
     bool made = !path_exists(run_dir);
-    if (claim_folder(session, run_dir, error) < 0 || fill_folder(session, run_dir, error) < 0) {
+    if (session_claim_folder(session, run_dir, error) < 0 ||
+        fill_folder(session, run_dir, error) < 0) {
         struct error ignored;
         name_users_config(session, error);
         if (made)
@@ -319,11 +195,13 @@ static int replay_event(void *context, const struct store_event *event, struct e
     if (event->again) {
         evolution_tell_again(evolution, trial->number, &genome, trial->outcome->verdict,
                              trial->outcome->score_us);
+        session_note_gain(session, trial->goal, true);
         return 0;
     }
     if (event->told) {
         evolution_tell(evolution, trial->number, &genome, trial->outcome->verdict,
                        trial->outcome->score_us);
+        session_note_gain(session, trial->goal, false);
         session->told++;
         return 0;
     }
@@ -389,6 +267,7 @@ static int read_meta_number(struct session *session, const char *name, double *n
 /* What the command line of `run` overrode in the config, then what this one's does. */
 static int restore_settings(struct session *session, struct error *error) {
     double trials = (double)session->config->trials;
+    double patience = (double)session->config->patience;
     char *seed;
     char *device;
     if (store_meta_get(session->store, "seed", &seed, error) < 0)
@@ -404,25 +283,29 @@ static int restore_settings(struct session *session, struct error *error) {
     free(seed);
     free(device);
     if (read_meta_number(session, "trials", &trials, error) < 0 ||
-        read_meta_number(session, "seconds", &session->config->seconds, error) < 0)
+        read_meta_number(session, "seconds", &session->config->seconds, error) < 0 ||
+        read_meta_number(session, "patience", &patience, error) < 0 ||
+        read_meta_number(session, "target_us", &session->config->target_us, error) < 0)
         return -1;
     session->config->trials = (int64_t)trials;
+    session->config->patience = (int64_t)patience;
     apply_settings(session);
     return 0;
 }
 
 /* Where the budget was given anew, the next resume has it too. */
 static int keep_budget(struct session *session, struct error *error) {
-    char trials[24];
-    char seconds[32];
-    if (session->settings.trials == 0 && session->settings.seconds == 0)
+    const struct session_settings *settings = &session->settings;
+    char texts[BUDGET_COUNT][32];
+    if (settings->trials == 0 && settings->seconds == 0 && settings->patience == 0 &&
+        settings->target_us == 0)
         return 0;
-    snprintf(trials, sizeof trials, "%lld", (long long)session->config->trials);
-    snprintf(seconds, sizeof seconds, "%.17g", session->config->seconds);
-    if (store_begin(session->store, error) < 0 ||
-        store_meta_set(session->store, "trials", trials, error) < 0 ||
-        store_meta_set(session->store, "seconds", seconds, error) < 0)
+    print_budget(session->config, texts);
+    if (store_begin(session->store, error) < 0)
         return -1;
+    for (int i = 0; i < BUDGET_COUNT; i++)
+        if (store_meta_set(session->store, budget_names[i], texts[i], error) < 0)
+            return -1;
     return store_commit(session->store, error);
 }
 
@@ -499,7 +382,7 @@ int session_resume(struct session *session, const char *run_dir,
     session->begun = clock_seconds();
     if (session_is_finished(session)) /* then nobody is waited for, and nothing started */
         return 0;
-    if (lock_workers(session, error) < 0 ||
+    if (session_lock_workers(session, error) < 0 ||
         start_workers(session, config_path, template_folder, session->config->device, error) < 0 ||
         check_device(session, error) < 0)
         return -1;

@@ -21,6 +21,8 @@ struct session_settings {
     const char *device;      /* NULL: the config's */
     int64_t trials;          /* 0: the config's */
     double seconds;          /* 0: the config's */
+    int64_t patience;        /* 0: the config's */
+    double target_us;        /* 0: the config's */
     int64_t seed;            /* -1: the config's */
     int64_t compile_workers; /* -1: as many as there are cores for */
     bool verbose;            /* a line a trial */
@@ -50,6 +52,11 @@ struct session {
         int64_t inspected; /* the last that went through compute-sanitizer */
         int crowned;       /* in this session */
     } champions[CASES_MAX];
+    struct {
+        int64_t told;    /* trials of the goal */
+        int64_t told_at; /* as it last gained 1 % */
+        double score_us; /* its champion's then, or since it was timed again; 0: none yet */
+    } gains[CASES_MAX];
 };
 
 /* The run's own files: config.json and the template's folder of an existing run. */
@@ -71,6 +78,9 @@ int session_resume(struct session *session, const char *run_dir,
 /* One hash of all goals' searches: equal states, equal digests. */
 struct hash session_digest(const struct session *session);
 
+/* Keeps `gains` after each tell, and each telling again, of a goal: what a resumed run repeats. */
+void session_note_gain(struct session *session, int goal, bool again);
+
 /* Whether the budget is spent or the space exhausted, so that a search would start nothing. */
 bool session_is_finished(const struct session *session);
 
@@ -90,6 +100,18 @@ void session_inspect_all(struct session *session);
 int session_retime(struct session *session, struct error *error);
 
 void session_close(struct session *session);
+
+/* ---- folder.c, for session.c ---- */
+
+/* The name of a template's folder, however it was written: "a/b/", "." */
+int session_template_name(const char *folder, char name[PATH_SIZE], struct error *error);
+/* The template's folder and the library beside it, into the run's. */
+int session_copy_template(const char *from, const char *name, const char *run_dir,
+                          struct error *error);
+/* Waits until the workers of an earlier session have gone: nobody times beside us. */
+int session_lock_workers(struct session *session, struct error *error);
+/* Makes the folder and takes the lock on it, so that a second run into it writes nothing. */
+int session_claim_folder(struct session *session, const char *run_dir, struct error *error);
 
 /* ---- search.c, for the session's other files ---- */
 

@@ -241,7 +241,7 @@ static int read_genes(struct config *config, const struct json *root, struct err
 }
 
 static int read_budget(struct config *config, const struct json *root, struct error *error) {
-    static const char *const keys[] = {"trials", "time", NULL};
+    static const char *const keys[] = {"trials", "time", "patience", "target_us", NULL};
     struct json budget;
     struct json value;
     const char *text;
@@ -254,6 +254,18 @@ static int read_budget(struct config *config, const struct json *root, struct er
             return -1;
         if (config->trials < 1)
             return json_error(&value, error, "must be at least 1");
+    }
+    if (json_find(&budget, "patience", &value)) {
+        if (json_integer(&value, &config->patience, error) < 0)
+            return -1;
+        if (config->patience < 1)
+            return json_error(&value, error, "must be at least 1");
+    }
+    if (json_find(&budget, "target_us", &value)) {
+        if (json_number(&value, &config->target_us, error) < 0)
+            return -1;
+        if (!(config->target_us > 0))
+            return json_error(&value, error, "must be more than 0");
     }
     if (json_find(&budget, "time", &value)) {
         if (json_string(&value, &text, error) < 0)

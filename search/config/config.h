@@ -52,8 +52,10 @@ struct config {
     struct narrowing narrowings[GENES_MAX];
     char device[64]; /* auto */
     uint64_t seed;
-    int64_t trials; /* 0: no limit */
-    double seconds; /* 0: no limit */
+    int64_t trials;   /* 0: no limit */
+    double seconds;   /* 0: no limit */
+    int64_t patience; /* a goal ends after so many trials without a gain of 1 %; 0: never */
+    double target_us; /* a goal ends when its champion's score is no more; 0: never */
     char strategy[32];
     int population, initial;
     double exploration;

@@ -3,8 +3,8 @@
 tell rnu
 tell help rnu
 tell run
-tell run a.json b.json
 tell run a.json --trails 5
 tell run a.json --trials many
 tell run a.json --time soon
 tell board
+tell board a b

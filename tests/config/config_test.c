@@ -72,7 +72,7 @@ static void every_key(void **state) {
         "\"cases\": [{ \"ROWS\": 2, \"COLS\": 3 }, { \"ROWS\": 2, \"COLS\": 3, \"F32\": 1 }],\n"
         "\"genes\": { \"THREADS\": [64, 128] }, \"limits\": { \"smem_bytes\": 2048,\n"
         "  \"limited_range\": false }, \"held_out\": [{ \"ROWS\": 5, \"COLS\": 7 }],\n"
-        "\"budget\": { \"trials\": 7, \"time\": \"1h30m\" },\n"
+        "\"budget\": { \"trials\": 7, \"time\": \"1h30m\", \"patience\": 9, \"target_us\": 2.5 },\n"
         "\"search\": { \"strategy\": \"random\", \"population\": 2, \"initial\": 3,\n"
         "  \"exploration\": 0.5, \"sanitize_every\": 9 },\n"
         "\"timing\": { \"input_sets\": 1, \"launches\": 2, \"samples\": 3, \"race_samples\": 4,\n"
@@ -103,6 +103,8 @@ static void every_key(void **state) {
     assert_true(config->timing.race_margin == 0.5);
     assert_true(config->timing.warmup_ms == 6);
     assert_int_equal(config->timing.inputs, 7);
+    assert_int_equal(config->patience, 9);
+    assert_true(config->target_us == 2.5);
     assert_true(config->seed == INT64_MAX);
     assert_string_equal(config->device, "cuda:3");
     config_free(config);
@@ -160,6 +162,9 @@ static void mistakes(void **state) {
          "c.json:2: limits.smem_bytes: must lie between 1024 and 1048576"},
         {WITH("\"limits\": []"), "c.json:2: limits: must be an object: { ... }"},
         {WITH("\"budget\": { \"trials\": 0 }"), "c.json:2: budget.trials: must be at least 1"},
+        {WITH("\"budget\": { \"patience\": 0 }"), "c.json:2: budget.patience: must be at least 1"},
+        {WITH("\"budget\": { \"target_us\": 0 }"),
+         "c.json:2: budget.target_us: must be more than 0"},
         {WITH("\"budget\": { \"time\": \"soon\" }"),
          "c.json:2: budget.time: must be a duration: 90s, 15m, 8h or hh:mm:ss"},
         {WITH("\"budget\": { \"time\": 60 }"),

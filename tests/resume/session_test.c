@@ -170,6 +170,81 @@ static void the_seed_decides_the_start(void **state) {
     tiny_remove(&places[1].tiny);
 }
 
+/* ---- budgets ---- */
+
+enum { PATIENCE = 15, IN_FLIGHT_MOST = 64 };
+
+/* When each goal last gained 1 %, from the stored events alone. */
+struct patience {
+    int64_t told[CASES_MAX], told_at[CASES_MAX];
+    double gained_us[CASES_MAX];
+};
+
+static int count_gain(void *context, const struct store_event *event, struct error *error) {
+    struct patience *it = context;
+    const struct outcome *outcome = event->trial.outcome;
+    int goal = event->trial.goal;
+    (void)error;
+    if (!event->told)
+        return 0;
+    it->told[goal]++;
+    if (outcome->verdict != VERDICT_OK ||
+        (it->gained_us[goal] > 0 && outcome->score_us > 0.99 * it->gained_us[goal]))
+        return 0;
+    it->gained_us[goal] = outcome->score_us;
+    it->told_at[goal] = it->told[goal];
+    return 0;
+}
+
+static void a_goal_without_gains_ends(void **state) {
+    (void)state;
+    struct place place;
+    struct error error = {0};
+    struct patience it = {0};
+    char said[PATH_SIZE];
+    make_place(&place, "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"
+                       "  \"objective\": \"per_case\", " TINY_GENES ",\n"
+                       "  \"search\": {\"initial\": 12, \"population\": 8},\n"
+                       "  \"budget\": {\"patience\": 15, \"trials\": 900},\n"
+                       "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40},\n"
+                       "             {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}] }");
+    const char *const arguments[] = {"--out", place.run_dir, NULL};
+    run_to_end(&place.tiny, "run", place.tiny.config, arguments, 0);
+    inspect(&inspection);
+    assert_in_range(inspection.told, 2 * PATIENCE, 899);
+    struct store *store = store_open(place.run_dir, STORE_READ, &error);
+    assert_int_equal(store_events(store, 0, count_gain, &it, &error), 0);
+    store_close(store);
+    for (int g = 0; g < 2; g++) /* what was in flight as it ended is told as well */
+        assert_in_range(it.told[g] - it.told_at[g], PATIENCE, PATIENCE + IN_FLIGHT_MOST);
+    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
+    expect_said(said, "is finished");
+    inspect_finished(inspection.told);
+    tiny_remove(&place.tiny);
+}
+
+static void a_target_that_is_reached_ends_the_run(void **state) {
+    (void)state;
+    struct place place;
+    char said[PATH_SIZE], trials[24];
+    make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
+    const char *const arguments[] = {"--out", place.run_dir, "--target", "1000", NULL};
+    run_to_end(&place.tiny, "run", place.tiny.config, arguments, 0);
+    inspect(&inspection);
+    assert_in_range(inspection.told, 1, IN_FLIGHT_MOST);
+    int64_t told = inspection.told;
+    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
+    expect_said(said, "is finished");
+    /* Out of reach: what is left is the number of trials; kept for the next resume. */
+    snprintf(trials, sizeof trials, "%lld", (long long)told + 4);
+    const char *const more[] = {"--target", "0.001", "--trials", trials, NULL};
+    run_to_end(&place.tiny, "resume", place.run_dir, more, 0);
+    inspect_finished(told + 4);
+    run_to_end(&place.tiny, "resume", place.run_dir, NULL, 0);
+    inspect_finished(told + 4);
+    tiny_remove(&place.tiny);
+}
+
 /* ---- interruptions ---- */
 
 static void a_signal_finishes_what_is_in_flight(void **state) {
@@ -430,6 +505,8 @@ int main(void) {
         cmocka_unit_test(an_exhausted_space_ends_the_run),
         cmocka_unit_test(a_finished_run_starts_nothing),
         cmocka_unit_test(the_seed_decides_the_start),
+        cmocka_unit_test(a_goal_without_gains_ends),
+        cmocka_unit_test(a_target_that_is_reached_ends_the_run),
         cmocka_unit_test(a_signal_finishes_what_is_in_flight),
         cmocka_unit_test(a_second_signal_stops_at_once),
         cmocka_unit_test(a_run_belongs_to_one_process),
