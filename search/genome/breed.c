@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "genome/plan.h"
 
 enum { ATTEMPTS = 16, REPAIR_STEPS = 24, MUTATIONS_MAX = 3 };
 
@@ -119,12 +120,14 @@ bool breed_repair(const struct space *space, struct random *random, struct genom
     genome_canonicalise(genome, space);
     uint32_t culprits;
     int failures = space_failures(space, genome, &culprits);
-    for (int i = 0; i < REPAIR_STEPS && failures > 0; i++) {
+    /* Among rows no step leads nearer to a valid genome: one must do. */
+    int steps = space->plan->table ? 1 : REPAIR_STEPS;
+    for (int i = 0; i < steps && failures > 0; i++) {
         /* Where no culprit can change, a condition holds it down: any gene may be the way out. */
         if (repair_step(space, random, genome, culprits) < 0 &&
             repair_step(space, random, genome, UINT32_MAX) < 0)
             return false;
         failures = space_failures(space, genome, &culprits);
     }
-    return failures == 0;
+    return failures == 0 || space_nearest(space, random, genome);
 }

@@ -33,8 +33,9 @@ bool breed_cross_block(const struct space *space, struct random *random,
                        struct genome *child);
 
 /* Makes a genome, canonical or not, valid by changing few genes: at each of at most 24 steps the
-   change of one gene that leaves the fewest failures, among the genes that the failures depend on.
-   Returns whether it succeeded; if not, the genome is canonical, but not valid. */
+   change of one gene that leaves the fewest failures, among the genes that the failures depend on;
+   where that does not suffice, by space_nearest. Returns whether it succeeded; if not, the genome
+   is canonical, but not valid. */
 bool breed_repair(const struct space *space, struct random *random, struct genome *genome);
 
 #endif

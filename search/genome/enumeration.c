@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "genome/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -85,14 +86,20 @@ double space_raw_count(const struct space *space) {
     return product;
 }
 
-/* Counts within so many steps, unless that was done before. */
+/* Searches with so many steps, unless a search with as many was done before. */
 static void survey(const struct space *space, uint64_t steps) {
     struct plan *plan = space->plan;
     if (plan->whole || (plan->diagram && plan->steps >= steps))
         return;
     diagram_free(plan->diagram);
-    plan->diagram = diagram_of_space(space, steps, &plan->whole);
     plan->steps = steps;
+    plan->diagram = diagram_of_space(space, &plan->steps, &plan->whole);
+}
+
+/* Whether a short search finds all: the same whoever searched longer before. */
+static bool is_small(const struct space *space) {
+    survey(space, SAMPLE_STEPS);
+    return space->plan->whole && space->plan->steps <= SAMPLE_STEPS;
 }
 
 bool space_count(const struct space *space, uint64_t steps, uint64_t *count) {
@@ -106,7 +113,7 @@ bool space_rank(const struct space *space, const struct genome *genome, uint64_t
 }
 
 bool space_nearest(const struct space *space, struct random *random, struct genome *genome) {
-    if (!space->plan->whole || diagram_count(space->plan->diagram) == 0)
+    if (!is_small(space) || diagram_count(space->plan->diagram) == 0)
         return false;
     diagram_nearest(space->plan->diagram, random_below(random, 2), genome);
     return true;
@@ -158,13 +165,57 @@ static bool draw_found(const struct space *space, struct random *random, struct 
 }
 
 bool space_sample(const struct space *space, struct random *random, struct genome *genome) {
-    survey(space, SAMPLE_STEPS);
-    if (!space->plan->whole) {
+    if (!is_small(space)) {
         if (draw_valid(space, random, genome))
             return true;
         survey(space, SAMPLE_STEPS_MAX);
     }
     return draw_found(space, random, genome);
+}
+
+/* The number of leaves that a walk down a search tree at random stands for: the product of the
+   numbers of branches that it chose among. Its mean is the number of leaves. */
+static double probe(const struct space *space, struct random *random) {
+    struct bench bench;
+    double leaves = 1;
+    bench_init(&bench, space);
+    if (!bench_level_holds(&bench, space, -1))
+        return 0;
+    for (int level = 0; level < space->gene_count; level++) {
+        int gene = space->plan->order[level];
+        const struct gene *of = &space->genes[gene];
+        int good[DOMAIN_MAX];
+        int count = 0;
+        bool active = bench_active(&bench, space, gene);
+        for (int value = 0; value < of->count; value++) {
+            if (!active && value != of->default_index)
+                continue;
+            bench_set(&bench, space, gene, value);
+            if (bench_level_holds(&bench, space, level))
+                good[count++] = value;
+        }
+        if (count == 0)
+            return 0;
+        leaves *= count;
+        bench_set(&bench, space, gene, good[random_below(random, (uint64_t)count)]);
+        bench_level_holds(&bench, space, level); /* derived quantities follow */
+    }
+    return leaves;
+}
+
+double space_estimate(const struct space *space, int probes, double *deviation) {
+    struct random random;
+    double sum = 0;
+    double squares = 0;
+    random_seed(&random, 0, 0);
+    for (int i = 0; i < probes; i++) {
+        double leaves = probe(space, &random);
+        sum += leaves;
+        squares += leaves * leaves;
+    }
+    double mean = sum / probes;
+    *deviation = sqrt(fmax(0, squares / probes - mean * mean) / (probes - 1));
+    return mean;
 }
 
 /* The constraint that fails for most raw genomes. */

@@ -43,7 +43,7 @@ struct plan {
     uint32_t when_genes[GENES_MAX]; /* what each gene's condition depends on */
     bool table; /* sealed from rows: the diagram is what is valid, and there is no check */
     /* The valid genomes, once they were needed: all of them, or (not whole) those that were found
-       in as many steps. */
+       in as many steps. When whole, so many it took. */
     struct diagram *diagram;
     bool whole;
     uint64_t steps;
@@ -58,8 +58,9 @@ struct bench {
 struct plan *plan_new(const struct space *space, struct error *error);
 void plan_free(struct plan *plan);
 
-/* The valid genomes that at most so many steps find, and whether these are all. */
-struct diagram *diagram_of_space(const struct space *space, uint64_t steps, bool *whole);
+/* The valid genomes that at most `*steps` steps find, and whether these are all: then `*steps` is
+   how many it took. */
+struct diagram *diagram_of_space(const struct space *space, uint64_t *steps, bool *whole);
 
 /* Makes exactly these rows valid: for a plan without checks. */
 void plan_set_rows(const struct space *space, const struct genome *rows, size_t count);

@@ -160,9 +160,14 @@ const char *space_value_text(const struct space *space, int gene, int index, cha
 double space_raw_count(const struct space *space);
 
 /* Counts the valid genomes; at most `steps` partial genomes are tried (0: no limit). Returns true
-   if `count` is exact, false if it is only a lower bound. 10^7 steps take about a second; equal
+   if `count` is exact, false if it is only a lower bound. 10^7 steps take some seconds; equal
    subtrees are tried once, so that independent genes cost nothing. */
 bool space_count(const struct space *space, uint64_t steps, uint64_t *count);
+
+/* Estimates the number of valid genomes where they are too many to count, from so many walks down
+   the search tree (two at least), with the standard deviation of the estimate. Source: Knuth,
+   "Estimating the Efficiency of Backtrack Programs", 1975. Not for a space sealed from rows. */
+double space_estimate(const struct space *space, int probes, double *deviation);
 
 /* The place of a valid genome among all, counted from 0 in the order of the walk below, and the
    genome of a place. Only for spaces that are counted exactly by now (space_count): false if this
@@ -172,7 +177,7 @@ bool space_at(const struct space *space, uint64_t rank, struct genome *genome);
 
 /* Makes a genome valid: gene by gene it keeps the value, or where no valid genome has that beside
    those before it, takes the next one up or down that has (which of the two at equal distance, is
-   drawn). Only for spaces that are counted exactly, and not empty: else false. */
+   drawn). Only for spaces that 10^6 steps count, and not empty: else false. */
 bool space_nearest(const struct space *space, struct random *random, struct genome *genome);
 
 /* Walks over the valid genomes, each once, in an order that is the same whenever the space is. A
@@ -187,8 +192,7 @@ void space_cursor_free(struct space_cursor *cursor);
    on first need, and a draw is one number below the count. Where 10^6 steps do not count them, it
    draws raw genomes and rejects what is not valid, 4096 times at most; then counts on to 2 * 10^7
    steps and draws among those found, so that a call always ends; a space that needs more is sampled
-   unevenly. What is drawn depends on the space and on `random` alone. Not for two threads at once.
- */
+   unevenly, unless it was counted exactly before. Not for two threads at once. */
 bool space_sample(const struct space *space, struct random *random, struct genome *genome);
 
 /* Whether no genome is valid, or none could be found within the limits of space_sample. If so and

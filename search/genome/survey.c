@@ -128,12 +128,12 @@ static struct diagram *new_diagram(const struct space *space) {
     return diagram_new(space->gene_count, space->plan->order, domains);
 }
 
-struct diagram *diagram_of_space(const struct space *space, uint64_t steps, bool *whole) {
+struct diagram *diagram_of_space(const struct space *space, uint64_t *steps, bool *whole) {
     struct survey *survey = calloc(1, sizeof *survey);
     if (!survey)
         BUG("out of memory");
     survey->space = space;
-    survey->limit = steps;
+    survey->limit = *steps;
     survey->diagram = new_diagram(space);
     find_what_matters(survey);
     make_memos(survey);
@@ -142,6 +142,8 @@ struct diagram *diagram_of_space(const struct space *space, uint64_t steps, bool
         diagram_set_root(survey->diagram, find_below(survey, 0));
     struct diagram *diagram = survey->diagram;
     *whole = !survey->cut && diagram_count(diagram) < UINT64_MAX;
+    if (*whole)
+        *steps = survey->steps;
     free(survey->memos);
     free(survey);
     return diagram;
