@@ -6,6 +6,7 @@
 #include "config/config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* What the verb works on. Templates are loaded a goal, for the environments of their spaces differ;
@@ -124,6 +125,23 @@ static void show_constraints(struct view *view) {
     show(view, table, "Constraints", "constraints");
 }
 
+/* Adds how many genomes are valid: counted, or estimated where they are too many. */
+static void add_valid(const struct space *space, bool exact, uint64_t counted,
+                      struct table *table) {
+    enum { PROBES = 10000 };
+    double valid = (double)counted;
+    double deviation = 0;
+    char text[48];
+    snprintf(text, sizeof text, "%" PRIu64, counted);
+    if (!exact) {
+        valid = fmax(valid, space_estimate(space, PROBES, &deviation));
+        snprintf(text, sizeof text, "about %.2g (+- %.2g)", valid, deviation);
+    }
+    table_cell(table, cJSON_CreateNumber(valid), text);
+    table_cell(table, cJSON_CreateBool(exact), exact ? "yes" : "no");
+    table_cell(table, cJSON_CreateNumber(deviation), "");
+}
+
 /* Counts a goal's genomes into the table; -1 where there is none. */
 static int count_goal(const struct view *view, int goal, uint64_t limit, struct table *table,
                       struct error *error) {
@@ -142,9 +160,7 @@ static int count_goal(const struct view *view, int goal, uint64_t limit, struct 
     table_integer(table, count);
     snprintf(text, sizeof text, "%.15g", raw);
     table_cell(table, cJSON_CreateNumber(raw), text);
-    snprintf(text, sizeof text, "%s%" PRIu64, exact ? "" : "at least ", valid);
-    table_cell(table, cJSON_CreateNumber((double)valid), text);
-    table_cell(table, cJSON_CreateBool(exact), exact ? "yes" : "no");
+    add_valid(space, exact, valid, table);
     struct problem why = {0};
     if (!exact || valid > 0)
         return 0;
@@ -163,11 +179,12 @@ static int show_space(struct view *view, uint64_t limit, struct error *error) {
         {.name = "genomes", .heading = "genomes", .right = true},
         {.name = "valid", .heading = "valid", .right = true},
         {.name = "valid_is_exact"},
+        {.name = "valid_deviation"},
     };
     show_genes(view);
     show_derived(view);
     show_constraints(view);
-    struct table *table = table_new(columns, 6);
+    struct table *table = table_new(columns, 7);
     int status = 0;
     for (int goal = view->first_goal; goal <= view->last_goal; goal++)
         if (count_goal(view, goal, limit, table, error) < 0)
@@ -389,7 +406,7 @@ static int space_run(const struct verb *verb, int argc, char **argv) {
     const char *device = NULL;
     const char *templates = NULL;
     int64_t goal = -1;
-    int64_t limit = 10000000;
+    int64_t limit = 100000000;
     const struct option_row rows[] = {
         {"genome", "TEXT", "say whether this genome is valid, and what it launches", OPTION_TEXT,
          &text},
@@ -399,8 +416,8 @@ static int space_run(const struct verb *verb, int argc, char **argv) {
         {"templates", "DIR", "where to look for the template's folder first", OPTION_TEXT,
          &templates},
         {"count-limit", "N",
-         "partial genomes to try when counting, after which \"at least\" is said; 0: all "
-         "(10000000, about a second)",
+         "partial genomes to try when counting, after which the number is estimated; 0: all "
+         "(100000000)",
          OPTION_INTEGER, &limit},
         {"json", NULL, "as JSON", OPTION_FLAG, &json},
         {0},

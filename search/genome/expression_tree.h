@@ -1,7 +1,7 @@
 /*
- * expression_tree: what expression.c builds and expression_print.c prints; for these two alone. A
- * tree of nodes in one array, children before their parents. Every operator has at most three
- * operands: min(a, b, c) is min(min(a, b), c).
+ * expression_tree: what expression.c builds, expression_print.c prints and survey.c takes
+ * apart; for these alone. A tree of nodes in one array, children before their parents. Every
+ * operator has at most three operands: min(a, b, c) is min(min(a, b), c).
  */
 #ifndef EVOTILE_GENOME_EXPRESSION_TREE_H
 #define EVOTILE_GENOME_EXPRESSION_TREE_H

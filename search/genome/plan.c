@@ -172,8 +172,6 @@ struct plan *plan_new(const struct space *space, struct error *error) {
     for (int i = 0; i < space->constraint_count; i++)
         add_check(plan, space, space->constraints[i].expression, i, -1, &of_constraint[i]);
     order_genes(plan, space, of_when);
-    for (int i = 0; i < space->gene_count; i++)
-        plan->when_genes[i] = of_when[i].genes;
     place_checks(plan, space);
     return plan;
 }

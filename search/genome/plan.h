@@ -40,7 +40,6 @@ struct plan {
     /* The checks of level l are by_level[level_start[l + 1] .. level_start[l + 2]). */
     uint8_t by_level[CHECKS_MAX];
     int level_start[GENES_MAX + 2];
-    uint32_t when_genes[GENES_MAX]; /* what each gene's condition depends on */
     bool table; /* sealed from rows: the diagram is what is valid, and there is no check */
     /* The valid genomes, once they were needed: all of them, or (not whole) those that were found
        in as many steps. When whole, so many it took. */

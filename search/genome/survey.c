@@ -1,85 +1,183 @@
 /* How diagrams come about: from the checks of a space, or from rows. */
 #include "base/error.h"
+#include "genome/expression_tree.h"
 #include "genome/plan.h"
 
 #include <string.h>
 
+enum { MEMOS_MAX = 1 << 22 }; /* 400 MiB at most, and that only while a table grows */
+
 /* ---- From checks ---- */
 
-/* What lies below a place in the search, found before: equal places are searched once. */
+/* What the levels to come see of the genes before them: the value of a subexpression that these
+   decide, as large as there is, in each environment that can tell. Places in the search at which
+   all such values are equal have equal subtrees, as G0=2,G1=6 and G0=3,G1=4 under G0 * G1 * G2
+   <= 99. */
+struct term {
+    const struct expression *expression;
+    int node;
+    const struct check *check; /* NULL: of a condition, or the same in all environments */
+};
+
+/* What lies below a place, found before: equal places are searched once. */
 struct memo {
-    struct genome place; /* the genes that the levels to come depend on; 0 for others */
-    int level;           /* -1: a free cell */
+    struct hash place;
     uint32_t node;
+    bool used;
 };
 
 struct survey {
     const struct space *space;
     struct diagram *diagram;
     struct bench bench;
-    struct genome genome;
     uint64_t steps, limit;
-    bool cut;                    /* the steps ran out */
-    uint32_t matters[GENES_MAX]; /* by level: the genes placed before it that matter from it on */
-    bool shared[GENES_MAX];      /* by level: not all that were placed before it matter */
+    bool cut;                  /* the steps ran out */
+    struct term *terms;        /* by level, in the order of the levels */
+    int term_count, term_room; /* in all */
+    int first_term[GENES_MAX + 1];
+    int64_t *values; /* room for those of one level */
     struct memo *memos;
     size_t memo_count, memo_size;
 };
 
-static void find_what_matters(struct survey *survey) {
-    const struct plan *plan = survey->space->plan;
-    uint32_t placed = 0;
-    for (int level = 0; level < survey->space->gene_count; level++) {
-        uint32_t read = 0;
-        for (int later = level; later < survey->space->gene_count; later++)
-            read |= plan->when_genes[plan->order[later]];
-        for (int i = 0; i < plan->check_count; i++)
-            if (plan->checks[i].level >= level)
-                read |= plan->checks[i].genes;
-        survey->matters[level] = placed & read;
-        survey->shared[level] = survey->matters[level] != placed;
-        placed |= UINT32_C(1) << plan->order[level];
+/* ---- what a place is ---- */
+
+static void add_term(struct survey *survey, struct term term) {
+    if (survey->term_count == survey->term_room) {
+        survey->term_room = 2 * survey->term_room + 64;
+        survey->terms = realloc(survey->terms, (size_t)survey->term_room * sizeof *survey->terms);
+        if (!survey->terms)
+            BUG("out of memory");
     }
+    survey->terms[survey->term_count++] = term;
 }
 
-static struct memo *memo_of(const struct survey *survey, const struct genome *place, int level) {
-    size_t at = (genome_hash(place).low + (uint64_t)level) & (survey->memo_size - 1);
-    for (; survey->memos[at].level >= 0; at = (at + 1) & (survey->memo_size - 1))
-        if (survey->memos[at].level == level && genome_equal(&survey->memos[at].place, place))
-            break;
+/* How much of a subexpression is decided. */
+enum extent { CONSTANT, DECIDED, OPEN };
+
+static enum extent extent_of(const struct expression *expression, int index,
+                             const struct slots *constant, const struct slots *decided) {
+    const struct node *node = &expression->nodes[index];
+    enum extent extent = CONSTANT;
+    if (node->op == OP_SLOT)
+        return slots_has(constant, (int)node->number)  ? CONSTANT
+               : slots_has(decided, (int)node->number) ? DECIDED
+                                                       : OPEN;
+    for (int i = 0; i < 3 && node->operands[i] >= 0; i++) {
+        enum extent of = extent_of(expression, node->operands[i], constant, decided);
+        extent = of > extent ? of : extent;
+    }
+    return extent;
+}
+
+static void add_terms(struct survey *survey, struct term whole, const struct slots *constant,
+                      const struct slots *decided) {
+    const struct node *node = &whole.expression->nodes[whole.node];
+    enum extent extent = extent_of(whole.expression, whole.node, constant, decided);
+    if (extent == DECIDED)
+        add_term(survey, whole);
+    if (extent != OPEN)
+        return;
+    for (int i = 0; i < 3 && node->operands[i] >= 0; i++)
+        add_terms(survey, (struct term){whole.expression, node->operands[i], whole.check}, constant,
+                  decided);
+}
+
+static void find_terms(struct survey *survey) {
+    const struct space *space = survey->space;
+    const struct plan *plan = space->plan;
+    struct slots constant = {0};
+    struct slots decided = {0};
+    int most = 1;
+    for (int i = 0; i < space->dimension_count; i++)
+        slots_add(&constant, space->dimensions[i]);
+    for (int level = 0; level < space->gene_count; level++) {
+        survey->first_term[level] = survey->term_count;
+        for (int i = 0; i < plan->check_count; i++) {
+            const struct check *check = &plan->checks[i];
+            if (check->level < level && check->slot >= 0)
+                slots_add(check->level < 0 ? &constant : &decided, check->slot);
+        }
+        for (int i = 0; i < plan->check_count; i++)
+            if (plan->checks[i].level >= level)
+                add_terms(survey,
+                          (struct term){plan->checks[i].expression,
+                                        plan->checks[i].expression->root, &plan->checks[i]},
+                          &constant, &decided);
+        for (int later = level; later < space->gene_count; later++) {
+            const struct expression *when = space->genes[plan->order[later]].when;
+            if (when)
+                add_terms(survey, (struct term){when, when->root, NULL}, &constant, &decided);
+        }
+        int values = 1;
+        for (int i = survey->first_term[level]; i < survey->term_count; i++)
+            values += 2 * (survey->terms[i].check ? survey->terms[i].check->first_count : 1);
+        most = values > most ? values : most;
+        slots_add(&decided, space->genes[plan->order[level]].slot);
+    }
+    survey->first_term[space->gene_count] = survey->term_count;
+    survey->values = malloc((size_t)most * sizeof *survey->values);
+    if (!survey->values)
+        BUG("out of memory");
+}
+
+/* Adds the term's value. That it has none is a value too, told from the number by what follows. */
+static int add_value(const struct survey *survey, const struct term *term, int environment,
+                     int count) {
+    struct fault fault;
+    int64_t value = INT64_MIN;
+    bool is_number = expression_value(term->expression, term->node, NULL,
+                                      survey->bench.values[environment], &value, &fault);
+    survey->values[count++] = is_number ? value : INT64_MIN;
+    if (survey->values[count - 1] == INT64_MIN)
+        survey->values[count++] = is_number;
+    return count;
+}
+
+static struct hash place_of(const struct survey *survey, int level) {
+    int count = 0;
+    survey->values[count++] = level;
+    for (int i = survey->first_term[level]; i < survey->first_term[level + 1]; i++) {
+        const struct term *term = &survey->terms[i];
+        int environments = term->check ? term->check->first_count : 1;
+        for (int e = 0; e < environments; e++)
+            count = add_value(survey, term, term->check ? term->check->firsts[e] : 0, count);
+    }
+    return hash_bytes(survey->values, (size_t)count * sizeof *survey->values);
+}
+
+/* ---- what was found ---- */
+
+static struct memo *memo_of(const struct survey *survey, struct hash place) {
+    size_t at = place.low & (survey->memo_size - 1);
+    while (survey->memos[at].used && !hash_equal(survey->memos[at].place, place))
+        at = (at + 1) & (survey->memo_size - 1);
     return &survey->memos[at];
 }
 
-static void make_memos(struct survey *survey) {
+static void grow_memos(struct survey *survey) {
     struct memo *old = survey->memos;
     size_t old_size = survey->memo_size;
     survey->memo_size = old_size ? 4 * old_size : 256;
-    survey->memos = malloc(survey->memo_size * sizeof *survey->memos);
+    survey->memos = calloc(survey->memo_size, sizeof *survey->memos);
     if (!survey->memos)
         BUG("out of memory");
-    for (size_t i = 0; i < survey->memo_size; i++)
-        survey->memos[i].level = -1;
     for (size_t i = 0; i < old_size; i++)
-        if (old[i].level >= 0)
-            *memo_of(survey, &old[i].place, old[i].level) = old[i];
+        if (old[i].used)
+            *memo_of(survey, old[i].place) = old[i];
     free(old);
 }
 
-static void remember(struct survey *survey, const struct genome *place, int level, uint32_t node) {
+static void remember(struct survey *survey, struct hash place, uint32_t node) {
+    if (survey->memo_count == MEMOS_MAX)
+        return;
     if (2 * (survey->memo_count + 1) > survey->memo_size)
-        make_memos(survey);
-    *memo_of(survey, place, level) = (struct memo){*place, level, node};
+        grow_memos(survey);
+    *memo_of(survey, place) = (struct memo){place, node, true};
     survey->memo_count++;
 }
 
-static struct genome place_of(const struct survey *survey, int level) {
-    struct genome place = {0};
-    for (uint32_t genes = survey->matters[level]; genes; genes &= genes - 1) {
-        int gene = __builtin_ctz(genes);
-        place.value[gene] = survey->genome.value[gene];
-    }
-    return place;
-}
+/* ---- the search ---- */
 
 static uint32_t find_below(struct survey *survey, int level);
 
@@ -98,7 +196,6 @@ static uint32_t search_below(struct survey *survey, int level) {
             continue;
         }
         survey->steps++;
-        survey->genome.value[index] = (uint8_t)value;
         bench_set(&survey->bench, space, index, value);
         if (bench_level_holds(&survey->bench, space, level))
             children[value] = find_below(survey, level + 1);
@@ -109,15 +206,13 @@ static uint32_t search_below(struct survey *survey, int level) {
 static uint32_t find_below(struct survey *survey, int level) {
     if (level == survey->space->gene_count)
         return DIAGRAM_END;
-    if (!survey->shared[level])
-        return search_below(survey, level);
-    struct genome place = place_of(survey, level);
-    const struct memo *memo = memo_of(survey, &place, level);
-    if (memo->level >= 0)
+    struct hash place = place_of(survey, level);
+    const struct memo *memo = memo_of(survey, place);
+    if (memo->used)
         return memo->node;
     uint32_t node = search_below(survey, level);
     if (!survey->cut) /* else it is not all that lies below */
-        remember(survey, &place, level, node);
+        remember(survey, place, node);
     return node;
 }
 
@@ -135,8 +230,8 @@ struct diagram *diagram_of_space(const struct space *space, uint64_t *steps, boo
     survey->space = space;
     survey->limit = *steps;
     survey->diagram = new_diagram(space);
-    find_what_matters(survey);
-    make_memos(survey);
+    find_terms(survey);
+    grow_memos(survey);
     bench_init(&survey->bench, space);
     if (bench_level_holds(&survey->bench, space, -1))
         diagram_set_root(survey->diagram, find_below(survey, 0));
@@ -144,6 +239,8 @@ struct diagram *diagram_of_space(const struct space *space, uint64_t *steps, boo
     *whole = !survey->cut && diagram_count(diagram) < UINT64_MAX;
     if (*whole)
         *steps = survey->steps;
+    free(survey->terms);
+    free(survey->values);
     free(survey->memos);
     free(survey);
     return diagram;

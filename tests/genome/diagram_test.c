@@ -185,6 +185,39 @@ static void rare_genomes_take_few_steps(void **state) {
     space_free(space);
 }
 
+/* What ties all genes together is still counted by what has come of it so far. */
+static void counts_by_what_is_left_to_decide(void **state) {
+    (void)state;
+    enum { GENES = 9, VALUES = 10, LIMIT = 150000 };
+    struct space *space = space_new();
+    struct error error = {0};
+    int64_t values[VALUES] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    char name[8];
+    for (int i = 0; i < GENES; i++) {
+        snprintf(name, sizeof name, "G%d", i);
+        space_add_integers(space, name, "", values, VALUES, 0, NULL, &error);
+    }
+    space_add_constraint(space, "G0*G1*G2*G3*G4*G5*G6*G7*G8 <= 150000", "", &error);
+    assert_int_equal(space_seal(space, &error), 0);
+    /* How many ways lead to each product. */
+    uint64_t *ways = calloc(LIMIT + 1, sizeof *ways), count, expected = 0;
+    ways[1] = 1;
+    for (int i = 0; i < GENES; i++) {
+        uint64_t *next = calloc(LIMIT + 1, sizeof *next);
+        for (int product = 1; product <= LIMIT; product++)
+            for (int value = 1; value <= VALUES && product * value <= LIMIT; value++)
+                next[product * value] += ways[product];
+        free(ways);
+        ways = next;
+    }
+    for (int product = 1; product <= LIMIT; product++)
+        expected += ways[product];
+    free(ways);
+    assert_true(space_count(space, 100000, &count));
+    assert_true(count == expected);
+    space_free(space);
+}
+
 /* Over many spaces the estimates lie where their deviations say. */
 static void estimates_are_honest(void **state) {
     (void)state;
@@ -228,9 +261,13 @@ static void equal_subtrees_are_one_node(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_are_places),     cmocka_unit_test(rows_are_the_space),
-        cmocka_unit_test(nearest_is_near),      cmocka_unit_test(rare_genomes_take_few_steps),
-        cmocka_unit_test(estimates_are_honest), cmocka_unit_test(equal_subtrees_are_one_node),
+        cmocka_unit_test(ranks_are_places),
+        cmocka_unit_test(rows_are_the_space),
+        cmocka_unit_test(nearest_is_near),
+        cmocka_unit_test(rare_genomes_take_few_steps),
+        cmocka_unit_test(counts_by_what_is_left_to_decide),
+        cmocka_unit_test(estimates_are_honest),
+        cmocka_unit_test(equal_subtrees_are_one_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
