@@ -1,0 +1,127 @@
+/* Sets of tensors: what is filled, what was changed since, who may write to it. On the emulated
+   device no candidate gets as far as changing an input, so that sums are tested here. */
+#include "trial/judged.h"
+
+enum { SETS = 2, A = 0, B = 1, C = 2 };
+
+static struct judged judged;
+static struct plan plan;
+static struct buffers buffers;
+
+static int make(void **state) {
+    (void)state;
+    struct error error = {0};
+    judged_open(&judged, "emulated:sm_89");
+    judged_load(&judged, "tests/templates/scaled_add", "{\"ROWS\":6,\"COLS\":40}");
+    const struct genome genome = genome_default(judged.template->space);
+    must(template_plan(judged.template, &genome, 0, &plan, &error), &error);
+    must(buffers_make(&buffers, judged.judge, judged.device, judged.template, &plan, SETS, &error),
+         &error);
+    return 0;
+}
+
+static int release(void **state) {
+    (void)state;
+    buffers_release(&buffers);
+    judged_close(&judged);
+    return 0;
+}
+
+static void fill(int set, uint64_t seed) {
+    struct error error = {0};
+    must(buffers_fill(&buffers, set, seed, &error), &error);
+}
+
+static bool changed(int set) {
+    struct error error = {0};
+    int status = buffers_changed(&buffers, set, &error);
+    must(status < 0 ? -1 : 0, &error);
+    return status == 1;
+}
+
+static void take(int set, int tensor, char *to) {
+    struct error error = {0};
+    must(judged.device->backend->read(judged.device, buffers.tensors[set][tensor], to,
+                                      (size_t)plan.tensors[tensor].bytes, &error),
+         &error);
+}
+
+static void give(int set, int tensor, const char *from) {
+    struct error error = {0};
+    must(judged.device->backend->write(judged.device, buffers.tensors[set][tensor], from,
+                                       (size_t)plan.tensors[tensor].bytes, &error),
+         &error);
+}
+
+static void any_byte_of_an_input_counts(void **state) {
+    (void)state;
+    char bytes[6 * 40 * 4];
+    fill(0, 1);
+    fill(1, 2);
+    for (size_t i = 0; i < sizeof bytes; i += 37) {
+        take(0, B, bytes);
+        bytes[i] ^= 4;
+        give(0, B, bytes);
+        assert_true(changed(0));
+        assert_false(changed(1));
+        bytes[i] ^= 4;
+        give(0, B, bytes);
+        assert_false(changed(0));
+    }
+    memset(bytes, 1, sizeof bytes);
+    give(0, C, bytes); /* an output */
+    assert_false(changed(0));
+}
+
+static void inputs_that_change_places_count(void **state) {
+    (void)state;
+    char a[6 * 40 * 4];
+    char b[6 * 40 * 4];
+    fill(0, 3);
+    take(0, A, a);
+    take(0, B, b);
+    assert_memory_not_equal(a, b, sizeof a);
+    give(0, A, b);
+    give(0, B, a);
+    assert_true(changed(0));
+}
+
+static void seeds_decide_what_is_filled(void **state) {
+    (void)state;
+    char first[6 * 40 * 4];
+    char second[6 * 40 * 4];
+    fill(0, 5);
+    fill(1, 5);
+    take(0, A, first);
+    take(1, A, second);
+    assert_memory_equal(first, second, sizeof first);
+    assert_int_equal(buffers.inputs[0], buffers.inputs[1]);
+    fill(1, 6);
+    take(1, A, second);
+    assert_memory_not_equal(first, second, sizeof first);
+    assert_int_not_equal(buffers.inputs[0], buffers.inputs[1]);
+}
+
+static void the_host_may_write_to_what_is_protected(void **state) {
+    (void)state;
+    struct error error = {0};
+    char bytes[6 * 40 * 4] = {0};
+    fill(0, 7);
+    assert_int_equal(buffers_protect(&buffers, 0, true, &error), 1);
+    assert_true(buffers.read_only);
+    give(0, A, bytes);
+    assert_true(changed(0));
+    assert_int_equal(buffers_protect(&buffers, 0, false, &error), 1);
+    fill(0, 8); /* a kernel writes, and may */
+    assert_false(changed(0));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_byte_of_an_input_counts),
+        cmocka_unit_test(inputs_that_change_places_count),
+        cmocka_unit_test(seeds_decide_what_is_filled),
+        cmocka_unit_test(the_host_may_write_to_what_is_protected),
+    };
+    return cmocka_run_group_tests(tests, make, release);
+}
