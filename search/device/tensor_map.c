@@ -1,8 +1,8 @@
 #include "device/tensor_map.h"
 
-/* A row of the box must lie within the pattern's width. */
+/* A row of the box fills the pattern's width. The driver takes a narrower one too, but then the
+   rows are not packed, which nobody wants. 0: any. */
 static const int64_t swizzle_spans[SWIZZLE_COUNT] = {
-    [SWIZZLE_NONE] = INT64_MAX,
     [SWIZZLE_32B] = 32,
     [SWIZZLE_64B] = 64,
     [SWIZZLE_128B] = 128,
@@ -38,9 +38,10 @@ int tensor_map_check(const struct tensor_map *map, struct error *error) {
                            "the box's last extent is %lld bytes, which must be a multiple "
                            "of 16",
                            (long long)row_bytes);
-    if (map->swizzle >= SWIZZLE_COUNT || row_bytes > swizzle_spans[map->swizzle])
-        return error_input(
-            error, "the box's last extent is %lld bytes, more than the swizzle's %lld",
-            (long long)row_bytes, (long long)swizzle_spans[map->swizzle % SWIZZLE_COUNT]);
+    int64_t span = map->swizzle < SWIZZLE_COUNT ? swizzle_spans[map->swizzle] : -1;
+    if (span != 0 && row_bytes != span)
+        return error_input(error,
+                           "the box's last extent is %lld bytes, which must be the swizzle's %lld",
+                           (long long)row_bytes, (long long)span);
     return 0;
 }

@@ -10,8 +10,8 @@
 #include "lib/wgmma.cuh"
 
 // All warps of a warpgroup together: from here on each thread has `count` registers (a multiple of
-// 8, 24 to 256); more wait until others gave theirs back. Needs a launch bound, and the kernel's
-// own count to be known (__launch_bounds__).
+// 8, 24 to 256); more wait until others gave theirs back. Ignored by the compiler unless it knows
+// what the kernel begins with: __launch_bounds__(threads, 1).
 template <int count> DEVICE void set_registers_up() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(count));
 }

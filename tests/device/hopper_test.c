@@ -1,39 +1,76 @@
-/* Hopper's instructions by way of templates/lib/hopper.cuh: all of them compile. */
-/* cmocka wants these before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* Hopper's instructions by way of templates/lib/hopper.cuh, on the emulated device. */
+#include "device/hopper.h"
 
-#include <cmocka.h>
+static struct hopper hopper;
 
-#include "base/path.h"
-#include "device/nvrtc.h"
+static int open_emulated(void **state) {
+    (void)state;
+    hopper_open(&hopper, "emulated:sm_90");
+    return 0;
+}
 
-#include <stdlib.h>
+static int close_emulated(void **state) {
+    (void)state;
+    hopper_close(&hopper);
+    return 0;
+}
 
 static void every_primitive_compiles(void **state) {
     (void)state;
-    static const char *const options[] = {"--gpu-architecture=sm_90a", "--std=c++17",
-                                          "--ptxas-options=-v", "-lineinfo", "-Itemplates"};
-    struct error error = {0};
-    struct device_image image;
-    char reason[REASON_SIZE] = "";
-    struct nvrtc *nvrtc = nvrtc_open(&error);
-    if (nvrtc == NULL)
-        skip();
-    char *source = path_read_file("tests/device/hopper/primitives.cu", 1 << 20, NULL, &error);
-    assert_non_null(source);
-    if (nvrtc_compile(nvrtc, "primitives.cu", source, options, 5, &image, reason, &error) != 0)
-        fail_msg("%s%s", reason, error.text);
-    nvrtc_image_release(&image);
-    nvrtc_close(nvrtc);
-    free(source);
+    hopper_unload(&hopper, hopper_compile(&hopper, "primitives.cu", "", NULL));
+}
+
+static void products_are_right(void **state) {
+    (void)state;
+    check_products(&hopper);
+}
+
+static void copies_are_right(void **state) {
+    (void)state;
+    check_copies(&hopper);
+}
+
+static void a_pipeline_is_right(void **state) {
+    (void)state;
+    check_pipeline(&hopper);
+}
+
+/* What pipeline.cu's FAULT plants. */
+static void faults_are_found(void **state) {
+    (void)state;
+    static const struct {
+        const char *fault;
+        enum verdict verdict;
+        const char *said; /* part of the reason */
+    } rows[] = {
+        {"no_wait", VERDICT_CRASHED, "lacks 0 of 1 arrivals"},
+        {"too_many_bytes", VERDICT_TIMEOUT, "of 1 arrivals and 16 announced bytes"},
+        {"too_few_bytes", VERDICT_TIMEOUT, "of 1 arrivals and -16 announced bytes"},
+        {"early_release", VERDICT_CRASHED, "overwritten before the wait for the product"},
+        {"no_init", VERDICT_CRASHED, "where none was initialised"},
+        {"wrong_parity", VERDICT_TIMEOUT, "waits for ever at the mbarrier"},
+        {"no_release", VERDICT_TIMEOUT, "lacks 2 of 2 arrivals"},
+        {"no_tail_wait", VERDICT_CRASHED, "for which nobody waited"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char option[64], reason[REASON_SIZE] = "";
+        int wrong;
+        snprintf(option, sizeof option, "-DFAULT=%s", rows[i].fault);
+        struct device_module *module = hopper_compile(&hopper, "pipeline.cu", "", option);
+        enum verdict verdict = run_pipeline(&hopper, module, 5, &wrong, reason);
+        if (verdict != rows[i].verdict || strstr(reason, rows[i].said) == NULL ||
+            (verdict == VERDICT_OK && wrong == 0) ||
+            (verdict != VERDICT_OK && strstr(reason, "pipeline.cu:") == NULL))
+            fail_msg("%s: %d, %d wrong, %s", rows[i].fault, (int)verdict, wrong, reason);
+        hopper_unload(&hopper, module);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_primitive_compiles),
+        cmocka_unit_test(every_primitive_compiles), cmocka_unit_test(products_are_right),
+        cmocka_unit_test(copies_are_right),         cmocka_unit_test(a_pipeline_is_right),
+        cmocka_unit_test(faults_are_found),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_emulated, close_emulated);
 }

@@ -182,8 +182,8 @@ static void mistakes_in_geometry(void **state) {
         {"\"shape\": [\"M\", \"N\"], \"role\": \"input\"",
          "\"shape\": [\"M * 1000000000\", \"N * 1000000000\"], \"role\": \"input\"", "tensor x"},
         {"\"min(THREADS, 64)\"", "\"min(THREADS, 64) * 2\"",
-         "tensor map x_map (add a constraint): the box's last extent is 256 bytes, more than the "
-         "swizzle's 128"},
+         "tensor map x_map (add a constraint): the box's last extent is 256 bytes, which must "
+         "be the swizzle's 128"},
         {"\"min(THREADS, 64)\"", "\"min(THREADS, 64) - 1\"",
          "the box's last extent is 126 bytes, which must be a multiple of 16"},
         {"[1, \"min(THREADS, 64)\"]", "[257, 64]", "extent 0 of the box is 257, outside 1 to 256"},

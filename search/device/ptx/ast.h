@@ -76,7 +76,7 @@ enum operand_kind {
     OPERAND_FLOAT32, /* bits of an fp32 */
     OPERAND_FLOAT64,
     OPERAND_VECTOR,  /* {a, b} */
-    OPERAND_ADDRESS, /* [name + bits], or [bits] with name -1 */
+    OPERAND_ADDRESS, /* [name + bits], or [bits] with name -1; elements are coordinates */
     OPERAND_PAIR,    /* a|b */
     OPERAND_LIST,    /* (a, b) of a call */
     OPERAND_SINK,    /* _ */

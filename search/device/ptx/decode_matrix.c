@@ -50,8 +50,8 @@ DECODE(movmatrix) {
     return 0;
 }
 
-static int matrix_operand(struct decoder *decoder, int index, int count, bool is_result,
-                          uint32_t *places) {
+int matrix_operand(struct decoder *decoder, int index, int count, bool is_result,
+                   uint32_t *places) {
     const struct operand *operand = operand_at(decoder, index);
     const struct operand *elements = operand->kind == OPERAND_VECTOR ? operand->elements : operand;
     if ((operand->kind == OPERAND_VECTOR ? operand->count : 1) != count)

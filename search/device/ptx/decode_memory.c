@@ -201,6 +201,8 @@ DECODE(cp) {
     (void)opcode;
     if (!take(decoder, "async"))
         return decode_fail(decoder, "this form is not known");
+    if (take(decoder, "bulk"))
+        return decode_bulk(decoder);
     if (take(decoder, "commit_group")) {
         struct instruction instruction = {.execute = execute_copy_commit, .float_mode = FLOAT_ANY};
         emit(decoder, &instruction, NULL, 0);

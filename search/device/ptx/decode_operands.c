@@ -48,9 +48,10 @@ enum space take_space(struct decoder *decoder, enum space otherwise) {
         const char *word;
         enum space space;
     } spaces[] = {{"global", SPACE_GLOBAL},      {"shared", SPACE_SHARED},
-                  {"shared::cta", SPACE_SHARED}, {"const", SPACE_CONST},
-                  {"local", SPACE_LOCAL},        {"param", SPACE_PARAM},
-                  {"param::entry", SPACE_PARAM}, {"param::func", SPACE_PARAM}};
+                  {"shared::cta", SPACE_SHARED}, {"shared::cluster", SPACE_SHARED},
+                  {"const", SPACE_CONST},        {"local", SPACE_LOCAL},
+                  {"param", SPACE_PARAM},        {"param::entry", SPACE_PARAM},
+                  {"param::func", SPACE_PARAM}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (take(decoder, spaces[i].word))
             return spaces[i].space;

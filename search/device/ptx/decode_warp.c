@@ -137,6 +137,8 @@ DECODE(barrier) {
     static const char *const kinds[] = {"sync", "arrive", "red", NULL};
     if (take(decoder, "warp"))
         return decode_warp_barrier(decoder);
+    if (take(decoder, "cluster"))
+        return decode_cluster_barrier(decoder);
     take(decoder, "cta");
     take(decoder, "aligned");
     int kind = take_one_of(decoder, kinds), at = 0;

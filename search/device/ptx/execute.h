@@ -52,6 +52,21 @@ EXECUTE(load_matrix);
 EXECUTE(store_matrix);
 EXECUTE(move_matrix);
 EXECUTE(multiply_matrices);
+/* execute_mbarrier.c: barriers in shared memory */
+EXECUTE(mbarrier);
+EXECUTE(mbarrier_wait);
+EXECUTE(mbarrier_count);
+EXECUTE(cluster_arrive);
+EXECUTE(cluster_wait);
+EXECUTE(map_to_block);
+/* execute_bulk.c: the copy engine */
+EXECUTE(bulk_copy);
+EXECUTE(bulk_commit);
+EXECUTE(bulk_wait);
+/* execute_warpgroup.c: products of a warpgroup */
+EXECUTE(product);
+EXECUTE(product_commit);
+EXECUTE(product_wait);
 
 /* The results of bar.red, when the barrier lets `mask` go. */
 void finish_barrier(struct warp *warp, const struct instruction *instruction, uint32_t mask,
@@ -65,6 +80,23 @@ enum action reach_lanes(struct warp *warp, const struct instruction *instruction
 /* The same for one address in a space. */
 uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum space space, int lane,
                uint64_t address, int bytes, bool is_store, int *hint);
+
+/* A lane's address, of a base in the warp's registers (NULL: none). */
+uint64_t lane_address(const struct access *access, const void *base, uint32_t lane);
+enum action need_all(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+
+/* `bytes` that somebody announced have come. -1: there is no mbarrier, with the block's fault. */
+int mbarrier_bytes_came(struct warp *warp, const struct instruction *instruction, int lane,
+                        uint32_t offset, uint32_t bytes);
+/* Whether the mbarrier that these lanes wait for lacks bytes; and all that it lacks. */
+bool mbarrier_lacks_bytes(struct warp *warp, const struct fragment *fragment);
+void mbarrier_describe(struct warp *warp, const struct fragment *fragment, char *text,
+                       size_t text_bytes);
+/* Lets the copy engine do the oldest of its loads. 1, or 0: there is none; -1 with a fault. */
+int bulk_land(struct block *block);
+/* At the end of a block. -1 with a fault: a load was not waited for. */
+int bulk_finish(struct block *block);
+void bulk_release(struct block *block);
 
 /* Passes that shared memory needs for these addresses: the most different words that fall into one
    of its 32 banks (each 4 bytes wide). */

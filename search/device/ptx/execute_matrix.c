@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-static enum action need_all(struct warp *warp, const struct instruction *instruction,
-                            uint32_t mask) {
+enum action need_all(struct warp *warp, const struct instruction *instruction, uint32_t mask) {
     if (mask == ALL_LANES)
         return ACTION_NEXT;
     return fault_at(warp, instruction, __builtin_ctz(mask), PTX_FAULT_MISUSE, 0,

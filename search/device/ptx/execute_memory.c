@@ -83,7 +83,7 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
     return NULL;
 }
 
-static uint64_t lane_address(const struct access *access, const void *base, uint32_t lane) {
+uint64_t lane_address(const struct access *access, const void *base, uint32_t lane) {
     uint64_t offset = (uint64_t)access->offset;
     if (access->base_bytes == 8)
         return ((const uint64_t *)base)[lane] + offset;

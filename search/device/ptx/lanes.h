@@ -20,7 +20,7 @@
 
 #include "device/ptx/ast.h"
 
-enum { LANES = 32, LANE_INPUTS_MAX = 4 };
+enum { LANES = 32, LANE_INPUTS_MAX = 4, PRODUCT_COLUMNS = 256 /* of a wgmma, at most */ };
 
 /* Rounding of the machine's floating point unit, and flush-to-zero. */
 enum float_mode {
@@ -82,6 +82,11 @@ struct lanes {
     void (*convert)(const struct conversion *conversion, void *out, const void *const *in);
     lanes_function (*convert_frequent)(const struct conversion *conversion);
     matrix_function matrix;
+    /* Numbers of a 16-bit format as fp32. */
+    void (*widen)(float *out, const uint16_t *in, int count, enum matrix_format format);
+    /* sum += left * right, 16 rows of n columns, in matrix.inc's order. */
+    void (*rows)(int n, float (*sum)[PRODUCT_COLUMNS], const float (*left)[16],
+                 const float (*right)[PRODUCT_COLUMNS]);
 };
 
 struct lanes lanes_best(void);

@@ -167,6 +167,9 @@ static void start_warp(struct warp *warp) {
     warp->tick = 0;
     warp->grace = warp->back_jumps = 0;
     memset(warp->group, 0, sizeof warp->group);
+    memset(warp->bulk_group, 0, sizeof warp->bulk_group);
+    warp->product_count = 0;
+    warp->product_group = warp->product_paused = warp->cluster_arrivals = 0;
 }
 
 /* ---- A block ---- */
@@ -197,22 +200,71 @@ static bool settle_barriers(struct block *block) {
     return released;
 }
 
+static void describe_wait(struct warp *warp, const struct fragment *fragment, char *text,
+                          size_t text_bytes) {
+    execute_function execute = warp->kernel->code[fragment->pc].execute;
+    if (fragment->state == FRAGMENT_AT_BARRIER)
+        snprintf(text, text_bytes,
+                 "waits for ever at barrier %u of the block: not all threads come",
+                 fragment->members);
+    else if (fragment->state == FRAGMENT_AT_WARP)
+        snprintf(text, text_bytes, "waits for ever for other lanes of its warp: of the mask 0x%08x",
+                 fragment->members);
+    else if (execute == execute_mbarrier_wait)
+        mbarrier_describe(warp, fragment, text, text_bytes);
+    else if (execute == execute_product_wait)
+        snprintf(text, text_bytes,
+                 "waits for ever for products that not all four warps of its "
+                 "warpgroup have issued");
+    else
+        snprintf(text, text_bytes, "waits for ever at the cluster's barrier");
+}
+
+/* How near to the cause of a deadlock a wait is: who waits for bytes that were announced and do not
+   come, then who waits for an event, then who waits for threads. */
+static int blame(struct warp *warp, const struct fragment *fragment) {
+    if (fragment->state != FRAGMENT_AT_EVENT)
+        return 1;
+    return warp->kernel->code[fragment->pc].execute == execute_mbarrier_wait &&
+                   mbarrier_lacks_bytes(warp, fragment)
+               ? 3
+               : 2;
+}
+
 /* Names one place where lanes wait. */
 static int report_deadlock(struct block *block) {
+    struct warp *culprit = NULL;
+    const struct fragment *held = NULL;
     for (int i = 0; i < block->warp_count; i++) {
         struct warp *warp = &block->warps[i];
-        if (!warp->live || !warp->parked_count)
-            continue;
-        const struct fragment *fragment = &warp->parked[0];
-        bool at_barrier = fragment->state == FRAGMENT_AT_BARRIER;
-        fault_at(warp, &warp->kernel->code[fragment->pc], __builtin_ctz(fragment->mask),
-                 PTX_FAULT_DEADLOCK, 0,
-                 at_barrier ? "waits for ever at barrier %u of the block: not all threads come"
-                            : "waits for ever for other lanes of its warp: of the mask 0x%08x",
-                 fragment->members);
-        break;
+        for (int j = 0; warp->live && j < warp->parked_count; j++)
+            if (!held || blame(warp, &warp->parked[j]) > blame(culprit, held)) {
+                culprit = warp;
+                held = &warp->parked[j];
+            }
     }
+    if (!held)
+        BUG("a block that neither goes on nor waits");
+    char text[320];
+    describe_wait(culprit, held, text, sizeof text);
+    fault_at(culprit, &culprit->kernel->code[held->pc], __builtin_ctz(held->mask),
+             PTX_FAULT_DEADLOCK, 0, "%s", text);
     return -1;
+}
+
+/* Nobody can go on by himself. Lets the copy engine work; else lets waits give up, as try_wait may,
+   for a program that then does something else. 1: it helped; 0; -1: a fault. */
+static int prod(struct block *block) {
+    enum { GIVE_UP_MAX = 16 };
+    int landed = bulk_land(block);
+    if (landed != 0)
+        return landed;
+    bool awaits = false;
+    for (int i = 0; i < block->warp_count; i++)
+        for (int j = 0; j < block->warps[i].parked_count; j++)
+            awaits |= block->warps[i].parked[j].state == FRAGMENT_AT_EVENT;
+    block->impatient = awaits && block->given_up++ < GIVE_UP_MAX;
+    return block->impatient;
 }
 
 static int out_of_time(struct block *block, const char *what) {
@@ -235,6 +287,8 @@ static int run_block(struct block *block) {
     memset(block->shared, 0xff, block->shared_bytes);
     memset(block->local, 0xff, (size_t)block->local_bytes * (size_t)block->warp_count * LANES);
     memset(block->barriers, 0, sizeof block->barriers);
+    block->impatient = false;
+    block->given_up = 0;
     for (int i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i]);
     for (;;) {
@@ -248,16 +302,21 @@ static int run_block(struct block *block) {
                 continue;
             if (!left)
                 return out_of_time(block, "ran past the limit of instructions: an endless loop?");
+            warp_wake(warp, block->impatient);
             if (warp_run(warp, left < SLICE ? (uint32_t)left : SLICE) == ACTION_FAULT)
                 return -1;
             progress |= warp->tick != before;
             alive |= warp->live != 0;
             progress |= settle_barriers(block);
         }
+        block->impatient = false;
         if (!alive)
-            return 0;
-        if (!progress)
-            return report_deadlock(block);
+            return bulk_finish(block);
+        if (progress)
+            continue;
+        int helped = prod(block);
+        if (helped <= 0)
+            return helped < 0 ? -1 : report_deadlock(block);
     }
 }
 
@@ -333,8 +392,11 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
 }
 
 static void release_block(struct block *block) {
-    for (int i = 0; i < block->warp_count; i++)
+    for (int i = 0; i < block->warp_count; i++) {
         free(block->warps[i].copies);
+        free(block->warps[i].products);
+    }
+    bulk_release(block);
     free(block->warps);
     free(block->registers);
     free(block->local);

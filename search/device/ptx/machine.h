@@ -75,6 +75,39 @@ struct access {
     int64_t offset;
 };
 
+/* What an mbarrier instruction does, and how a wait for one names the phase. */
+enum mbarrier_operation {
+    MBARRIER_INIT,
+    MBARRIER_INVALIDATE,
+    MBARRIER_EXPECT,
+    MBARRIER_COMPLETE,
+    MBARRIER_ARRIVE,
+};
+struct mbarrier_form {
+    enum mbarrier_operation operation;
+    bool expects, drops; /* of an arrival */
+    bool by_parity;      /* rather than by the state that an arrival returned */
+    bool may_suspend;    /* try_wait */
+    struct access where;
+};
+
+/* A copy of the copy engine (TMA). */
+struct bulk_form {
+    bool is_store;
+    bool reads_only; /* of a wait: until shared memory has been read */
+    int rank;        /* of the tensor; 0: plain bytes. Of a wait: groups that may stay */
+    struct access shared, global, barrier; /* global: of the tensor map, where there is one */
+};
+
+/* A product of a warpgroup: m is 64, k is 16. */
+struct product_form {
+    int n;
+    enum matrix_format format;
+    bool half_accumulators, a_in_registers;
+    bool a_mn_major, b_mn_major;
+    bool a_negated, b_negated, predicate_negated;
+};
+
 /* bar: operands are [destination], barrier, [count], [predicate]. */
 struct barrier {
     bool has_count, waits, reduces;
@@ -100,6 +133,9 @@ struct instruction {
         struct barrier barrier;
         struct conversion conversion;
         struct matrix_shape matrix;
+        struct mbarrier_form mbarrier;
+        struct bulk_form bulk;
+        struct product_form product;
         struct {
             uint32_t target; /* an instruction; of brx the first of a table */
             uint32_t target_count;
@@ -210,12 +246,14 @@ enum fragment_state {
     FRAGMENT_READY,
     FRAGMENT_AT_WARP,    /* until the lanes of its member mask are here */
     FRAGMENT_AT_BARRIER, /* of the block */
+    FRAGMENT_AT_EVENT, /* until another warp or the copy engine did something (block->events): then
+                          the instruction is executed again */
 };
 
 struct fragment {
     uint32_t pc, mask;
     enum fragment_state state;
-    uint32_t members; /* AT_WARP */
+    uint32_t members; /* AT_WARP; AT_BARRIER: which; AT_EVENT: block->events when it was parked */
     uint64_t since;   /* the warp's tick when it was parked, for fairness */
 };
 
@@ -226,6 +264,15 @@ struct async_copy {
     uint32_t group[LANES]; /* counted a lane */
     uint32_t to[LANES];    /* offset in shared memory */
     uint8_t data[LANES][16];
+};
+
+/* A wgmma whose wait has not come. It was computed when it was issued; until then, what it read
+   must stay as it was. */
+struct product {
+    const struct instruction *instruction;
+    uint32_t group;
+    uint64_t a, b; /* descriptors */
+    uint64_t hash; /* of what they describe */
 };
 
 struct warp {
@@ -245,6 +292,12 @@ struct warp {
     uint32_t group[LANES]; /* cp.async groups committed */
     struct async_copy *copies;
     int copy_count, copy_capacity;
+    uint32_t bulk_group[LANES]; /* groups of bulk stores committed */
+    struct product *products;
+    int product_count, product_capacity;
+    uint32_t product_group;    /* groups of products committed */
+    uint32_t product_paused;   /* those before this one have given others a turn */
+    uint32_t cluster_arrivals; /* at the cluster's barrier */
 };
 
 struct block_barrier {
@@ -272,7 +325,18 @@ struct block {
     double deadline_s;   /* on the clock of this thread; 0: none */
     uint8_t float_mode;  /* as the machine is set */
     struct block_barrier barriers[BARRIERS];
+    struct bulk_copy *bulk; /* execute_bulk.c: what the copy engine has to do, the oldest first */
+    int bulk_count, bulk_capacity;
+    uint64_t
+        events;     /* phases of mbarriers that ended, products and arrivals: what warps wait for */
+    bool impatient; /* waits give up instead of suspending: nothing else can go on */
+    int given_up;   /* how often, since the last event */
 };
+
+static inline void block_event(struct block *block) {
+    block->events++;
+    block->given_up = 0;
+}
 
 static inline void *place_of(const struct warp *warp, uint32_t place) {
     return (place & PLACE_CONSTANT ? (uint8_t *)warp->constants : warp->registers) +
@@ -310,6 +374,12 @@ enum action warp_exit(struct warp *warp, uint32_t mask);
 /* Lets the fragments that wait at a barrier of the block, at an instruction which `is_at` accepts,
    go on behind it. */
 void warp_release(struct warp *warp, int barrier);
+/* Parks `mask` until an event; what wakes it executes the instruction again. */
+enum action warp_await(struct warp *warp, uint32_t mask);
+/* Parks it until the warp's next turn, to be executed again. */
+enum action warp_pause(struct warp *warp, uint32_t mask);
+/* Wakes whom an event may have helped; all that wait for one if `every`. */
+void warp_wake(struct warp *warp, bool every);
 
 /* memory.c. NULL where a kernel may not load or store. hint: an allocation's index from the last
    call, or -1. */

@@ -48,6 +48,9 @@ DECODE(match);
 DECODE(redux);
 DECODE(elect);
 DECODE(barrier);
+DECODE(mbarrier);
+DECODE(mapa);
+DECODE(wgmma);
 
 static inline struct instruction instruction_of(const struct opcode *opcode) {
     return (struct instruction){.execute = opcode->execute, .float_mode = FLOAT_ANY};
@@ -55,6 +58,13 @@ static inline struct instruction instruction_of(const struct opcode *opcode) {
 
 /* The words of enum reduction, for take_one_of. */
 extern const char *const reduction_words[REDUCE_COUNT + 1];
+
+/* The forms of cp.async.bulk. */
+int decode_bulk(struct decoder *decoder);
+/* barrier.cluster. */
+int decode_cluster_barrier(struct decoder *decoder);
+/* The registers of a matrix. */
+int matrix_operand(struct decoder *decoder, int index, int count, bool is_result, uint32_t *places);
 
 /* Bytes of the register that the operand names, at least `least`. */
 int register_bytes_of(struct decoder *decoder, const struct operand *operand, int least);

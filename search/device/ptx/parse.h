@@ -13,7 +13,7 @@
 
 enum {
     NAME_BUCKETS = 4096,
-    OPERANDS_MAX = 64,           /* of a statement, a vector or a call */
+    OPERANDS_MAX = 128,          /* of a statement, a vector or a call */
     NESTING_MAX = 64,            /* of braces */
     REGISTERS_MAX = 1 << 24,     /* of one .reg */
     ALIGNMENT_MAX = 4096,        /* bytes */

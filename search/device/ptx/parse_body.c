@@ -40,11 +40,17 @@ static int parse_elements(struct parser *parser, struct operand *operand, const 
     return 0;
 }
 
+/* [address], or [tensor map, {coordinates}]. */
 static int parse_address(struct parser *parser, struct operand *operand) {
-    if (parse_simple(parser, operand) < 0 || expect(parser, "]") < 0)
+    if (parse_simple(parser, operand) < 0)
         return -1;
     if (operand->kind != OPERAND_NAME && operand->kind != OPERAND_INTEGER)
         return parse_fail(parser, "an address");
+    if (accept(parser, ",") &&
+        (expect(parser, "{") < 0 || parse_elements(parser, operand, "}") < 0))
+        return -1;
+    if (expect(parser, "]") < 0)
+        return -1;
     operand->kind = OPERAND_ADDRESS;
     return 0;
 }

@@ -5,14 +5,18 @@
  * turns, 32 lanes an instruction. Blocks run one after the other. Every access to memory is checked
  * for bounds and alignment; shared and local memory, registers and fresh global memory start as
  * bytes of 0xff (a NaN in every floating format). cp.async writes land at the wait that covers
- * them, so a missing wait reads old data here as it may on a GPU. What PTX leaves open is fixed:
- * mma adds the products in the order of k, rounding each sum to fp32 (matrix.inc); approximate
- * functions are correctly rounded or nearly.
+ * them, so a missing wait reads old data here as it may on a GPU; TMA loads land when no warp can
+ * go on without them, and until then their target holds bytes of 0xff (execute_bulk.c). A wgmma is
+ * computed when it is issued, its wait needs all four warps, and what it reads must stay until
+ * then (execute_warpgroup.c). What PTX leaves open is fixed: mma and wgmma add the products in the
+ * order of k, rounding each sum to fp32 (matrix.inc); approximate functions are correctly rounded
+ * or nearly.
  *
- * What it does not do: time anything; wmma (mma.h), wgmma, TMA, mbarrier, clusters, fp8, carries
- * (add.cc), textures, recursion, calls through pointers; a block that waits for a block which has
- * not started yet never sees it come (a timeout here). The payload of a NaN is not specified. An
- * opcode it does not know is a fault that names it.
+ * What it does not do: time anything; find a missing fence.proxy.async or wgmma.fence; wmma
+ * (mma.h), clusters of more than one block, fp8, carries (add.cc), textures, recursion, calls
+ * through pointers; a block that waits for a block which has not started yet never sees it come (a
+ * timeout here). The payload of a NaN is not specified. An opcode it does not know is a fault that
+ * names it.
  *
  *     struct ptx_memory *memory = ptx_memory_new();
  *     uint64_t address = ptx_memory_allocate(memory, "o", bytes);

@@ -62,6 +62,11 @@ static bool release_at_warp_barrier(struct warp *warp) {
     return false;
 }
 
+/* Whether only others can let it go on. */
+static bool is_held(const struct fragment *fragment) {
+    return fragment->state == FRAGMENT_AT_BARRIER || fragment->state == FRAGMENT_AT_EVENT;
+}
+
 /* Merges with who stands here, hands over to a lower pc, and finds out where to look again. */
 static void reschedule(struct warp *warp) {
     if (!warp->grace) {
@@ -74,13 +79,12 @@ static void reschedule(struct warp *warp) {
     warp->stop_pc = NO_PC;
     for (int i = 0; i < warp->parked_count;) {
         struct fragment *other = &warp->parked[i];
-        if (other->state != FRAGMENT_AT_BARRIER && other->pc == warp->pc) {
+        if (!is_held(other) && other->pc == warp->pc) {
             warp->active |= other->mask;
             *other = warp->parked[--warp->parked_count];
             continue;
         }
-        if (other->state != FRAGMENT_AT_BARRIER && other->pc > warp->pc &&
-            other->pc < warp->stop_pc)
+        if (!is_held(other) && other->pc > warp->pc && other->pc < warp->stop_pc)
             warp->stop_pc = other->pc;
         i++;
     }
@@ -132,6 +136,8 @@ bool warp_gather(struct warp *warp, uint32_t mask, uint32_t members) {
 enum action warp_exit(struct warp *warp, uint32_t mask) {
     warp->active &= ~mask;
     warp->live &= ~mask;
+    if (!warp->live)
+        block_event(warp->block);
     for (int i = 0; i < warp->parked_count; i++)
         if (warp->parked[i].state == FRAGMENT_AT_WARP)
             warp->parked[i].state = FRAGMENT_READY;
@@ -147,6 +153,25 @@ void warp_release(struct warp *warp, int barrier) {
                        &warp->block->barriers[barrier]);
         fragment->pc++;
         fragment->state = FRAGMENT_READY;
+    }
+}
+
+enum action warp_await(struct warp *warp, uint32_t mask) {
+    warp_park(warp, mask, FRAGMENT_AT_EVENT, (uint32_t)warp->block->events);
+    return warp->active ? ACTION_NEXT : ACTION_WAIT;
+}
+
+enum action warp_pause(struct warp *warp, uint32_t mask) {
+    warp_park(warp, mask, FRAGMENT_AT_EVENT, (uint32_t)warp->block->events - 1);
+    return warp->active ? ACTION_NEXT : ACTION_WAIT;
+}
+
+void warp_wake(struct warp *warp, bool every) {
+    for (int i = 0; i < warp->parked_count; i++) {
+        struct fragment *fragment = &warp->parked[i];
+        if (fragment->state == FRAGMENT_AT_EVENT &&
+            (every || fragment->members != (uint32_t)warp->block->events))
+            fragment->state = FRAGMENT_READY;
     }
 }
 

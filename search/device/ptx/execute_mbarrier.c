@@ -1,0 +1,259 @@
+/* Barriers in shared memory (PTX ISA 9.7.13.15), and that of the cluster (9.7.13.4), which has one
+   block here. */
+#include "device/ptx/execute.h"
+
+#include <string.h>
+
+enum { COUNT_BITS = 20, COUNT_MAX = (1 << COUNT_BITS) - 1, TAG = 1 };
+
+/* What the 8 bytes hold: PTX leaves it open. The tag tells it from memory that nobody made an
+   mbarrier of. */
+struct mbarrier {
+    uint32_t expected, pending; /* arrivals, a phase and still to come */
+    int32_t bytes;              /* announced but not come; negative: the other way round */
+    uint32_t phase;             /* its parity */
+};
+
+static uint64_t pack(const struct mbarrier *barrier) {
+    return (uint64_t)TAG << 62 | (uint64_t)barrier->phase << 61 |
+           (uint64_t)((uint32_t)barrier->bytes & (2 * COUNT_MAX + 1)) << 2 * COUNT_BITS |
+           (uint64_t)barrier->pending << COUNT_BITS | barrier->expected;
+}
+
+static bool unpack(uint64_t bits, struct mbarrier *barrier) {
+    uint32_t bytes = (uint32_t)(bits >> 2 * COUNT_BITS) & (2 * COUNT_MAX + 1);
+    *barrier =
+        (struct mbarrier){.expected = bits & COUNT_MAX,
+                          .pending = bits >> COUNT_BITS & COUNT_MAX,
+                          .bytes = (int32_t)(bytes << (31 - COUNT_BITS)) >> (31 - COUNT_BITS),
+                          .phase = bits >> 61 & 1};
+    return bits >> 62 == TAG;
+}
+
+/* The 8 bytes that a lane names; NULL with a fault. */
+static uint8_t *find(struct warp *warp, const struct instruction *instruction, int lane) {
+    const struct access *where = &instruction->as.mbarrier.where;
+    const void *base = where->base_bytes ? place_of(warp, instruction->operands[1]) : NULL;
+    uint64_t address = lane_address(where, base, (uint32_t)lane);
+    int hint = -1;
+    uint8_t *bytes = reach(warp, instruction, where->space, lane, address, 8, true, &hint);
+    struct block *block = warp->block;
+    if (bytes && (bytes < block->shared || bytes >= block->shared + block->shared_bytes)) {
+        fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, address,
+                 "named an mbarrier that is not in shared memory");
+        return NULL;
+    }
+    return bytes;
+}
+
+static int load(struct warp *warp, const struct instruction *instruction, int lane,
+                const uint8_t *bytes, struct mbarrier *barrier) {
+    uint64_t bits;
+    uint64_t offset = (uint64_t)(bytes - warp->block->shared);
+    memcpy(&bits, bytes, sizeof bits);
+    if (unpack(bits, barrier))
+        return 0;
+    fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, offset,
+             "used an mbarrier at shared memory 0x%llx, where none was initialised, or it was "
+             "overwritten",
+             (unsigned long long)offset);
+    return -1;
+}
+
+/* Keeps the barrier, in its next phase if this one has ended. */
+static void store(struct block *block, uint8_t *bytes, struct mbarrier *barrier) {
+    if (barrier->pending == 0 && barrier->bytes == 0 && barrier->expected > 0) {
+        barrier->phase ^= 1;
+        barrier->pending = barrier->expected;
+        block_event(block);
+    }
+    uint64_t bits = pack(barrier);
+    memcpy(bytes, &bits, sizeof bits);
+}
+
+static int add_bytes(struct warp *warp, const struct instruction *instruction, int lane,
+                     struct mbarrier *barrier, int64_t bytes) {
+    int64_t sum = barrier->bytes + bytes;
+    if (sum >= -COUNT_MAX && sum <= COUNT_MAX) {
+        barrier->bytes = (int32_t)sum;
+        return 0;
+    }
+    fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
+             "brought the bytes that an mbarrier waits for to %lld: the most is %d", (long long)sum,
+             COUNT_MAX);
+    return -1;
+}
+
+int mbarrier_bytes_came(struct warp *warp, const struct instruction *instruction, int lane,
+                        uint32_t offset, uint32_t bytes) {
+    struct mbarrier barrier;
+    uint8_t *at = warp->block->shared + offset;
+    if (load(warp, instruction, lane, at, &barrier) < 0 ||
+        add_bytes(warp, instruction, lane, &barrier, -(int64_t)bytes) < 0)
+        return -1;
+    store(warp->block, at, &barrier);
+    return 0;
+}
+
+static int arrive(struct warp *warp, const struct instruction *instruction, int lane,
+                  struct mbarrier *barrier, uint32_t value) {
+    const struct mbarrier_form *form = &instruction->as.mbarrier;
+    uint32_t count = form->expects ? 1 : value;
+    if (form->expects && add_bytes(warp, instruction, lane, barrier, value) < 0)
+        return -1;
+    if (count > barrier->pending || count == 0) {
+        fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
+                 "arrived %u times at an mbarrier whose phase lacks %u of %u arrivals", count,
+                 barrier->pending, barrier->expected);
+        return -1;
+    }
+    barrier->pending -= count;
+    barrier->expected -= form->drops ? count : 0;
+    return 0;
+}
+
+static int init(struct warp *warp, const struct instruction *instruction, int lane,
+                struct mbarrier *barrier, uint32_t count) {
+    *barrier = (struct mbarrier){.expected = count, .pending = count};
+    if (count > 0 && count <= COUNT_MAX)
+        return 0;
+    fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
+             "made an mbarrier for %u arrivals: 1 to %d are possible", count, COUNT_MAX);
+    return -1;
+}
+
+/* operands: the state before (of an arrival), base, value. Lanes one after the other. */
+EXECUTE(mbarrier) {
+    const struct mbarrier_form *form = &instruction->as.mbarrier;
+    uint64_t *states = place_of(warp, instruction->operands[0]);
+    const uint32_t *values = place_of(warp, instruction->operands[2]);
+    FOR_EACH_LANE(each, mask) {
+        int lane = (int)each, failed = 0;
+        struct mbarrier barrier;
+        uint8_t *at = find(warp, instruction, lane);
+        if (!at ||
+            (form->operation != MBARRIER_INIT && load(warp, instruction, lane, at, &barrier) < 0))
+            return ACTION_FAULT;
+        uint64_t before = 0;
+        memcpy(&before, at, sizeof before);
+        switch (form->operation) {
+        case MBARRIER_INIT:
+            failed = init(warp, instruction, lane, &barrier, values[lane]);
+            break;
+        case MBARRIER_INVALIDATE:
+            memset(at, 0xff, sizeof before);
+            continue;
+        case MBARRIER_EXPECT:
+            failed = add_bytes(warp, instruction, lane, &barrier, values[lane]);
+            break;
+        case MBARRIER_COMPLETE:
+            failed = add_bytes(warp, instruction, lane, &barrier, -(int64_t)values[lane]);
+            break;
+        case MBARRIER_ARRIVE:
+            failed = arrive(warp, instruction, lane, &barrier, values[lane]);
+            states[lane] = before;
+            break;
+        }
+        if (failed)
+            return ACTION_FAULT;
+        store(warp->block, at, &barrier);
+    }
+    return ACTION_NEXT;
+}
+
+/* operands: p, base, parity or state. Suspends the lanes if no one's phase has ended; a wait that
+   must not or need not suspend gives the others, and the copy engine, their turn. */
+EXECUTE(mbarrier_wait) {
+    const struct mbarrier_form *form = &instruction->as.mbarrier;
+    struct block *block = warp->block;
+    const void *values = place_of(warp, instruction->operands[2]);
+    uint32_t ended = 0;
+    FOR_EACH_LANE(lane, mask) {
+        struct mbarrier barrier, then;
+        const uint8_t *at = find(warp, instruction, (int)lane);
+        if (!at || load(warp, instruction, (int)lane, at, &barrier) < 0)
+            return ACTION_FAULT;
+        uint32_t phase = ((const uint32_t *)values)[lane] & 1;
+        if (!form->by_parity) {
+            unpack(((const uint64_t *)values)[lane], &then);
+            phase = then.phase;
+        }
+        ended |= (uint32_t)(phase != barrier.phase) << lane;
+    }
+    if (!ended && form->may_suspend && !block->impatient)
+        return warp_await(warp, mask);
+    merge_lanes(place_of(warp, instruction->operands[0]), &ended, 0, mask);
+    if (ended == mask)
+        return ACTION_NEXT;
+    return bulk_land(block) < 0 ? ACTION_FAULT : ACTION_YIELD;
+}
+
+bool mbarrier_lacks_bytes(struct warp *warp, const struct fragment *fragment) {
+    struct mbarrier barrier;
+    const struct instruction *instruction = &warp->kernel->code[fragment->pc];
+    const uint8_t *at = find(warp, instruction, __builtin_ctz(fragment->mask));
+    uint64_t bits = 0;
+    if (at)
+        memcpy(&bits, at, sizeof bits);
+    return unpack(bits, &barrier) && barrier.bytes != 0;
+}
+
+void mbarrier_describe(struct warp *warp, const struct fragment *fragment, char *text,
+                       size_t text_bytes) {
+    const struct instruction *instruction = &warp->kernel->code[fragment->pc];
+    struct mbarrier barrier;
+    int lane = __builtin_ctz(fragment->mask);
+    const uint8_t *at = find(warp, instruction, lane);
+    if (!at || load(warp, instruction, lane, at, &barrier) < 0) {
+        snprintf(text, text_bytes, "waits for ever at an mbarrier that was overwritten");
+        return;
+    }
+    snprintf(text, text_bytes,
+             "waits for ever at the mbarrier at shared memory 0x%llx: its phase of parity %u lacks "
+             "%u of %u arrivals and %d announced bytes",
+             (unsigned long long)(at - warp->block->shared), barrier.phase, barrier.pending,
+             barrier.expected, barrier.bytes);
+}
+
+/* operands: count, -, state */
+EXECUTE(mbarrier_count) {
+    uint32_t *out = place_of(warp, instruction->operands[0]);
+    const uint64_t *states = place_of(warp, instruction->operands[2]);
+    FOR_EACH_LANE(lane, mask) {
+        struct mbarrier barrier;
+        unpack(states[lane], &barrier);
+        out[lane] = barrier.pending;
+    }
+    return ACTION_NEXT;
+}
+
+/* ---- clusters of one block ---- */
+
+EXECUTE(cluster_arrive) {
+    (void)instruction, (void)mask;
+    warp->cluster_arrivals++;
+    block_event(warp->block);
+    return ACTION_NEXT;
+}
+
+EXECUTE(cluster_wait) {
+    (void)instruction;
+    for (int i = 0; i < warp->block->warp_count; i++) {
+        const struct warp *other = &warp->block->warps[i];
+        if (other->live && other->cluster_arrivals < warp->cluster_arrivals)
+            return warp_await(warp, mask);
+    }
+    return ACTION_NEXT;
+}
+
+/* operands: d, address, rank */
+EXECUTE(map_to_block) {
+    const uint32_t *operands = instruction->operands;
+    const uint32_t *ranks = place_of(warp, operands[2]);
+    FOR_EACH_LANE(lane, mask)
+    if (ranks[lane] != 0)
+        return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+                        "named block %u of a cluster of 1", ranks[lane]);
+    merge_lanes(place_of(warp, operands[0]), place_of(warp, operands[1]), instruction->width, mask);
+    return ACTION_NEXT;
+}

@@ -1,0 +1,276 @@
+/* wgmma: PTX ISA 9.7.15. A warp computes its 16 rows of the product when it issues it; but a wait
+   passes only when all four warps of the warpgroup have issued what it waits for, and then what the
+   products read from shared memory must still be there. So a buffer that is filled again before the
+   wait is found, while registers that are read before it are not (ptxas inserts that wait itself).
+ */
+#include "device/ptx/execute.h"
+#include "device/ptx/half.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARPGROUP = 4, ROWS = 16, K = 16 };
+
+/* ---- operands in shared memory: 9.7.15.5.1 ---- */
+
+/* A matrix descriptor, in bytes. */
+struct descriptor {
+    uint32_t start, leading, stride;
+    uint32_t span; /* of the swizzle: 128, 64, 32; 0 without */
+    uint32_t mask; /* of the bits from 7 on that move the 16-byte chunks */
+};
+
+static struct descriptor unpack(uint64_t bits) {
+    static const uint32_t spans[] = {0, 128, 64, 32};
+    uint32_t span = spans[bits >> 62];
+    return (struct descriptor){.start = (uint32_t)(bits & 0x3fff) << 4,
+                               .leading = (uint32_t)(bits >> 16 & 0x3fff) << 4,
+                               .stride = (uint32_t)(bits >> 32 & 0x3fff) << 4,
+                               .span = span,
+                               .mask = span ? span / 16 - 1 : 0};
+}
+
+/* The offset of the 16 bytes that hold 8 neighbours along the major index: `row` counts the other
+   index, `chunk` eights of the major one. Atoms and core matrices are as templates/lib/wgmma.cuh
+   describes them. */
+static uint32_t chunk_offset(const struct descriptor *from, bool mn_major, uint32_t row,
+                             uint32_t chunk) {
+    uint32_t offset = from->start;
+    uint32_t per_row = from->span / 16; /* chunks */
+    if (!from->span)
+        offset += row % 8 * 16 + (mn_major ? row / 8 * from->leading + chunk * from->stride
+                                           : row / 8 * from->stride + chunk * from->leading);
+    else if (mn_major)
+        offset += row % 8 * from->span + row / 8 * from->stride + chunk / per_row * from->leading +
+                  chunk % per_row * 16;
+    else
+        offset += row % 8 * from->span + row / 8 * from->stride + chunk * 16;
+    return offset ^ (offset >> 7 & from->mask) << 4;
+}
+
+/* `rows` rows of `chunks` chunks from `first_row`, `first_chunk` on, one after the other; -1 with a
+   fault if they are not all in shared memory. */
+static int gather(struct warp *warp, const struct instruction *instruction, uint64_t bits,
+                  bool mn_major, uint32_t first_row, uint32_t rows, uint32_t first_chunk,
+                  uint32_t chunks, uint16_t *out) {
+    struct descriptor from = unpack(bits);
+    struct block *block = warp->block;
+    for (uint32_t row = 0; row < rows; row++)
+        for (uint32_t chunk = 0; chunk < chunks; chunk++, out += 8) {
+            uint32_t offset = chunk_offset(&from, mn_major, first_row + row, first_chunk + chunk);
+            if (offset + 16 > block->shared_bytes) {
+                fault_at(warp, instruction, 0, PTX_FAULT_LOAD, offset,
+                         "multiplied what its descriptor places at shared memory 0x%x: there are "
+                         "%u bytes",
+                         offset, block->shared_bytes);
+                return -1;
+            }
+            memcpy(out, block->shared + offset, 16);
+        }
+    return 0;
+}
+
+/* What a product reads, as it lies: K-major by rows of 16 k's, MN-major by rows of m's or n's. */
+struct inputs {
+    uint16_t a[ROWS * K], b[PRODUCT_COLUMNS * K];
+};
+
+static int gather_inputs(struct warp *warp, const struct instruction *instruction, uint64_t a,
+                         uint64_t b, struct inputs *inputs) {
+    const struct product_form *form = &instruction->as.product;
+    uint32_t n = (uint32_t)form->n, quarter = (uint32_t)(warp->index % WARPGROUP);
+    if (form->b_mn_major ? gather(warp, instruction, b, true, 0, K, 0, n / 8, inputs->b)
+                         : gather(warp, instruction, b, false, 0, n, 0, K / 8, inputs->b))
+        return -1;
+    if (form->a_in_registers)
+        return 0;
+    return form->a_mn_major
+               ? gather(warp, instruction, a, true, 0, K, 2 * quarter, ROWS / 8, inputs->a)
+               : gather(warp, instruction, a, false, ROWS * quarter, ROWS, 0, K / 8, inputs->a);
+}
+
+static uint64_t hash_inputs(const struct product_form *form, const struct inputs *inputs) {
+    uint64_t hash = 0, word;
+    const uint16_t *const parts[] = {inputs->b, inputs->a};
+    const int counts[] = {form->n * K, form->a_in_registers ? 0 : ROWS * K};
+    for (int part = 0; part < 2; part++)
+        for (int i = 0; i < counts[part]; i += 4) {
+            memcpy(&word, parts[part] + i, sizeof word);
+            hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+            hash ^= hash >> 29;
+        }
+    return hash;
+}
+
+/* ---- the product ---- */
+
+/* As mma's a: matrix.inc. */
+static void left_of_registers(const struct warp *warp, const uint32_t *operands,
+                              uint16_t out[ROWS * K]) {
+    for (int i = 0; i < 4; i++) {
+        const uint16_t *pairs = place_of(warp, operands[i]);
+        for (int lane = 0; lane < LANES; lane++)
+            memcpy(&out[(lane / 4 + i % 2 * 8) * K + lane % 4 * 2 + i / 2 * 8], &pairs[2 * lane],
+                   4);
+    }
+}
+
+/* From the order of their major index to rows of the product. */
+static void spread(const struct lanes *lanes, const struct product_form *form,
+                   const struct inputs *inputs, float left[ROWS][K],
+                   float right[K][PRODUCT_COLUMNS]) {
+    float a[ROWS * K], b[PRODUCT_COLUMNS * K];
+    bool a_mn_major = form->a_mn_major && !form->a_in_registers;
+    lanes->widen(a, inputs->a, ROWS * K, form->format);
+    lanes->widen(b, inputs->b, form->n * K, form->format);
+    for (int row = 0; row < ROWS; row++)
+        for (int k = 0; k < K; k++) {
+            float value = a_mn_major ? a[k * ROWS + row] : a[row * K + k];
+            left[row][k] = form->a_negated != form->b_negated ? -value : value;
+        }
+    for (int k = 0; k < K; k++)
+        for (int column = 0; column < form->n; column++)
+            right[k][column] = form->b_mn_major ? b[k * form->n + column] : b[column * K + k];
+}
+
+/* A lane's two neighbours in row g + 8 half, columns 8 i + 2 t: of a float in registers 4 i + 2
+   half and the next, of a half in register 2 i + half. */
+static void load_sums(const struct warp *warp, const struct instruction *instruction,
+                      float sums[ROWS][PRODUCT_COLUMNS]) {
+    const struct product_form *form = &instruction->as.product;
+    const struct lanes *lanes = &warp->kernel->module->lanes;
+    for (int i = 0; i < form->n / 4; i++)
+        for (int lane = 0; lane < LANES; lane++) {
+            float *pair = &sums[lane / 4 + i % 2 * 8][i / 2 * 8 + lane % 4 * 2];
+            if (form->half_accumulators)
+                lanes->widen(pair,
+                             (const uint16_t *)place_of(warp, instruction->operands[i]) + 2 * lane,
+                             2, MATRIX_F16);
+            else
+                for (int j = 0; j < 2; j++)
+                    pair[j] =
+                        ((const float *)place_of(warp, instruction->operands[2 * i + j]))[lane];
+        }
+}
+
+static void store_sums(struct warp *warp, const struct instruction *instruction,
+                       float sums[ROWS][PRODUCT_COLUMNS]) {
+    const struct product_form *form = &instruction->as.product;
+    for (int i = 0; i < form->n / 4; i++)
+        for (int lane = 0; lane < LANES; lane++) {
+            const float *pair = &sums[lane / 4 + i % 2 * 8][i / 2 * 8 + lane % 4 * 2];
+            for (int j = 0; j < 2; j++)
+                if (form->half_accumulators)
+                    ((uint16_t *)place_of(warp, instruction->operands[i]))[2 * lane + j] =
+                        float_to_half(pair[j]);
+                else
+                    ((float *)place_of(warp, instruction->operands[2 * i + j]))[lane] = pair[j];
+        }
+}
+
+static void remember(struct warp *warp, const struct product *product) {
+    if (warp->product_count == warp->product_capacity) {
+        int capacity = warp->product_capacity ? 2 * warp->product_capacity : 16;
+        void *grown = realloc(warp->products, (size_t)capacity * sizeof *warp->products);
+        if (!grown)
+            BUG("out of memory for wgmma");
+        warp->products = grown;
+        warp->product_capacity = capacity;
+    }
+    warp->products[warp->product_count++] = *product;
+}
+
+/* operands: d, a (four registers, or a descriptor), b, predicate */
+EXECUTE(product) {
+    const struct product_form *form = &instruction->as.product;
+    const struct lanes *lanes = &warp->kernel->module->lanes;
+    struct block *block = warp->block;
+    const uint32_t *a =
+        instruction->operands + (form->half_accumulators ? form->n / 4 : form->n / 2);
+    const uint32_t *b = a + (form->a_in_registers ? 4 : 1);
+    struct inputs inputs;
+    float left[ROWS][K], right[K][PRODUCT_COLUMNS], sums[ROWS][PRODUCT_COLUMNS];
+    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+        return ACTION_FAULT;
+    if (warp->index / WARPGROUP * WARPGROUP + WARPGROUP > block->warp_count)
+        return fault_at(warp, instruction, 0, PTX_FAULT_MISUSE, 0,
+                        "multiplied with a warpgroup of %d warps: it takes 4",
+                        block->warp_count % WARPGROUP);
+    struct product product = {.instruction = instruction,
+                              .group = warp->product_group,
+                              .a = form->a_in_registers ? 0 : *(uint64_t *)place_of(warp, *a),
+                              .b = *(uint64_t *)place_of(warp, *b)};
+    if (gather_inputs(warp, instruction, product.a, product.b, &inputs) < 0)
+        return ACTION_FAULT;
+    product.hash = hash_inputs(form, &inputs);
+    remember(warp, &product);
+    if (form->a_in_registers)
+        left_of_registers(warp, a, inputs.a);
+    if (block->float_mode != FLOAT_NEAREST)
+        float_mode_set(block->float_mode = FLOAT_NEAREST);
+    spread(lanes, form, &inputs, left, right);
+    uint32_t adds = *(uint32_t *)place_of(warp, b[1]);
+    if ((adds & 1) != form->predicate_negated)
+        load_sums(warp, instruction, sums);
+    else
+        memset(sums, 0, sizeof sums);
+    lanes->rows(form->n, sums, (const float(*)[K])left, (const float(*)[PRODUCT_COLUMNS])right);
+    store_sums(warp, instruction, sums);
+    block->counts->mma_operations += (uint64_t)(2 * ROWS * K * form->n);
+    uint64_t bytes = (uint64_t)(form->n * K * 2 / WARPGROUP) + (form->a_in_registers ? 0 : 512);
+    block->counts->shared_bytes += bytes;
+    block->counts->shared_wavefronts += bytes / 128;
+    return ACTION_NEXT;
+}
+
+EXECUTE(product_commit) {
+    (void)instruction, (void)mask;
+    warp->product_group++;
+    block_event(warp->block);
+    return ACTION_NEXT;
+}
+
+/* The products before `end` are done: whether they read what they should have. */
+static int retire(struct warp *warp, uint32_t end) {
+    int kept = 0;
+    for (int i = 0; i < warp->product_count; i++) {
+        const struct product *product = &warp->products[i];
+        struct inputs inputs;
+        if (product->group >= end) {
+            warp->products[kept++] = *product;
+            continue;
+        }
+        if (gather_inputs(warp, product->instruction, product->a, product->b, &inputs) < 0)
+            return -1;
+        if (hash_inputs(&product->instruction->as.product, &inputs) == product->hash)
+            continue;
+        fault_at(warp, product->instruction, 0, PTX_FAULT_MISUSE, 0,
+                 "multiplied from shared memory that was overwritten before the wait for the "
+                 "product");
+        return -1;
+    }
+    warp->product_count = kept;
+    return 0;
+}
+
+/* as.product.n: how many of the youngest groups may stay on their way. While the others are,
+   everybody has a turn: to do what he must not do yet. */
+EXECUTE(product_wait) {
+    uint32_t committed = warp->product_group, allowed = (uint32_t)instruction->as.product.n;
+    uint32_t end = committed > allowed ? committed - allowed : 0;
+    struct block *block = warp->block;
+    struct warp *first = &block->warps[warp->index / WARPGROUP * WARPGROUP];
+    int count =
+        block->warp_count - first->index < WARPGROUP ? block->warp_count - first->index : WARPGROUP;
+    if (warp->product_paused < end) {
+        warp->product_paused = end;
+        return warp_pause(warp, mask);
+    }
+    for (int i = 0; i < count; i++)
+        if (first[i].live && first[i].product_group < end)
+            return warp_await(warp, mask);
+    for (int i = 0; i < count; i++)
+        if (retire(&first[i], end) < 0)
+            return ACTION_FAULT;
+    return ACTION_NEXT;
+}

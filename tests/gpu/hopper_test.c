@@ -1,0 +1,42 @@
+/* Hopper's instructions by way of templates/lib/hopper.cuh, on a GPU: what the emulated device is
+ * tested with (tests/device/hopper_test.c) holds there too. Skipped on other GPUs than sm_90.
+ */
+#include "device/hopper.h"
+
+static struct hopper hopper;
+
+static int open_gpu(void **state) {
+    (void)state;
+    hopper_open(&hopper, "cuda:0");
+    return 0;
+}
+
+static int close_gpu(void **state) {
+    (void)state;
+    hopper_close(&hopper);
+    return 0;
+}
+
+static void products_are_right(void **state) {
+    (void)state;
+    check_products(&hopper);
+}
+
+static void copies_are_right(void **state) {
+    (void)state;
+    check_copies(&hopper);
+}
+
+static void a_pipeline_is_right(void **state) {
+    (void)state;
+    check_pipeline(&hopper);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_are_right),
+        cmocka_unit_test(copies_are_right),
+        cmocka_unit_test(a_pipeline_is_right),
+    };
+    return cmocka_run_group_tests(tests, open_gpu, close_gpu);
+}
