@@ -23,9 +23,11 @@ static int search(struct session *session, bool *interrupted) {
     struct error error = {0};
     int status = session_search(session, &error);
     if (status < 0) {
-        log_info("what was finished is stored: go on with `evotile resume %s`", session->run_dir);
+        struct error whole = {0};
+        error_set(&whole, "%s; then go on with `evotile resume %s`", error.text, session->run_dir);
+        whole.kind = error.kind;
         session_close(session);
-        return error_report(&error);
+        return error_report(&whole);
     }
     *interrupted = status == 1;
     say_end(session, status);

@@ -24,12 +24,12 @@ int database_fail(struct store *store, struct error *error) {
     case SQLITE_FULL:
         return error_set(error,
                          "cannot write %s: the disk is full; free some space there (nothing stored "
-                         "is lost), then resume the run",
+                         "is lost)",
                          store->path);
     case SQLITE_IOERR:
         return error_set(error,
                          "cannot %s %s: %s; free some space or check that disk (nothing stored is "
-                         "lost), then resume the run",
+                         "lost)",
                          verb, store->path, number ? strerror(number) : said);
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
