@@ -4,10 +4,15 @@
 
 #include <string.h>
 
-/* NAME, LOWER: the export's name, in capitals and as it is. */
+/* NAME, LOWER: the export's name, in capitals and as it is. MAP_MEMBER: where the template has
+   tensor maps, one as an argument. */
 static void add_named(const struct export *export, const char *pattern, struct text *text) {
     for (const char *at = pattern; *at != '\0'; at++) {
-        if (strncmp(at, "LOWER", 5) == 0) {
+        if (strncmp(at, "MAP_MEMBER", 10) == 0) {
+            if (export->template->map_count > 0)
+                text_print(text, "    CUtensorMap map;\n");
+            at += 9;
+        } else if (strncmp(at, "LOWER", 5) == 0) {
             text_print(text, "%s", export->name);
             at += 4;
         } else if (strncmp(at, "NAME", 4) == 0) {
@@ -36,6 +41,7 @@ static const char arguments_text[] =
     "    const void *pointer;\n"
     "    int32_t i32;\n"
     "    int64_t i64;\n"
+    "MAP_MEMBER"
     "};\n"
     "\n"
     "enum { ARGUMENTS_MAX = 32 };\n"
@@ -66,6 +72,40 @@ static const char arguments_text[] =
     "    if (address == NULL)\n"
     "        return NAME_NO_ARGUMENT;\n"
     "    return (uintptr_t)address % 16 != 0 ? NAME_MISALIGNED : 0;\n"
+    "}\n"
+    "\n";
+
+/* Dimensions are given as the template writes them, and the driver wants the one first that runs
+   fastest. */
+static const char map_text[] =
+    "/* What a kernel's copies know of a packed tensor; zeros for one that is not there. */\n"
+    "static CUtensorMap map_tensor(const void *address, const int64_t *extents, int rank,\n"
+    "                              const int64_t *box, int64_t element_bytes,\n"
+    "                              CUtensorMapSwizzle swizzle, int *status)\n"
+    "{\n"
+    "    static const cuuint32_t every[5] = {1, 1, 1, 1, 1};\n"
+    "    CUtensorMapDataType type = element_bytes == 2   ? CU_TENSOR_MAP_DATA_TYPE_UINT16\n"
+    "                               : element_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32\n"
+    "                                                    : CU_TENSOR_MAP_DATA_TYPE_UINT64;\n"
+    "    CUtensorMap map = {{0}};\n"
+    "    cuuint64_t sizes[5], strides[5], stride = (cuuint64_t)element_bytes;\n"
+    "    cuuint32_t box_sizes[5];\n"
+    "    CUresult error;\n"
+    "    if (address == NULL || *status != 0)\n"
+    "        return map;\n"
+    "    for (int i = 0; i < rank; i++) { /* the driver wants the fastest dimension first */\n"
+    "        sizes[i] = (cuuint64_t)extents[rank - 1 - i];\n"
+    "        box_sizes[i] = (cuuint32_t)box[rank - 1 - i];\n"
+    "        strides[i] = stride *= sizes[i];\n"
+    "    }\n"
+    "    error = cuTensorMapEncodeTiled(&map, type, (cuuint32_t)rank, (void *)address, sizes,\n"
+    "                                   strides, box_sizes, every, "
+    "CU_TENSOR_MAP_INTERLEAVE_NONE,\n"
+    "                                   swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,\n"
+    "                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);\n"
+    "    if (error != CUDA_SUCCESS)\n"
+    "        *status = (int)error;\n"
+    "    return map;\n"
     "}\n"
     "\n";
 
@@ -447,6 +487,8 @@ int write_launcher(const struct export *export, struct text *text, struct error 
     }
     if (strstr(units.bytes, " clear(workspace") != NULL)
         add_named(export, clear_text, text);
+    if (export->template->map_count > 0)
+        text_print(text, "%s", map_text);
     add_named(export, launch_text, text);
     text_add(text, units.bytes, units.used);
     text_release(&units);

@@ -226,24 +226,82 @@ static int part_of(const struct template *template, int tensor) {
     return part;
 }
 
+/* The tensor's address, NULL where it is not there. */
+static void add_address(const struct writing *writing, int index, struct text *body) {
+    const struct tensor *tensor = &writing->template->tensors[index];
+    int there = certainty(writing, tensor->when);
+    if (there == 0)
+        text_print(body, "NULL");
+    else if (tensor->role == ROLE_WORKSPACE)
+        text_print(body, "address(workspace, parts[%d])", part_of(writing->template, index));
+    else if (there > 0)
+        text_print(body, "tensors->%s", tensor->name);
+    else {
+        text_print(body, "(");
+        formula_add(&writing->formulas, tensor->when, body);
+        text_print(body, ") ? tensors->%s : NULL", tensor->name);
+    }
+}
+
+static void add_swizzle(const struct writing *writing, const struct map *map, struct text *body) {
+    static const char *const words[SWIZZLE_COUNT] = {
+        [SWIZZLE_NONE] = "CU_TENSOR_MAP_SWIZZLE_NONE",
+        [SWIZZLE_32B] = "CU_TENSOR_MAP_SWIZZLE_32B",
+        [SWIZZLE_64B] = "CU_TENSOR_MAP_SWIZZLE_64B",
+        [SWIZZLE_128B] = "CU_TENSOR_MAP_SWIZZLE_128B",
+    };
+    int then = certainty(writing, map->swizzle_when);
+    if (then >= 0) {
+        text_print(body, "%s", words[then ? map->swizzle : map->other_swizzle]);
+        return;
+    }
+    formula_add(&writing->formulas, map->swizzle_when, body);
+    text_print(body, " ? %s : %s", words[map->swizzle], words[map->other_swizzle]);
+}
+
+/* "map_tensor(tensors->k, (const int64_t[]){shape->S, 64}, 2, (const int64_t[]){128, 64}, 2,
+   CU_TENSOR_MAP_SWIZZLE_128B, &status)" */
+static void add_map(const struct writing *writing, const struct map *map, struct text *body) {
+    const struct tensor *tensor = &writing->template->tensors[map->tensor];
+    int there = certainty(writing, map->when);
+    text_print(body, "map_tensor(");
+    if (there == 0) {
+        text_print(body, "NULL");
+    } else if (there > 0) {
+        add_address(writing, map->tensor, body);
+    } else {
+        text_print(body, "!(");
+        formula_add(&writing->formulas, map->when, body);
+        text_print(body, ") ? NULL : ");
+        add_address(writing, map->tensor, body);
+    }
+    text_print(body, ",\n                                ");
+    add_extents(writing, tensor, body);
+    text_print(body, ",\n                                (const int64_t[]){");
+    for (int i = 0; i < tensor->rank; i++) {
+        text_print(body, "%s", i > 0 ? ", " : "");
+        formula_add(&writing->formulas, map->box[i], body);
+    }
+    text_print(body, "}, ");
+    add_element_bytes(writing, tensor, body);
+    text_print(body, ",\n                                ");
+    add_swizzle(writing, map, body);
+    text_print(body, ", &status)");
+}
+
 static void add_argument(const struct writing *writing, const struct argument *argument,
                          struct text *body) {
     int64_t value;
+    if (argument->map >= 0) {
+        text_print(body, "{.map = ");
+        add_map(writing, &writing->template->maps[argument->map], body);
+        text_print(body, "}");
+        return;
+    }
     if (argument->tensor >= 0) {
-        const struct tensor *tensor = &writing->template->tensors[argument->tensor];
-        int there = certainty(writing, tensor->when);
-        if (there == 0)
-            text_print(body, "{.pointer = NULL}");
-        else if (tensor->role == ROLE_WORKSPACE)
-            text_print(body, "{.pointer = address(workspace, parts[%d])}",
-                       part_of(writing->template, argument->tensor));
-        else if (there > 0)
-            text_print(body, "{.pointer = tensors->%s}", tensor->name);
-        else {
-            text_print(body, "{.pointer = (");
-            formula_add(&writing->formulas, tensor->when, body);
-            text_print(body, ") ? tensors->%s : NULL}", tensor->name);
-        }
+        text_print(body, "{.pointer = ");
+        add_address(writing, argument->tensor, body);
+        text_print(body, "}");
         return;
     }
     bool constant = formula_constant(&writing->formulas, argument->expression, &value);

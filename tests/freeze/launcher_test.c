@@ -7,6 +7,7 @@
  */
 #include "freeze/example.h"
 
+#include <cuda.h>
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -135,6 +136,29 @@ static const char stub[] =
     "             : attribute == cudaDevAttrComputeCapabilityMinor ? fake.capability % 10 : -1;\n"
     "    return cudaSuccess;\n"
     "}\n"
+    "static uint64_t mix(uint64_t hash, uint64_t value)\n"
+    "{\n"
+    "    return (hash ^ value) * 1099511628211u;\n"
+    "}\n"
+    "/* A map is a number made of all that it was made of. */\n"
+    "CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,\n"
+    "                                void *address, const cuuint64_t *sizes,\n"
+    "                                const cuuint64_t *strides, const cuuint32_t *box,\n"
+    "                                const cuuint32_t *every, CUtensorMapInterleave interleave,\n"
+    "                                CUtensorMapSwizzle swizzle, CUtensorMapL2promotion "
+    "promotion,\n"
+    "                                CUtensorMapFloatOOBfill fill)\n"
+    "{\n"
+    "    uint64_t hash = mix(mix(mix((uint64_t)(uintptr_t)address, rank), swizzle), type);\n"
+    "    (void)promotion;\n"
+    "    for (cuuint32_t i = 0; i < rank; i++) {\n"
+    "        hash = mix(mix(mix(hash, sizes[i]), box[i]), i + 1 < rank ? strides[i] : 0);\n"
+    "        if (every[i] != 1)\n"
+    "            return CUDA_ERROR_INVALID_VALUE;\n"
+    "    }\n"
+    "    memcpy(map, &hash, sizeof hash);\n"
+    "    return interleave || fill ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;\n"
+    "}\n"
     "extern int argument_sizes(const char *name, int argument);\n"
     "CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,\n"
     "                        unsigned by, unsigned bz, unsigned s, CUstream stream, void **a,\n"
@@ -165,7 +189,7 @@ static void write_stub(const struct example *example, const char *path) {
         const struct launch *launch = &launches->launches[i];
         fprintf(file, "    static const int sizes_%d[] = {", i);
         for (int a = 0; a < launch->argument_count; a++)
-            fprintf(file, "%d, ", launch->arguments[a].size);
+            fprintf(file, "%d, ", launch->arguments[a].size == 4 ? 4 : 8);
         fprintf(file,
                 "0};\n    if (strcmp(name, \"%s\") == 0)\n        return sizes_%d[argument];\n",
                 launch->kernel, i);
@@ -209,6 +233,27 @@ static void launcher_open(struct launcher *launcher, const struct example *examp
     launcher->fake->capability = example_device.compute_capability;
 }
 
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    return (hash ^ value) * UINT64_C(1099511628211);
+}
+
+/* What the stand-in makes of a map. */
+static uint64_t map_number(const struct tensor_map *map, uint64_t address) {
+    static const uint64_t types[] = {
+        [2] = CU_TENSOR_MAP_DATA_TYPE_UINT16, [4] = CU_TENSOR_MAP_DATA_TYPE_UINT32};
+    static const uint64_t swizzles[SWIZZLE_COUNT] = {
+        [SWIZZLE_32B] = CU_TENSOR_MAP_SWIZZLE_32B,
+        [SWIZZLE_64B] = CU_TENSOR_MAP_SWIZZLE_64B,
+        [SWIZZLE_128B] = CU_TENSOR_MAP_SWIZZLE_128B,
+    };
+    uint64_t hash =
+        mix(mix(mix(address, map->rank), swizzles[map->swizzle]), types[map->element_bytes]);
+    for (int i = 0; i < map->rank; i++)
+        hash = mix(mix(mix(hash, map->extents[i]), map->box[i]),
+                   i + 1 < map->rank ? map->strides[i] : 0);
+    return map->rank > 0 ? hash : 0;
+}
+
 /* Addresses that nothing reads: tensor t lies at (t + 1) * 2^40. */
 static void fake_tensors(const struct template *template, void *tensors[TENSORS_MAX]) {
     int index = 0;
@@ -243,7 +288,14 @@ static void check_launch(const struct example *example, const struct plan *plan,
     for (int i = 0; i < planned->argument_count; i++) {
         const struct planned_argument *argument = &planned->arguments[i];
         uint64_t value = record->arguments[i];
-        if (argument->tensor < 0)
+        if (argument->map >= 0) {
+            const int tensor = example->template->maps[argument->map].tensor;
+            if (example->template->tensors[tensor].role != ROLE_WORKSPACE)
+                assert_int_equal(
+                    value, map_number(&plan->maps[argument->map], (uint64_t)(tensor + 1) << 40));
+            else
+                assert_int_equal(value != 0, plan->maps[argument->map].rank > 0);
+        } else if (argument->tensor < 0)
             assert_true((argument->size == 4 ? (int32_t)value : (int64_t)value) == argument->value);
         else if (example->template->tensors[argument->tensor].role == ROLE_WORKSPACE)
             check_workspace(&plan->tensors[argument->tensor], value, workspace_bytes);
@@ -412,6 +464,16 @@ static void test_attention(void **state) {
     }
 }
 
+/* Tensor maps among the arguments, some of which depend on the shape. */
+static void test_boxes(void **state) {
+    check_template(*state, "../tests/device/hopper/boxes",
+                   "[{\"ROWS\": 64, \"COLS\": 512}, {\"ROWS\": 7, \"COLS\": 8, \"SCALED\": 1},"
+                   " {\"ROWS\": 333, \"COLS\": 1000, \"SCALED\": 1}]",
+                   "[{\"ROWS\": 65, \"COLS\": 520}, {\"ROWS\": 10, \"COLS\": 16, \"SCALED\": 1},"
+                   " {\"ROWS\": 11, \"COLS\": 16, \"SCALED\": 1}, {\"ROWS\": 65, \"COLS\": 511}]",
+                   5);
+}
+
 /* One genome for one shape: the launcher without tables. */
 static void test_single(void **state) {
     struct error error = {0};
@@ -525,6 +587,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_single, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_rows, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_boxes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_attention, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_loading, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_threads, make_folder, remove_folder),
