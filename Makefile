@@ -19,6 +19,7 @@ cxx_sources := $(shell find search -name '*.cpp' | sort)
 embedded := $(shell find search -name '*.cu' -o -name '*.in' | sort)
 test_sources := $(shell find tests -name '*_test.c' -not -path 'tests/gpu/*' | sort)
 gpu_sources := $(shell find tests/gpu -name '*_test.c' 2>/dev/null | sort)
+bench_sources := $(shell find tests/bench -name '*_bench.c' | sort)
 fuzz_sources := $(shell find tests/fuzz -name '*_fuzz.c' 2>/dev/null | sort)
 
 BUILD := build
@@ -43,6 +44,7 @@ library_objects := $(filter-out $(BUILD)/search/main.o,$(objects))
 tests := $(test_sources:%.c=$(BUILD)/%)
 gpu_tests := $(gpu_sources:%.c=$(BUILD)/%)
 fuzzers := $(fuzz_sources:%.c=$(BUILD)/%)
+benches := $(bench_sources:%.c=$(BUILD)/%)
 
 # ---- the CUDA Toolkit: CUDA_HOME, else the folder of nvcc on PATH, else /usr/local/cuda ----
 
@@ -123,13 +125,17 @@ $(BUILD)/tests/%_test: tests/%_test.c $(library)
 	@mkdir -p $(@D); echo "  $@"
 	$(quiet)$(compile_c) $(LDFLAGS) -Itests -o $@ $< $(library) -lcmocka $(LDLIBS)
 
+$(BUILD)/tests/bench/%_bench: tests/bench/%_bench.c $(library)
+	@mkdir -p $(@D); echo "  $@"
+	$(quiet)$(compile_c) $(LDFLAGS) -o $@ $< $(library) $(LDLIBS)
+
 # Fuzz targets: with libFuzzer in build/fuzz, else with a small driver that mutates the seeds.
 fuzz_driver := $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer,tests/fuzz/driver.c)
 $(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(library)
 	@mkdir -p $(@D); echo "  $@"
 	$(quiet)$(compile_c) $(LDFLAGS) -Itests -o $@ $< $(fuzz_driver) $(library) $(LDLIBS)
 
--include $(objects:.o=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d)
+-include $(objects:.o=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d)
 
 # ---- what the machine must have ----
 
@@ -196,6 +202,12 @@ fuzz: deps-fuzz ## every fuzz target FUZZ_RUNS (1000000) times with libFuzzer
 	@$(anew) FUZZ=1 fuzz-built
 	@BUILD=build/fuzz tests/run_fuzz $(FUZZ_RUNS)
 fuzz-built: $(fuzzers)
+
+bench-recorded: bench_recorded ## how fast a recorded space of 200 MB is read here
+bench-space: bench_space ## how fast the valid genomes of large spaces are counted and drawn here
+bench_%: deps
+	@$(anew) $(BUILD)/tests/bench/$*_bench
+	@$(BUILD)/tests/bench/$*_bench
 
 floors: ## no file includes what lies above its floor
 	tests/floors

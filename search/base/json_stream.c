@@ -154,6 +154,19 @@ static inline int keep_byte(struct json_stream *stream, bool keep, int byte) {
     return 0;
 }
 
+/* Takes bytes up to `stop`, which lies within the buffer. */
+static int take_until(struct json_stream *stream, bool keep, const unsigned char *stop) {
+    size_t count = (size_t)(stop - stream->at);
+    if (keep && count > TOKEN_SIZE - 1 - stream->length)
+        return json_stream_error(stream, "a text of more than %d bytes", TOKEN_SIZE - 1);
+    if (keep) {
+        memcpy(stream->token + stream->length, stream->at, count);
+        stream->length += count;
+    }
+    stream->at = stop;
+    return 0;
+}
+
 static int keep_utf8(struct json_stream *stream, bool keep, unsigned code) {
     if (code < 0x80)
         return keep_byte(stream, keep, (int)code);
@@ -219,14 +232,20 @@ static int read_escape(struct json_stream *stream, bool keep) {
 static int read_string(struct json_stream *stream, bool keep) {
     stream->at++;
     for (;;) {
+        const unsigned char *stop = stream->at;
+        while (stop < stream->end && *stop != '"' && *stop != '\\' && *stop >= 0x20)
+            stop++;
+        if (take_until(stream, keep, stop) < 0)
+            return -1;
+        if (stop == stream->end && look(stream) >= 0)
+            continue; /* in a buffer of more */
         int byte = look(stream);
         if (byte < 0x20)
             return unexpected(stream, "the end of a string");
         stream->at++;
         if (byte == '"')
             return 0;
-        int result = byte == '\\' ? read_escape(stream, keep) : keep_byte(stream, keep, byte);
-        if (result < 0)
+        if (read_escape(stream, keep) < 0)
             return -1;
     }
 }
@@ -234,9 +253,13 @@ static int read_string(struct json_stream *stream, bool keep) {
 static int read_digits(struct json_stream *stream, bool keep) {
     if (!is_digit(look(stream)))
         return unexpected(stream, "a digit");
-    for (int byte; is_digit(byte = look(stream)); stream->at++)
-        if (keep_byte(stream, keep, byte) < 0)
+    do {
+        const unsigned char *stop = stream->at;
+        while (stop < stream->end && is_digit(*stop))
+            stop++;
+        if (take_until(stream, keep, stop) < 0)
             return -1;
+    } while (stream->at == stream->end && is_digit(look(stream)));
     return 0;
 }
 

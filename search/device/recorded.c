@@ -66,7 +66,7 @@ static int read_verdict(struct reader *reader, enum verdict *verdict) {
                              json_stream_token(reader->stream));
 }
 
-/* A number, or the kind of a failure. What is no positive finite number was never measured. */
+/* A number, or the kind of a failure. */
 static int read_time(struct reader *reader, enum verdict *verdict, double *time) {
     enum json_scalar kind;
     if (json_stream_scalar(reader->stream, &kind) < 0)
@@ -77,7 +77,7 @@ static int read_time(struct reader *reader, enum verdict *verdict, double *time)
         return json_stream_error(reader->stream, "%s is no time",
                                  json_stream_token(reader->stream));
     *time = strtod(json_stream_token(reader->stream), NULL);
-    *verdict = *time > 0 && isfinite(*time) ? VERDICT_OK : VERDICT_LAUNCH_FAILED;
+    *verdict = VERDICT_OK;
     return 0;
 }
 
@@ -236,8 +236,7 @@ static int read_unit(struct reader *reader, double *unit) {
 /* What was measured in one row. */
 struct measured {
     bool there;
-    enum verdict verdict;
-    double time;
+    double time; /* NAN: a text */
     double unit; /* 0: the file's */
 };
 
@@ -260,11 +259,7 @@ static int read_measurement(struct reader *reader, struct measured *measured) {
             /* Others' measurements may be texts that say nothing to us. */
             enum json_scalar kind;
             result = json_stream_scalar(reader->stream, &kind);
-            if (result == 0 && kind == JSON_NUMBER) {
-                it.time = strtod(json_stream_token(reader->stream), NULL);
-                it.verdict = it.time > 0 && isfinite(it.time) ? VERDICT_OK : VERDICT_LAUNCH_FAILED;
-            } else
-                it.verdict = VERDICT_LAUNCH_FAILED;
+            it.time = kind == JSON_NUMBER ? strtod(json_stream_token(reader->stream), NULL) : NAN;
         } else
             result = json_stream_skip(reader->stream);
         if (result < 0)
@@ -325,7 +320,6 @@ static int read_result(struct reader *reader) {
         if (!measured.there)
             return json_stream_error(reader->stream, "the result is correct and has no measurement "
                                                      "\"time\"");
-        sheet->verdict = measured.verdict;
         sheet->time_us = measured.time * (measured.unit > 0 ? measured.unit : reader->time_unit);
     }
     return end_row(reader);

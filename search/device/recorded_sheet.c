@@ -102,6 +102,9 @@ int sheet_end_row(struct sheet *sheet, struct error *error) {
         if (!sheet->rows || !sheet->verdicts || !sheet->times_us)
             BUG("out of memory");
     }
+    /* What came to no positive finite time was not measured. */
+    if (sheet->verdict == VERDICT_OK && !(sheet->time_us > 0 && isfinite(sheet->time_us)))
+        sheet->verdict = VERDICT_LAUNCH_FAILED;
     memcpy(sheet->rows[sheet->count], sheet->cells, sizeof sheet->cells);
     sheet->verdicts[sheet->count] = (uint8_t)sheet->verdict;
     sheet->times_us[sheet->count++] = sheet->verdict == VERDICT_OK ? sheet->time_us : INFINITY;

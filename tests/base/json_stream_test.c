@@ -1,0 +1,116 @@
+/* json_stream: what is read, what is refused and where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/json_stream.h"
+
+static void assert_scalar(const char *text, enum json_scalar kind, const char *token) {
+    struct error error = {0};
+    enum json_scalar found;
+    struct json_stream *stream = json_stream_bytes("f.json", text, strlen(text), &error);
+    assert_int_equal(json_stream_scalar(stream, &found), 0);
+    assert_int_equal(found, kind);
+    assert_string_equal(json_stream_token(stream), token);
+    assert_int_equal(json_stream_end(stream), 0);
+    json_stream_close(stream);
+}
+
+static void reads_scalars(void **state) {
+    (void)state;
+    assert_scalar(" 12", JSON_NUMBER, "12");
+    assert_scalar("-0.5e-3", JSON_NUMBER, "-0.5e-3");
+    assert_scalar("1E+2", JSON_NUMBER, "1e+2");
+    assert_scalar("NaN", JSON_NUMBER, "NaN");
+    assert_scalar("-Infinity", JSON_NUMBER, "-Infinity");
+    assert_scalar("true\n", JSON_LITERAL, "true");
+    assert_scalar("\"\"", JSON_STRING, "");
+    assert_scalar("\"a\\n\\\"\\u00e9\\ud83d\\ude00\"", JSON_STRING,
+                  "a\n\"\xc3\xa9\xf0\x9f\x98\x80");
+}
+
+static void assert_skip_refused(const char *text, const char *message) {
+    struct error error = {0};
+    struct json_stream *stream = json_stream_bytes("f.json", text, strlen(text), &error);
+    if (json_stream_skip(stream) == 0 && json_stream_end(stream) == 0)
+        fail_msg("accepted: %s", text);
+    assert_int_equal(error.kind, ERROR_INPUT);
+    assert_string_equal(error.text, message);
+    assert_int_equal(json_stream_skip(stream), -1); /* and from then on all fails */
+    assert_string_equal(error.text, message);
+    json_stream_close(stream);
+}
+
+static void refuses_with_a_place(void **state) {
+    (void)state;
+    assert_skip_refused("", "f.json:1:1: the file ends where a value should be");
+    assert_skip_refused("{\"a\": 1,}", "f.json:1:9: '}' where a key should be");
+    assert_skip_refused("[1,\n 2,,3]", "f.json:2:4: ',' where a value should be");
+    assert_skip_refused("[1 2]", "f.json:1:4: '2' where a comma or the end of the array should be");
+    assert_skip_refused("{\"a\" 1}", "f.json:1:6: '1' where a colon should be");
+    assert_skip_refused("01", "f.json:1:2: '1' where the end of the file should be");
+    assert_skip_refused("-", "f.json:1:2: the file ends where a digit should be");
+    assert_skip_refused("1.x", "f.json:1:3: 'x' where a digit should be");
+    assert_skip_refused("nul", "f.json:1:4: the file ends where null should be");
+    assert_skip_refused("[\n\n\"a\nb\"]",
+                        "f.json:3:3: byte 0x0a where the end of a string should be");
+    assert_skip_refused("\"\\x\"", "f.json:1:3: 'x' where the rest of an escape should be");
+    assert_skip_refused("\"\\ud800\"", "f.json:1:8: half a surrogate pair");
+    assert_skip_refused("[[1]", "f.json:1:5: the file ends where the end of an array should be");
+}
+
+static void counts_lines_over_buffers(void **state) {
+    (void)state;
+    enum { LINES = 200000 };
+    char path[] = "/tmp/json_stream_test.XXXXXX";
+    close(mkstemp(path));
+    gzFile out = gzopen(path, "wb1");
+    gzputs(out, "[");
+    for (int i = 0; i < LINES; i++)
+        gzprintf(out, "\"text %d\",\n", i);
+    gzputs(out, "   ?]");
+    gzclose(out);
+    struct error error = {0};
+    struct json_stream *stream = json_stream_open(path, &error);
+    assert_int_equal(json_stream_skip(stream), -1);
+    char expected[200];
+    snprintf(expected, sizeof expected, "%s:%d:4: '?' where a value should be", path, LINES + 1);
+    assert_string_equal(error.text, expected);
+    json_stream_close(stream);
+    unlink(path);
+}
+
+static void cut_texts_are_told(void **state) {
+    (void)state;
+    static const char *const texts[] = {"{\"a\": 1", "{\"a\": 1,", "{\"a\": 1 ,\n"};
+    for (int i = 0; i < 3; i++) {
+        struct error error = {0};
+        enum json_scalar kind;
+        bool first = true;
+        struct json_stream *stream = json_stream_bytes("f", texts[i], strlen(texts[i]), &error);
+        assert_int_equal(json_stream_enter(stream, '{'), 0);
+        assert_int_equal(json_stream_member(stream, &first), JSON_MORE);
+        assert_string_equal(json_stream_token(stream), "a");
+        assert_int_equal(json_stream_scalar(stream, &kind), 0);
+        assert_int_equal(json_stream_member(stream, &first), JSON_CUT);
+        assert_int_equal(error.kind, ERROR_NONE);
+        json_stream_close(stream);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_scalars),
+        cmocka_unit_test(refuses_with_a_place),
+        cmocka_unit_test(counts_lines_over_buffers),
+        cmocka_unit_test(cut_texts_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

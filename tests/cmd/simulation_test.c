@@ -1,0 +1,138 @@
+/* simulation: runs are whole, repeatable and the same however they are shared out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "cmd/simulation.h"
+
+enum { TRIALS = 120, SEEDS = 6 };
+
+static const char *const strategies[] = {"random", "evolve"};
+
+static struct recorded *read_space(void) {
+    struct error error = {0};
+    struct recorded *recorded = recorded_read("tests/spaces/pnpoly_RTX_3090.json.gz", &error);
+    if (recorded == NULL)
+        fail_msg("%s", error.text);
+    return recorded;
+}
+
+static struct simulation simulate(struct recorded *const *spaces, int jobs, int in_flight) {
+    struct simulation simulation = {.spaces = spaces,
+                                    .space_count = 1,
+                                    .strategies = strategies,
+                                    .strategy_count = 2,
+                                    .seeds = SEEDS,
+                                    .first_seed = 1,
+                                    .trials = TRIALS,
+                                    .in_flight = in_flight,
+                                    .jobs = jobs};
+    struct error error = {0};
+    if (simulation_run(&simulation, &error) < 0)
+        fail_msg("%s", error.text);
+    return simulation;
+}
+
+static void no_row_is_visited_twice(void **state) {
+    (void)state;
+    struct recorded *recorded = read_space();
+    bool *seen = calloc((size_t)recorded->row_count, sizeof *seen);
+    static const int in_flight[] = {1, 64, 1000};
+    for (int k = 0; k < 3; k++) {
+        struct simulation simulation = simulate(&recorded, 2, in_flight[k]);
+        for (int strategy = 0; strategy < 2; strategy++)
+            for (int seed = 0; seed < SEEDS; seed++) {
+                struct visits visits = simulation_visits(&simulation, 0, strategy, seed);
+                assert_int_equal(visits.count, TRIALS);
+                memset(seen, 0, (size_t)recorded->row_count * sizeof *seen);
+                for (int i = 0; i < TRIALS; i++) {
+                    assert_in_range(visits.rows[i], 0, recorded->row_count - 1);
+                    assert_false(seen[visits.rows[i]]);
+                    seen[visits.rows[i]] = true;
+                }
+            }
+        assert_true(simulation_speed(&simulation, 0, 1) > 0);
+        simulation_release(&simulation);
+    }
+    free(seen);
+    recorded_free(recorded);
+}
+
+static void jobs_change_nothing(void **state) {
+    (void)state;
+    struct recorded *recorded = read_space();
+    struct simulation one = simulate(&recorded, 1, 1);
+    struct simulation four = simulate(&recorded, 4, 1);
+    for (int strategy = 0; strategy < 2; strategy++)
+        for (int seed = 0; seed < SEEDS; seed++) {
+            struct visits a = simulation_visits(&one, 0, strategy, seed);
+            struct visits b = simulation_visits(&four, 0, strategy, seed);
+            assert_int_equal(a.count, b.count);
+            assert_memory_equal(a.rows, b.rows, (size_t)a.count * sizeof *a.rows);
+        }
+    simulation_release(&one);
+    simulation_release(&four);
+    recorded_free(recorded);
+}
+
+/* score_runs against the measure's definition, written out once more, on real visits. */
+static void score_is_the_definition(void **state) {
+    (void)state;
+    struct recorded *recorded = read_space();
+    struct simulation simulation = simulate(&recorded, 2, 8);
+    struct visits runs[SEEDS];
+    double random[TRIALS], curve[TRIALS], areas = 0, by_chance = 0;
+    for (int seed = 0; seed < SEEDS; seed++) {
+        double best = INFINITY;
+        runs[seed] = simulation_visits(&simulation, 0, 1, seed);
+        for (int k = 0; k < TRIALS; k++) {
+            uint32_t row = runs[seed].rows[k];
+            if (recorded->verdicts[row] == VERDICT_OK && recorded->times_us[row] < best)
+                best = recorded->times_us[row];
+            areas += (isinf(best) ? 0 : recorded->best_us / best) / TRIALS / SEEDS;
+        }
+    }
+    score_random_curve(recorded, TRIALS, random);
+    for (int k = 0; k < TRIALS; k++)
+        by_chance += random[k] / TRIALS;
+    struct score score = score_runs(recorded, runs, SEEDS, TRIALS, random, curve);
+    assert_true(fabs(score.area - areas) < 1e-12);
+    assert_true(fabs(score.gain - (areas - by_chance) / (1 - by_chance)) < 1e-12);
+    simulation_release(&simulation);
+    recorded_free(recorded);
+}
+
+static void unknown_strategy_is_refused(void **state) {
+    (void)state;
+    struct recorded *recorded = read_space();
+    const char *const wrong[] = {"rendom"};
+    struct simulation simulation = {.spaces = &recorded,
+                                    .space_count = 1,
+                                    .strategies = wrong,
+                                    .strategy_count = 1,
+                                    .seeds = 1,
+                                    .trials = 1,
+                                    .in_flight = 1,
+                                    .jobs = 1};
+    struct error error = {0};
+    assert_int_equal(simulation_run(&simulation, &error), -1);
+    assert_non_null(strstr(error.text, "'rendom'"));
+    simulation_release(&simulation);
+    recorded_free(recorded);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_row_is_visited_twice),
+        cmocka_unit_test(jobs_change_nothing),
+        cmocka_unit_test(score_is_the_definition),
+        cmocka_unit_test(unknown_strategy_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
