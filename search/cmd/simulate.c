@@ -1,16 +1,18 @@
 /* simulate: how good strategies are, on spaces that somebody measured. */
 #include "base/path.h"
 #include "cmd/cmd.h"
+#include "cmd/simulate_picture.h"
 #include "cmd/simulation.h"
 #include "cmd/table.h"
 #include "evolve/strategy.h"
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { STRATEGIES_MAX = 32, CELLS_MAX = 1 << 20 };
+enum { STRATEGIES_MAX = 32, CELLS_MAX = 1 << 20, NAME_LENGTH = 256 };
 
 struct simulating {
     struct simulation simulation;
@@ -140,7 +142,7 @@ static struct table *table_of_spaces(const struct simulating *simulating) {
         for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
             int at = cell(simulating, space, strategy);
             const struct score *score = &simulating->scores[at];
-            char name[256];
+            char name[NAME_LENGTH];
             char text[32];
             space_name(simulating->paths[space], name, sizeof name);
             table_text(table, name);
@@ -236,47 +238,74 @@ static int write_visited(const struct simulating *simulating, const char *path,
     return result;
 }
 
+static int draw(const struct simulating *simulating, const char *path, struct error *error) {
+    const struct simulation *simulation = &simulating->simulation;
+    struct panel *panels = array((size_t)simulation->space_count, sizeof *panels);
+    char(*names)[NAME_LENGTH] = array((size_t)simulation->space_count, sizeof *names);
+    for (int space = 0; space < simulation->space_count; space++) {
+        space_name(simulating->paths[space], names[space], sizeof names[space]);
+        panels[space] =
+            (struct panel){names[space], simulating->random_curves[space],
+                           (const double *const *)&simulating->curves[cell(simulating, space, 0)]};
+    }
+    const struct picture picture = {panels, simulation->space_count, simulation->strategies,
+                                    simulation->strategy_count, simulation->trials};
+    int result = picture_draw(&picture, path, error);
+    free(panels);
+    free(names);
+    return result;
+}
+
 /* ---- the verb ---- */
 
-static int simulate(struct simulating *simulating, int count, const char *list, const char *visited,
-                    bool json, struct error *error) {
-    if (choose_strategies(simulating, list, error) < 0)
+/* What the command line asks for beside the simulation's own settings. */
+struct wishes {
+    const char *strategies, *visited, *picture;
+    bool json;
+};
+
+static int simulate(struct simulating *simulating, int count, const struct wishes *wishes,
+                    struct error *error) {
+    if (choose_strategies(simulating, wishes->strategies, error) < 0)
         return -1;
-    if (visited != NULL && (count > 1 || simulating->simulation.strategy_count > 1))
+    if (wishes->visited != NULL && (count > 1 || simulating->simulation.strategy_count > 1))
         return error_input(error, "--visited is for one space and one --strategy");
     if (read_spaces(simulating, count, error) < 0 ||
         simulation_run(&simulating->simulation, error) < 0)
         return -1;
     score_all(simulating);
-    show(simulating, json);
-    return visited != NULL ? write_visited(simulating, visited, error) : 0;
+    show(simulating, wishes->json);
+    if (wishes->visited != NULL && write_visited(simulating, wishes->visited, error) < 0)
+        return -1;
+    return wishes->picture != NULL ? draw(simulating, wishes->picture, error) : 0;
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    const char *list = NULL;
-    const char *visited = NULL;
+    struct wishes wishes = {0};
     int64_t trials = 400;
     int64_t seeds = 50;
     int64_t first_seed = 1;
     int64_t jobs = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t in_flight = 1;
-    bool json = false;
     const struct option_row rows[] = {
-        {"strategy", "NAMES", "of strategies, parted by commas (default: all)", OPTION_TEXT, &list},
+        {"strategy", "NAMES", "of strategies, parted by commas (default: all)", OPTION_TEXT,
+         &wishes.strategies},
         {"trials", "N", "of a run (400)", OPTION_INTEGER, &trials},
         {"seeds", "N", "runs of each strategy on each space (50)", OPTION_INTEGER, &seeds},
         {"seed", "N", "the first of them (1)", OPTION_INTEGER, &first_seed},
         {"in-flight", "K", "candidates open at once (1)", OPTION_INTEGER, &in_flight},
         {"jobs", "N", "processes (default: cores)", OPTION_INTEGER, &jobs},
         {"visited", "FILE", "write the rows that each run visited: one space, one strategy",
-         OPTION_TEXT, &visited},
-        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
+         OPTION_TEXT, &wishes.visited},
+        {"picture", "FILE.svg", "draw the curves (needs gnuplot)", OPTION_TEXT, &wishes.picture},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &wishes.json},
         {0},
     };
     int count = options_parse(verb, rows, argc, argv, 1, INT16_MAX);
     if (count < 0)
         return STATUS_USAGE;
     struct error error = {0};
+    signal(SIGPIPE, SIG_IGN);
     struct simulating simulating = {.paths = argv};
     if (trials < 1 || seeds < 1 || in_flight < 1 || jobs < 1 || trials > CELLS_MAX ||
         seeds > CELLS_MAX || in_flight > CELLS_MAX || jobs > 1024) {
@@ -291,7 +320,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
                                                 .trials = (int)trials,
                                                 .in_flight = (int)in_flight,
                                                 .jobs = (int)jobs};
-    int status = simulate(&simulating, count, list, visited, json, &error);
+    int status = simulate(&simulating, count, &wishes, &error);
     release(&simulating);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }
@@ -313,6 +342,7 @@ const struct verb verb_simulate = {
         "              that it took\n"
         "  trials/s    of one core's time\n\n"
         "  evotile simulate tests/spaces/*.json.gz\n"
-        "  evotile simulate space.json.gz --strategy evolve,random --seeds 20 --in-flight 64\n",
+        "  evotile simulate space.json.gz --strategy evolve,random --seeds 20 --in-flight 64\n"
+        "  evotile simulate spaces/*.gz --picture curves.svg --json > scores.json\n",
     .run = run,
 };

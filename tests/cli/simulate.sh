@@ -1,0 +1,10 @@
+# Scores on a recorded space as text and JSON; what is malformed is named with its place.
+$EVOTILE simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --strategy random --seeds 2 --trials 20
+$EVOTILE simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --strategy random --seeds 2 --trials 3 --json --visited rows.json |
+    grep -o '"[a-z_]*":'
+tr -d '0-9' <rows.json
+printf '{"tune_params_keys": ["a"], "cache": {\n"1": {"a": 1, "time": fast}}}' >bad.json
+$EVOTILE simulate bad.json 2>&1
+echo "status $?"
+$EVOTILE simulate "$ROOT"/tests/spaces/*.gz --visited rows.json 2>&1
+echo "status $?"
