@@ -63,7 +63,7 @@ static void mistakes_of_the_folder(void **state) {
          "5: dimensions.N.maxmum: unknown key; did you mean \"maximum\"?"},
         {"min(N, 4)", "min(N, 4", /* the caret stands under the place */
          "6: dimensions.M.default: column 9: "},
-        {"[0, 1, 7]", "[]", "7: dimensions.KIND.values: must have 1 to 64 values"},
+        {"[0, 1, 7]", "[]", "7: dimensions.KIND.values: must have 1 to 256 values"},
         {"[\"KIND\"]", "[\"KIN\"]", "8: specialised[0]: no such dimension"},
         {"\"values\": [32, 64, 128]", "\"values\": [32, 64.5]",
          "9: genes.THREADS.values[1]: must be a whole number"},
