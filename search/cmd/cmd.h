@@ -54,6 +54,7 @@ int options_parse(const struct verb *verb, const struct option_row *rows, int ar
 int error_report(const struct error *error);
 
 extern const struct verb verb_doctor, verb_space, verb_run, verb_resume, verb_board, verb_summary,
-    verb_try, verb_replay, verb_duel, verb_export, verb_sanitize, verb_simulate, verb_worker;
+    verb_try, verb_replay, verb_duel, verb_gate, verb_export, verb_sanitize, verb_simulate,
+    verb_worker;
 
 #endif

@@ -10,14 +10,37 @@
 
 /* ---- records of a run ---- */
 
+/* RECORDS_ALL_GOALS passes over a goal whose board is too short. */
+static int read_rank(struct records *records, struct store *store, int goal, struct error *error) {
+    struct record *record = &records->items[records->count];
+    int64_t number = store_ranked(store, goal, records->rank, error);
+    if (number == STORE_NO_TRIAL && records->goal == RECORDS_ALL_GOALS)
+        return 0;
+    if (number == STORE_NO_TRIAL)
+        error_input(error, "the board of %s has no rank %lld: `evotile board %s` shows it",
+                    records->from, (long long)records->rank, records->from);
+    if (number < 0)
+        return -1;
+    struct store_trial *trial = store_trial_read(store, number, error);
+    if (trial == NULL || store_key_read(store, number, &record->key, error) < 0) {
+        store_trial_free(trial);
+        return -1;
+    }
+    records->count++;
+    record->score_us = trial->outcome->score_us;
+    snprintf(record->name, sizeof record->name, "%s, rank %lld, trial %lld",
+             store_goal_name(store, goal), (long long)records->rank, (long long)number);
+    record->request = (struct trial_request){.number = number, .goal = goal};
+    store_trial_free(trial);
+    return 0;
+}
+
 static int read_run(struct records *records, struct error *error) {
-    struct record *record = &records->items[0];
     struct store *store = store_open(records->from, STORE_READ, error);
     if (store == NULL)
         return -1;
     int result = -1;
     char *text = NULL;
-    struct store_trial *trial = NULL;
     if (session_files(records->from, records->config_path, records->template_folder, error) < 0)
         goto done;
     text = path_read_file(records->config_path, 64 << 20, NULL, error);
@@ -31,24 +54,13 @@ static int read_run(struct records *records, struct error *error) {
                     store_goal_count(store), (long long)records->goal);
         goto done;
     }
-    int64_t number = store_ranked(store, (int)records->goal, records->rank, error);
-    if (number == STORE_NO_TRIAL)
-        error_input(error, "the board of %s has no rank %lld: `evotile board %s` shows it",
-                    records->from, (long long)records->rank, records->from);
-    if (number < 0)
-        goto done;
-    trial = store_trial_read(store, number, error);
-    if (trial == NULL || store_key_read(store, number, &record->key, error) < 0)
-        goto done;
-    records->count = 1;
-    record->score_us = trial->outcome->score_us;
-    snprintf(record->name, sizeof record->name, "%s, rank %lld, trial %lld",
-             store_goal_name(store, (int)records->goal), (long long)records->rank,
-             (long long)number);
-    record->request = (struct trial_request){.number = number, .goal = (int)records->goal};
+    int first = records->goal == RECORDS_ALL_GOALS ? 0 : (int)records->goal;
+    int last = records->goal == RECORDS_ALL_GOALS ? store_goal_count(store) - 1 : first;
+    for (int goal = first; goal <= last; goal++)
+        if (read_rank(records, store, goal, error) < 0)
+            goto done;
     result = store_meta_get(store, "device", &records->device, error) < 0 ? -1 : 0;
 done:
-    store_trial_free(trial);
     free(text);
     store_close(store);
     return result;
@@ -157,4 +169,9 @@ int record_genome(const struct records *records, struct record *record,
                               record->key.parts[KEY_GENOME], error);
     template_free(template);
     return parsed;
+}
+
+void record_cases(const struct records *records, const struct record *record,
+                  char name[CASE_NAME_SIZE]) {
+    config_goal_name(records->config, record->request.goal, name);
 }

@@ -32,7 +32,10 @@ struct records {
     struct record items[CASES_MAX];
 };
 
-/* `from` is a run's folder, where rank counts from 1 on the board of a goal, or a kernel's. */
+enum { RECORDS_ALL_GOALS = -1 };
+
+/* `from` is a run's folder, where rank counts from 1 on the board of a goal (or of each that has
+   one), or a kernel's. */
 int records_read(struct records *records, const char *from, int64_t rank, int64_t goal,
                  struct error *error);
 void records_release(struct records *records);
@@ -40,5 +43,9 @@ void records_release(struct records *records);
 /* Fills the request's genome, by the template as it is for that device. */
 int record_genome(const struct records *records, struct record *record,
                   const struct device_info *device, struct error *error);
+
+/* What it is about: "B=2,H=8,S=512" or "all 12 cases". */
+void record_cases(const struct records *records, const struct record *record,
+                  char name[CASE_NAME_SIZE]);
 
 #endif

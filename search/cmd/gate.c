@@ -1,0 +1,112 @@
+/* gate: whether a kernel is right, and no slower than another one, for scripts and CI. */
+#include "cmd/cmd.h"
+#include "cmd/fight.h"
+#include "cmd/table.h"
+#include "trial/duel.h"
+
+#include <signal.h>
+
+struct gating {
+    double tolerance; /* percent */
+    cJSON *rows;
+    int failures;
+};
+
+/* Noise moves the ratio within its interval: slower is what is slower in all of it. */
+static int judge(void *context, const struct fight *fight, const struct record *record,
+                 const struct trial_result *result, struct error *error) {
+    struct gating *gating = context;
+    const struct outcome *outcome = &result->outcome;
+    const struct duel_outcome *duel = &outcome->duel;
+    bool right = outcome->verdict == VERDICT_OK;
+    bool passed = right && duel->low <= 1 + gating->tolerance / 100;
+    char name[CASE_NAME_SIZE];
+    (void)error;
+    record_cases(&fight->a.records, record, name);
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddItemToArray(gating->rows, row);
+    cJSON_AddStringToObject(row, "cases", name);
+    cJSON_AddBoolToObject(row, "passed", passed);
+    cJSON_AddStringToObject(row, "verdict", verdict_name(outcome->verdict));
+    cJSON_AddStringToObject(row, "reason",
+                            !right   ? outcome->reason
+                            : passed ? ""
+                                     : "slower than the tolerance allows");
+    if (right) {
+        cJSON_AddBoolToObject(row, "predicted", outcome->predicted);
+        cJSON_AddNumberToObject(row, "p50_us", outcome->score_us);
+        cJSON_AddNumberToObject(row, "ratio", duel->ratio);
+        cJSON_AddNumberToObject(row, "low", duel->low);
+        cJSON_AddNumberToObject(row, "high", duel->high);
+        cJSON_AddNumberToObject(row, "blocks", duel->blocks);
+    }
+    cJSON_AddItemToObject(row, "differences", fight_differences(result));
+    gating->failures += !passed;
+    return 0;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct gating gating = {.tolerance = 2};
+    struct fight fight = {.goal = RECORDS_ALL_GOALS,
+                          .blocks = 10,
+                          .promote = true,
+                          .told = judge,
+                          .context = &gating};
+    const char *against = NULL;
+    const struct option_row rows[] = {
+        {"against", "RUN|KERNEL", "what it must not be slower than; or a manifest.json",
+         OPTION_TEXT, &against},
+        {"tolerance", "PERCENT", "how much slower is still fine (default 2)", OPTION_NUMBER,
+         &gating.tolerance},
+        {"blocks", "N", "blocks of each round of a duel (10)", OPTION_INTEGER, &fight.blocks},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's)", OPTION_TEXT,
+         &fight.device},
+        {0},
+    };
+    struct error error = {0};
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    signal(SIGPIPE, SIG_IGN);
+    int status = 0;
+    if (against == NULL)
+        status = error_input(&error, "gate: --against names a run, a kernel or its manifest.json");
+    else if (fight.blocks < 2 || fight.blocks > DUEL_BLOCKS_MAX)
+        status = error_input(&error, "--blocks takes 2 to %d", DUEL_BLOCKS_MAX);
+    gating.rows = cJSON_CreateArray();
+    if (status == 0)
+        status = fight_open(&fight, argv[0], against, &error);
+    if (status == 0)
+        status = fight_all(&fight, &error);
+    if (status == 0) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddBoolToObject(object, "passed", gating.failures == 0);
+        cJSON_AddStringToObject(object, "gated", fight.a.text);
+        cJSON_AddStringToObject(object, "against", fight.b.text);
+        cJSON_AddStringToObject(object, "device", solo_device(fight.solo)->name);
+        cJSON_AddNumberToObject(object, "tolerance_percent", gating.tolerance);
+        cJSON_AddItemToObject(object, "rows", cJSON_Duplicate(gating.rows, 1));
+        table_print_json(object, stdout);
+    }
+    fight_release(&fight);
+    cJSON_Delete(gating.rows);
+    return status < 0 ? error_report(&error) : gating.failures == 0 ? STATUS_DONE : STATUS_GATE;
+}
+
+const struct verb verb_gate = {
+    .name = "gate",
+    .arguments = "RUN|KERNEL_DIR --against RUN|KERNEL_DIR [options]",
+    .summary = "for CI: fail on a wrong result or a slower kernel",
+    .help = "Builds the champion of a run (RUN:3 is the third of its board), or a frozen kernel; "
+            "checks "
+            "it as a\nchampion is checked, and fights a duel with what --against names, in every "
+            "set of "
+            "cases that both\nhave. Prints one JSON object. Exit status 3 when a result is wrong, "
+            "or when "
+            "it is slower by more\nthan the tolerance: the whole 99 % interval of the duel's ratio "
+            "must "
+            "lie above it, so that noise\nfails nothing. On an emulated device the ratio is one of "
+            "predictions, and \"predicted\" says so.\n\n"
+            "  evotile gate results/night --against kernels/released\n"
+            "  evotile gate kernels/new --against kernels/released/manifest.json --tolerance 1\n",
+    .run = run,
+};
