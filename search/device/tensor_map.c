@@ -1,5 +1,7 @@
 #include "device/tensor_map.h"
 
+enum { BOX_BYTES_MAX = 227 << 10 }; /* of a block on sm_90 */
+
 /* A row of the box fills the pattern's width. The driver takes a narrower one too, but then the
    rows are not packed, which nobody wants. 0: any. */
 static const int64_t swizzle_spans[SWIZZLE_COUNT] = {
@@ -19,6 +21,9 @@ int tensor_map_check(const struct tensor_map *map, struct error *error) {
     if (map->rank < 1 || map->rank > TENSOR_MAP_RANK_MAX)
         return error_input(error, "a tensor map has 1 to %d dimensions, not %d",
                            TENSOR_MAP_RANK_MAX, map->rank);
+    if (map->element_bytes == 0 || map->element_bytes > 8 ||
+        (map->element_bytes & (map->element_bytes - 1)) != 0)
+        return error_input(error, "elements of %d bytes are not possible", map->element_bytes);
     int64_t row_bytes = (int64_t)map->box[0] * map->element_bytes;
     for (int i = 0; i < map->rank; i++) {
         if (map->box[i] < 1 || map->box[i] > 256)
@@ -43,5 +48,8 @@ int tensor_map_check(const struct tensor_map *map, struct error *error) {
         return error_input(error,
                            "the box's last extent is %lld bytes, which must be the swizzle's %lld",
                            (long long)row_bytes, (long long)span);
+    if (tensor_map_box_bytes(map) > BOX_BYTES_MAX)
+        return error_input(error, "a box of %lld bytes is more than shared memory holds: %d",
+                           (long long)tensor_map_box_bytes(map), BOX_BYTES_MAX);
     return 0;
 }

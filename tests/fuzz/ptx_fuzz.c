@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             arguments[j] = buffer;
         struct ptx_launch launch = {.kernel = kernel,
                                     .grid = {2, 1, 1},
-                                    .block = {48, 1, 1},
+                                    .block = {i % 2 ? 160 : 48, 1, 1}, /* a warpgroup, or not */
                                     .smem_bytes = 1024,
                                     .arguments = arguments,
                                     .argument_bytes = kernel->argument_bytes,

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { QUEUE_MAX = 4096 }; /* no sound kernel has so many copies on their way */
+
 struct bulk_copy {
     const struct instruction *instruction;
     struct warp *warp;
@@ -94,12 +96,13 @@ static void copy_box(struct bulk_copy *copy) {
     inside(copy, &from, &to);
     for (uint32_t row = 0; row < rows; row++) {
         int64_t offset = (int64_t)copy->at[0] * map->element_bytes;
-        bool within = true;
+        bool within = true; /* so far: where it is not, an offset may be too large to count */
         uint32_t rest = row;
         for (int i = 1; i < map->rank; i++) {
             int64_t position = (int64_t)copy->at[i] + rest % map->box[i];
             within = within && position >= 0 && position < (int64_t)map->extents[i];
-            offset += position * (int64_t)map->strides[i - 1];
+            if (within)
+                offset += position * (int64_t)map->strides[i - 1];
             rest /= map->box[i];
         }
         if (within)
@@ -108,6 +111,25 @@ static void copy_box(struct bulk_copy *copy) {
 }
 
 /* ---- issuing ---- */
+
+/* All of the tensor, or of the run, has to be there. */
+static int find_global(struct bulk_copy *copy, uint64_t address, size_t bytes) {
+    struct ptx_memory *memory = copy->warp->block->memory;
+    bool is_store = copy->instruction->as.bulk.is_store;
+    int hint = -1;
+    char where[160];
+    copy->global = memory_reach(memory, address, bytes, is_store, &hint);
+    if (copy->global)
+        return 0;
+    ptx_memory_describe(memory, address, where, sizeof where);
+    enum ptx_fault_kind kind = !is_store                               ? PTX_FAULT_LOAD
+                               : ptx_memory_at(memory, address, bytes) ? PTX_FAULT_READ_ONLY
+                                                                       : PTX_FAULT_STORE;
+    fault_at(copy->warp, copy->instruction, copy->lane, kind, address,
+             "copied %s the %zu bytes at 0x%llx: %s", is_store ? "to" : "from", bytes,
+             (unsigned long long)address, where);
+    return -1;
+}
 
 /* The tensor map behind a generic address, and its tensor. */
 static int find_tensor(struct bulk_copy *copy, uint64_t address) {
@@ -126,41 +148,23 @@ static int find_tensor(struct bulk_copy *copy, uint64_t address) {
                  "copied by what is no tensor map of %d dimensions", form->rank);
         return -1;
     }
-    uint64_t span = copy->map.element_bytes * copy->map.extents[0];
+    unsigned __int128 span = copy->map.element_bytes * copy->map.extents[0];
     for (int i = 1; i < copy->map.rank; i++)
-        span += copy->map.strides[i - 1] * (copy->map.extents[i] - 1);
-    hint = -1;
-    copy->global =
-        memory_reach(warp->block->memory, copy->map.address, span, form->is_store, &hint);
-    if (!copy->global) {
-        char where[160];
-        ptx_memory_describe(warp->block->memory, copy->map.address, where, sizeof where);
-        fault_at(warp, copy->instruction, copy->lane,
-                 form->is_store ? PTX_FAULT_STORE : PTX_FAULT_LOAD, copy->map.address,
-                 "copied by a tensor map of %llu bytes %s", (unsigned long long)span, where);
+        span += (unsigned __int128)copy->map.strides[i - 1] * (copy->map.extents[i] - 1);
+    if (find_global(copy, copy->map.address, span > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)span) < 0)
         return -1;
-    }
     copy->bytes = (uint32_t)tensor_map_box_bytes(&copy->map);
     return 0;
 }
 
 static int find_run(struct bulk_copy *copy, uint64_t address, uint32_t bytes) {
-    const struct bulk_form *form = &copy->instruction->as.bulk;
-    int hint = -1;
     copy->bytes = bytes;
-    if (bytes % 16 != 0 || bytes == 0) {
-        fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, 0,
-                 "copied %u bytes, no multiple of 16", bytes);
-        return -1;
-    }
-    copy->global = reach(copy->warp, copy->instruction, form->global.space, copy->lane, address, 16,
-                         form->is_store, &hint);
-    if (!copy->global)
-        return -1;
-    return reach(copy->warp, copy->instruction, form->global.space, copy->lane,
-                 address + bytes - 16, 16, form->is_store, &hint)
-               ? 0
-               : -1;
+    if (bytes % 16 == 0 && bytes > 0 && address % 16 == 0)
+        return find_global(copy, address, bytes);
+    fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, address,
+             "copied %u bytes at 0x%llx: both must be multiples of 16", bytes,
+             (unsigned long long)address);
+    return -1;
 }
 
 /* An offset in shared memory. */
@@ -221,6 +225,9 @@ static int issue(struct bulk_copy *copy, const uint32_t *operands) {
 
 EXECUTE(bulk_copy) {
     FOR_EACH_LANE(lane, mask) {
+        if (warp->block->bulk_count >= QUEUE_MAX)
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+                            "copied more than %d times before anybody waited", QUEUE_MAX);
         struct bulk_copy copy = {.instruction = instruction,
                                  .warp = warp,
                                  .lane = (int)lane,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARPGROUP = 4, ROWS = 16, K = 16 };
+enum { WARPGROUP = 4, ROWS = 16, K = 16, PENDING_MAX = 4096 /* products of a warp */ };
 
 /* ---- operands in shared memory: 9.7.15.5.1 ---- */
 
@@ -196,6 +196,9 @@ EXECUTE(product) {
         return fault_at(warp, instruction, 0, PTX_FAULT_MISUSE, 0,
                         "multiplied with a warpgroup of %d warps: it takes 4",
                         block->warp_count % WARPGROUP);
+    if (warp->product_count >= PENDING_MAX)
+        return fault_at(warp, instruction, 0, PTX_FAULT_MISUSE, 0,
+                        "multiplied more than %d times without a wait", PENDING_MAX);
     struct product product = {.instruction = instruction,
                               .group = warp->product_group,
                               .a = form->a_in_registers ? 0 : *(uint64_t *)place_of(warp, *a),
