@@ -205,7 +205,7 @@ static const char *const product_swizzles[SWIZZLE_COUNT] = {
     [SWIZZLE_128B] = "by_128",
 };
 
-/* All of one n's forms; of the other n's those with the widest swizzle. */
+/* All of one n's forms; of the other n's those with the widest swizzle, but for bf16. */
 static inline int list_products(struct product_case *cases) {
     static const int columns[] = {64, 8,  16,  24,  32,  40,  48,  56,
                                   80, 96, 112, 128, 160, 192, 224, 256};
@@ -216,7 +216,7 @@ static inline int list_products(struct product_case *cases) {
                 for (int form = 0; form < 2 * SWIZZLE_COUNT; form++) {
                     struct product_case one = {type, columns[c], a, form % 2,
                                                (enum tensor_swizzle)(form / 2)};
-                    if ((c > 0 && (one.swizzle != SWIZZLE_128B || a == 1)) ||
+                    if ((c > 0 && (one.swizzle != SWIZZLE_128B || a == 1 || type == 1)) ||
                         (type == 2 && one.n % 16 != 0))
                         continue;
                     cases[count++] = one;
@@ -417,6 +417,24 @@ static inline void check_copies(struct hopper *hopper) {
         hopper_free(hopper, from);
         hopper_free(hopper, to);
     }
+    hopper_unload(hopper, module);
+}
+
+/* ---- barriers ---- */
+
+static inline void check_barriers(struct hopper *hopper) {
+    static const uint32_t expected[] = {3, 0, 1, 1, 1, 2, 1, 0, 1, 1280, 1284, 1};
+    uint32_t found[sizeof expected / sizeof *expected];
+    struct device_module *module = hopper_compile(hopper, "barriers.cu", "", NULL);
+    uint64_t out = hopper_buffer(hopper, "out", sizeof found, NULL);
+    struct device_launch launch = hopper_launch(module, "barriers", 128);
+    hopper_pointer(&launch, out);
+    hopper_run(hopper, &launch);
+    hopper_read(hopper, out, found, sizeof found);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (found[i] != expected[i])
+            fail_msg("step %zu: %u, not %u", i, found[i], expected[i]);
+    hopper_free(hopper, out);
     hopper_unload(hopper, module);
 }
 

@@ -30,6 +30,11 @@ static void copies_are_right(void **state) {
     check_copies(&hopper);
 }
 
+static void barriers_are_right(void **state) {
+    (void)state;
+    check_barriers(&hopper);
+}
+
 static void a_pipeline_is_right(void **state) {
     (void)state;
     check_pipeline(&hopper);
@@ -69,8 +74,8 @@ static void faults_are_found(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_primitive_compiles), cmocka_unit_test(products_are_right),
-        cmocka_unit_test(copies_are_right),         cmocka_unit_test(a_pipeline_is_right),
-        cmocka_unit_test(faults_are_found),
+        cmocka_unit_test(copies_are_right),         cmocka_unit_test(barriers_are_right),
+        cmocka_unit_test(a_pipeline_is_right),      cmocka_unit_test(faults_are_found),
     };
     return cmocka_run_group_tests(tests, open_emulated, close_emulated);
 }

@@ -27,6 +27,11 @@ static void copies_are_right(void **state) {
     check_copies(&hopper);
 }
 
+static void barriers_are_right(void **state) {
+    (void)state;
+    check_barriers(&hopper);
+}
+
 static void a_pipeline_is_right(void **state) {
     (void)state;
     check_pipeline(&hopper);
@@ -36,6 +41,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_right),
         cmocka_unit_test(copies_are_right),
+        cmocka_unit_test(barriers_are_right),
         cmocka_unit_test(a_pipeline_is_right),
     };
     return cmocka_run_group_tests(tests, open_gpu, close_gpu);

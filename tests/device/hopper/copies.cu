@@ -26,8 +26,8 @@ DEVICE void store(const tensor_map &map, u32 source, int rank, position at) {
         tma_store(map, source, at.x0, at.x1, at.x2, at.x3);
 }
 
-extern "C" __global__ void load_box(const __grid_constant__ tensor_map map, u32 *out_gmem,
-                                    int rank, int x0, int x1, int x2, int x3, int bytes) {
+extern "C" __global__ void load_box(const __grid_constant__ tensor_map map, u32 *out_gmem, int rank,
+                                    int x0, int x1, int x2, int x3, int bytes) {
     __shared__ alignas(1024) u32 box_smem[words_max];
     __shared__ u64 barrier_smem;
     const u32 barrier = smem_address(&barrier_smem);

@@ -6,8 +6,8 @@
 #ifndef FAULT
 #define FAULT 0
 #endif
-constexpr int no_wait = 1, too_many_bytes = 2, too_few_bytes = 3, early_release = 4,
-              no_init = 5, wrong_parity = 6, no_release = 7, no_tail_wait = 8;
+constexpr int no_wait = 1, too_many_bytes = 2, too_few_bytes = 3, early_release = 4, no_init = 5,
+              wrong_parity = 6, no_release = 7, no_tail_wait = 8;
 
 constexpr int consumers = 2, threads = 128 * (consumers + 1), n = 64, depth = 64, stages = 2;
 constexpr int a_bytes = 128 * depth * 2, b_bytes = n * depth * 2;

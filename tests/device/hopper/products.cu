@@ -28,7 +28,8 @@ template <int rows, major lies, swizzle mode> struct operand {
     static DEVICE void store(u32 target, const u16 *matrix_gmem) {
         for (int i = threadIdx.x; i < rows * depth; i += threads) {
             const int row = i / depth, k = i % depth;
-            const int inner = lies == major::k ? row % 8 * 16 + k % 8 * 2 : k % 8 * 16 + row % 8 * 2;
+            const int inner =
+                lies == major::k ? row % 8 * 16 + k % 8 * 2 : k % 8 * 16 + row % 8 * 2;
             const u32 at = target + k / 8 * rows * 16 + row / 8 * 128 + inner;
             const u16 value = matrix_gmem[lies == major::k ? row * depth + k : k * rows + row];
             asm volatile("st.shared.u16 [%0], %1;" : : "r"(at), "h"(value) : "memory");
