@@ -92,6 +92,16 @@ static int read_name(struct reader *reader, char *name, size_t size) {
     return 0;
 }
 
+/* What a member beside the rows says of them, if anything. */
+static int read_name_member(struct reader *reader) {
+    struct sheet *sheet = reader->sheet;
+    if (token_is(reader, "device_name"))
+        return read_name(reader, sheet->device_name, sizeof sheet->device_name);
+    if (token_is(reader, "kernel_name"))
+        return read_name(reader, sheet->kernel_name, sizeof sheet->kernel_name);
+    return json_stream_skip(reader->stream);
+}
+
 /* ---- Kernel Tuner's cache ---- */
 
 static int read_columns(struct reader *reader) {
@@ -345,7 +355,7 @@ static int read_metadata(struct reader *reader) {
     for (bool first = true; (more = next_member(reader, &first)) == JSON_MORE;) {
         int result = token_is(reader, "timeunit") && !reader->found
                          ? read_unit(reader, &reader->time_unit)
-                         : json_stream_skip(reader->stream);
+                         : read_name_member(reader);
         if (result < 0)
             return -1;
     }
@@ -355,7 +365,6 @@ static int read_metadata(struct reader *reader) {
 /* ---- both ---- */
 
 static int read_top_member(struct reader *reader) {
-    struct sheet *sheet = reader->sheet;
     if (token_is(reader, "cache"))
         return read_cache(reader);
     if (token_is(reader, "tune_params_keys"))
@@ -364,11 +373,7 @@ static int read_top_member(struct reader *reader) {
         return read_results(reader);
     if (token_is(reader, "metadata"))
         return read_metadata(reader);
-    if (token_is(reader, "device_name"))
-        return read_name(reader, sheet->device_name, sizeof sheet->device_name);
-    if (token_is(reader, "kernel_name"))
-        return read_name(reader, sheet->kernel_name, sizeof sheet->kernel_name);
-    return json_stream_skip(reader->stream);
+    return read_name_member(reader);
 }
 
 static int read_document(struct reader *reader) {

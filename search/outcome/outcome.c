@@ -2,29 +2,40 @@
 
 #include <string.h>
 
-static const char *const names[VERDICT_COUNT] = {
-    [VERDICT_OK] = "ok",
-    [VERDICT_INVALID] = "invalid",
-    [VERDICT_COMPILE_FAILED] = "compile_failed",
-    [VERDICT_OVER_LIMIT] = "over_limit",
-    [VERDICT_LAUNCH_FAILED] = "launch_failed",
-    [VERDICT_WRONG] = "wrong",
-    [VERDICT_RACY] = "racy",
-    [VERDICT_WROTE_OUTSIDE] = "wrote_outside",
-    [VERDICT_CHANGED_INPUT] = "changed_input",
-    [VERDICT_IMPOSSIBLE] = "impossible",
-    [VERDICT_TOO_SLOW] = "too_slow",
-    [VERDICT_TIMEOUT] = "timeout",
-    [VERDICT_CRASHED] = "crashed",
+/* A verdict's name here, as T4's "invalidity", and as Kernel Tuner writes it in place of a time. */
+static const struct {
+    const char *name, *t4, *cache;
+} words[VERDICT_COUNT] = {
+    [VERDICT_OK] = {"ok", "correct", NULL},
+    [VERDICT_INVALID] = {"invalid", "constraints", "InvalidConfig"},
+    [VERDICT_COMPILE_FAILED] = {"compile_failed", "compile", "CompilationFailedConfig"},
+    [VERDICT_OVER_LIMIT] = {"over_limit", "constraints", "InvalidConfig"},
+    [VERDICT_LAUNCH_FAILED] = {"launch_failed", "runtime", "RuntimeFailedConfig"},
+    [VERDICT_WRONG] = {"wrong", "correctness", "RuntimeFailedConfig"},
+    [VERDICT_RACY] = {"racy", "correctness", "RuntimeFailedConfig"},
+    [VERDICT_WROTE_OUTSIDE] = {"wrote_outside", "correctness", "RuntimeFailedConfig"},
+    [VERDICT_CHANGED_INPUT] = {"changed_input", "correctness", "RuntimeFailedConfig"},
+    [VERDICT_IMPOSSIBLE] = {"impossible", "correctness", "RuntimeFailedConfig"},
+    [VERDICT_TOO_SLOW] = {"too_slow", "timeout", "RuntimeFailedConfig"},
+    [VERDICT_TIMEOUT] = {"timeout", "timeout", "RuntimeFailedConfig"},
+    [VERDICT_CRASHED] = {"crashed", "runtime", "RuntimeFailedConfig"},
 };
 
 const char *verdict_name(enum verdict verdict) {
-    return names[verdict];
+    return words[verdict].name;
+}
+
+const char *verdict_t4_name(enum verdict verdict) {
+    return words[verdict].t4;
+}
+
+const char *verdict_cache_name(enum verdict verdict) {
+    return words[verdict].cache;
 }
 
 int verdict_parse(const char *name) {
     for (int verdict = 0; verdict < VERDICT_COUNT; verdict++)
-        if (strcmp(names[verdict], name) == 0)
+        if (strcmp(words[verdict].name, name) == 0)
             return verdict;
     return -1;
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* In the order of the gates, as far as they have one. Names and their words for exchanged files are
-   in one table: verdict_name, verdict_t4_name. */
+   in one table. */
 enum verdict {
     VERDICT_OK,
     VERDICT_INVALID,        /* a constraint does not hold */
@@ -31,6 +31,10 @@ enum verdict {
 };
 
 const char *verdict_name(enum verdict verdict);
+/* What stands for it in files of others: T4's "invalidity", and the class of error in a Kernel
+   Tuner cache (NULL for VERDICT_OK). Several verdicts share a word. */
+const char *verdict_t4_name(enum verdict verdict);
+const char *verdict_cache_name(enum verdict verdict);
 /* The verdict of that name, or -1. */
 int verdict_parse(const char *name);
 

@@ -1,0 +1,333 @@
+#include "store/space_file.h"
+
+#include "base/path.h"
+#include "base/statistics.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { VALUES_MAX = 256 };
+
+/* A gene as the genomes' texts have it, with the values that occur. */
+struct parameter {
+    char *name;
+    int count;
+    char *values[VALUES_MAX];
+};
+
+struct writer {
+    const struct space_file *file;
+    gzFile out;
+    bool failed; /* to write */
+    int64_t rows;
+    bool predicted;
+    int parameter_count;
+    struct parameter parameters[GENES_MAX];
+};
+
+/* ---- what both formats are made of ---- */
+
+/* The next "NAME=VALUE" of a canonical genome's text, which is cut there; false at its end. */
+static bool next_gene(char **text, char **name, char **value) {
+    if (*text == NULL || **text == '\0')
+        return false;
+    *value = strsep(text, ",");
+    *name = strsep(value, "=");
+    return true;
+}
+
+static char *copy(const char *text) {
+    char *copied = strdup(text);
+    if (copied == NULL)
+        BUG("out of memory");
+    return copied;
+}
+
+static cJSON *value_json(const char *text) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    bool plain = *end == '\0' && errno == 0 && llabs(number) < 1LL << 53;
+    return plain ? cJSON_CreateNumber((double)number) : cJSON_CreateString(text);
+}
+
+/* Adds NAME: VALUE for each gene. */
+static void add_genes(cJSON *object, const char *genome) {
+    char *text = copy(genome);
+    char *rest = text;
+    char *name;
+    char *value;
+    while (next_gene(&rest, &name, &value))
+        cJSON_AddItemToObject(object, name, value_json(value));
+    free(text);
+}
+
+static double time_ms(const struct outcome *outcome) {
+    double medians_us[CASES_MAX];
+    for (int c = 0; c < outcome->case_count; c++)
+        medians_us[c] = outcome->cases[c].warm.p50_us;
+    return outcome->case_count > 0
+               ? statistics_geometric_mean(medians_us, outcome->case_count) / 1000
+               : outcome->score_us / 1000;
+}
+
+static void add_samples(cJSON *object, const char *name, const struct outcome *outcome) {
+    const struct latency *latency = &outcome->cases[0].warm;
+    cJSON *samples = cJSON_AddArrayToObject(object, name);
+    for (int i = 0; outcome->case_count == 1 && i < latency->sample_count; i++)
+        cJSON_AddItemToArray(samples, cJSON_CreateNumber(latency->samples_us[i] / 1000));
+}
+
+static void add_moment(cJSON *object, double seconds) {
+    time_t moment = (time_t)seconds;
+    struct tm parts;
+    char text[40];
+    gmtime_r(&moment, &parts);
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S+00:00", &parts);
+    cJSON_AddStringToObject(object, "timestamp", text);
+}
+
+static void put(struct writer *writer, const char *text) {
+    int length = (int)strlen(text);
+    writer->failed = writer->failed || gzwrite(writer->out, text, (unsigned)length) != length;
+}
+
+/* Prints and frees the value. */
+static void put_json(struct writer *writer, cJSON *value) {
+    char *text = cJSON_PrintUnformatted(value);
+    if (text == NULL)
+        BUG("out of memory");
+    put(writer, text);
+    free(text);
+    cJSON_Delete(value);
+}
+
+/* ---- T4 ---- */
+
+static void put_t4_head(struct writer *writer) {
+    cJSON *metadata = cJSON_CreateObject();
+    cJSON_AddStringToObject(metadata, "timeunit", "milliseconds");
+    cJSON_AddStringToObject(metadata, "device_name", writer->file->device);
+    cJSON_AddStringToObject(metadata, "kernel_name", writer->file->kernel);
+    if (writer->predicted)
+        cJSON_AddBoolToObject(metadata, "predicted", true);
+    put(writer, "{\"schema_version\": \"1.0.0\",\n\"metadata\": ");
+    put_json(writer, metadata);
+    put(writer, ",\n\"results\": [");
+}
+
+static void put_t4_row(struct writer *writer, const struct store_trial *trial) {
+    const struct outcome *outcome = trial->outcome;
+    bool ok = outcome->verdict == VERDICT_OK;
+    cJSON *row = cJSON_CreateObject();
+    add_moment(row, trial->finished);
+    add_genes(cJSON_AddObjectToObject(row, "configuration"), trial->genome);
+    cJSON *times = cJSON_AddObjectToObject(row, "times");
+    cJSON_AddNumberToObject(times, "compilation_time", outcome->compile_s * 1000);
+    cJSON_AddNumberToObject(times, "framework", 0);
+    cJSON_AddNumberToObject(times, "search_algorithm", 0);
+    cJSON_AddNumberToObject(times, "validation", outcome->verify_s * 1000);
+    add_samples(times, "runtimes", outcome);
+    cJSON_AddStringToObject(row, "invalidity", verdict_t4_name(outcome->verdict));
+    cJSON_AddNumberToObject(row, "correctness", ok);
+    cJSON *measurements = cJSON_AddArrayToObject(row, "measurements");
+    if (ok) {
+        cJSON *measurement = cJSON_CreateObject();
+        cJSON_AddStringToObject(measurement, "name", "time");
+        cJSON_AddNumberToObject(measurement, "value", time_ms(outcome));
+        cJSON_AddStringToObject(measurement, "unit", "ms");
+        cJSON_AddItemToArray(measurements, measurement);
+    }
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(row, "objectives"), cJSON_CreateString("time"));
+    put(writer, writer->rows > 0 ? ",\n" : "\n");
+    put_json(writer, row);
+}
+
+static void put_t4_tail(struct writer *writer) {
+    put(writer, "\n]}\n");
+}
+
+/* ---- Kernel Tuner ---- */
+
+static void put_cache_head(struct writer *writer) {
+    cJSON *head = cJSON_CreateObject();
+    cJSON_AddStringToObject(head, "device_name", writer->file->device);
+    cJSON_AddStringToObject(head, "kernel_name", writer->file->kernel);
+    cJSON_AddStringToObject(head, "problem_size", "");
+    cJSON *keys = cJSON_AddArrayToObject(head, "tune_params_keys");
+    cJSON *domains = cJSON_AddObjectToObject(head, "tune_params");
+    for (int i = 0; i < writer->parameter_count; i++) {
+        const struct parameter *parameter = &writer->parameters[i];
+        cJSON_AddItemToArray(keys, cJSON_CreateString(parameter->name));
+        cJSON *values = cJSON_AddArrayToObject(domains, parameter->name);
+        for (int v = 0; v < parameter->count; v++)
+            cJSON_AddItemToArray(values, value_json(parameter->values[v]));
+    }
+    cJSON_AddStringToObject(head, "objective", "time");
+    if (writer->predicted)
+        cJSON_AddBoolToObject(head, "predicted", true);
+    char *text = cJSON_PrintUnformatted(head);
+    if (text == NULL)
+        BUG("out of memory");
+    text[strlen(text) - 1] = '\0'; /* the object goes on */
+    put(writer, text);
+    put(writer, ",\n\"cache\": {");
+    free(text);
+    cJSON_Delete(head);
+}
+
+/* "64,4,xor": the values alone. */
+static void put_cache_key(struct writer *writer, const char *genome) {
+    char *text = copy(genome);
+    char *rest = text;
+    char *name;
+    char *value;
+    put(writer, writer->rows > 0 ? ",\n\"" : "\n\"");
+    for (bool first = true; next_gene(&rest, &name, &value); first = false) {
+        put(writer, first ? "" : ",");
+        put(writer, value);
+    }
+    put(writer, "\": ");
+    free(text);
+}
+
+static void put_cache_row(struct writer *writer, const struct store_trial *trial) {
+    const struct outcome *outcome = trial->outcome;
+    cJSON *row = cJSON_CreateObject();
+    add_genes(row, trial->genome);
+    if (outcome->verdict == VERDICT_OK)
+        cJSON_AddNumberToObject(row, "time", time_ms(outcome));
+    else
+        cJSON_AddStringToObject(row, "time", verdict_cache_name(outcome->verdict));
+    add_samples(row, "times", outcome);
+    cJSON_AddNumberToObject(row, "compile_time", outcome->compile_s * 1000);
+    cJSON_AddNumberToObject(row, "verification_time", outcome->verify_s * 1000);
+    cJSON_AddNumberToObject(row, "benchmark_time", outcome->measure_s * 1000);
+    cJSON_AddNumberToObject(row, "strategy_time", 0);
+    cJSON_AddNumberToObject(row, "framework_time", 0);
+    add_moment(row, trial->finished);
+    put_cache_key(writer, trial->genome);
+    put_json(writer, row);
+}
+
+static void put_cache_tail(struct writer *writer) {
+    put(writer, "}\n}\n");
+}
+
+/* ---- the file ---- */
+
+static const struct {
+    const char *name;
+    void (*head)(struct writer *writer);
+    void (*row)(struct writer *writer, const struct store_trial *trial);
+    void (*tail)(struct writer *writer);
+} formats[SPACE_FILE_FORMAT_COUNT] = {
+    [SPACE_FILE_T4] = {"t4", put_t4_head, put_t4_row, put_t4_tail},
+    [SPACE_FILE_KERNEL_TUNER] = {"kernel-tuner", put_cache_head, put_cache_row, put_cache_tail},
+};
+
+const char *space_file_format_name(enum space_file_format format) {
+    return formats[format].name;
+}
+
+int space_file_format_parse(const char *name) {
+    for (int format = 0; format < SPACE_FILE_FORMAT_COUNT; format++)
+        if (strcmp(formats[format].name, name) == 0)
+            return format;
+    return -1;
+}
+
+/* A trial that was told again comes once, at its last telling. */
+static bool is_row(const struct writer *writer, const struct store_event *event) {
+    return event->told && event->trial.told == event->number && !event->trial.outdated &&
+           event->trial.goal == writer->file->goal;
+}
+
+static int learn_value(struct parameter *parameter, const char *value, struct error *error) {
+    for (int i = 0; i < parameter->count; i++)
+        if (strcmp(parameter->values[i], value) == 0)
+            return 0;
+    if (parameter->count == VALUES_MAX)
+        return error_set(error, "gene %s has more than %d values", parameter->name, VALUES_MAX);
+    parameter->values[parameter->count++] = copy(value);
+    return 0;
+}
+
+/* First pass: which genes and values there are. */
+static int learn(void *context, const struct store_event *event, struct error *error) {
+    struct writer *writer = context;
+    if (!is_row(writer, event))
+        return 0;
+    char *text = copy(event->trial.genome);
+    char *rest = text;
+    char *name;
+    char *value;
+    int result = 0;
+    for (int i = 0; result == 0 && next_gene(&rest, &name, &value); i++) {
+        if (i == GENES_MAX)
+            BUG("a genome of more than %d genes was stored", GENES_MAX);
+        if (i == writer->parameter_count)
+            writer->parameters[writer->parameter_count++].name = copy(name);
+        result = learn_value(&writer->parameters[i], value, error);
+    }
+    writer->predicted = writer->predicted || event->trial.outcome->predicted;
+    writer->rows++;
+    free(text);
+    return result;
+}
+
+static int put_row(void *context, const struct store_event *event, struct error *error) {
+    struct writer *writer = context;
+    (void)error;
+    if (is_row(writer, event)) {
+        formats[writer->file->format].row(writer, &event->trial);
+        writer->rows++;
+    }
+    return 0;
+}
+
+static int put_all(struct store *store, struct writer *writer, struct error *error) {
+    if (store_events(store, 0, learn, writer, error) < 0)
+        return -1;
+    if (writer->rows == 0)
+        return error_set(error,
+                         "%s has no finished trial of goal %d yet: there is nothing to write",
+                         store_run_dir(store), writer->file->goal);
+    writer->rows = 0;
+    formats[writer->file->format].head(writer);
+    if (store_events(store, 0, put_row, writer, error) < 0)
+        return -1;
+    formats[writer->file->format].tail(writer);
+    return 0;
+}
+
+int64_t space_file_write(struct store *store, const struct space_file *file, const char *path,
+                         struct error *error) {
+    char partial[PATH_SIZE + 16];
+    struct writer writer = {.file = file};
+    size_t length = strlen(path);
+    bool packed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
+    if (file->goal < 0 || file->goal >= store_goal_count(store))
+        return error_input(error, "%s has %d goals, from 0: there is no goal %d",
+                           store_run_dir(store), store_goal_count(store), file->goal);
+    snprintf(partial, sizeof partial, "%.*s.partial", PATH_SIZE, path);
+    writer.out = gzopen(partial, packed ? "wb9" : "wbT");
+    if (writer.out == NULL)
+        return error_set(error, "cannot write %s: %s", partial, strerror(errno));
+    int result = put_all(store, &writer, error);
+    writer.failed = gzclose(writer.out) != Z_OK || writer.failed;
+    if (result == 0 && (writer.failed || rename(partial, path) < 0))
+        result = error_set(error, "cannot write %s: %s", path, strerror(errno));
+    if (result < 0)
+        unlink(partial);
+    for (int i = 0; i < writer.parameter_count; i++) {
+        for (int v = 0; v < writer.parameters[i].count; v++)
+            free(writer.parameters[i].values[v]);
+        free(writer.parameters[i].name);
+    }
+    return result < 0 ? -1 : writer.rows;
+}
