@@ -7,7 +7,7 @@
 static const struct verb *const verbs[] = {
     &verb_doctor,  &verb_space,    &verb_run,      &verb_resume, &verb_board,
     &verb_summary, &verb_try,      &verb_replay,   &verb_duel,   &verb_gate,
-    &verb_export,  &verb_sanitize, &verb_simulate, &verb_worker,
+    &verb_export,  &verb_sanitize, &verb_simulate, &verb_record, &verb_worker,
 };
 
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };

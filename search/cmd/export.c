@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/preset.h"
+#include "cmd/recording.h"
 #include "cmd/session.h"
 #include "device/nvrtc.h"
 #include "freeze/freeze.h"
@@ -198,11 +199,18 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (exporting == NULL)
         BUG("out of memory");
     exporting->rank = 1;
+    const char *format = NULL;
+    int64_t goal = 0;
     const struct option_row rows[] = {
         {"rank", "K", "which of the board, from 1 (default: the champion)", OPTION_INTEGER,
          &exporting->rank},
-        {"out", "DIR", "the folder to make, as kernels/NAME", OPTION_TEXT, &exporting->out},
+        {"out", "DIR", "the folder to make, as kernels/NAME; with --format the file", OPTION_TEXT,
+         &exporting->out},
         {"force", NULL, "replace an earlier export of that name", OPTION_FLAG, &exporting->force},
+        {"format", "NAME", "instead write all trials: as t4 results or a kernel-tuner cache",
+         OPTION_TEXT, &format},
+        {"goal", "K", "with --format: which of a per_case run's cases, from 0", OPTION_INTEGER,
+         &goal},
         {0},
     };
     struct error error = {0};
@@ -214,6 +222,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
         goto done;
     }
     exporting->run_dir = argv[0];
+    if (format != NULL) {
+        status = recording_write(argv[0], format, (int)goal, exporting->out, &error) < 0
+                     ? error_report(&error)
+                     : STATUS_DONE;
+        goto done;
+    }
     if (read_run(exporting, &error) < 0 || freeze(exporting, &error) < 0) {
         status = error_report(&error);
         goto done;
@@ -246,7 +260,11 @@ const struct verb verb_export = {
         "a manifest with the measured\nfigures and their key. `make` there links the machine code; "
         "`make SOURCE=1` compiles the source\ninstead, for another GPU or after a change. A folder "
         "that exists is left alone, unless it is an\nearlier export and --force is given.\n\n"
+        "With --format it writes what all trials came to instead, for others' tuners and for "
+        "`evotile\nsimulate`: T4 results or a Kernel Tuner cache, gzip where the file ends in "
+        ".gz.\n\n"
         "  evotile export results/night --out kernels/night\n"
+        "  evotile export results/night --format t4 --out night.json.gz\n"
         "  evotile export results/night --rank 2 --out kernels/second --force\n",
     .run = run,
 };

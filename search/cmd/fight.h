@@ -11,7 +11,7 @@
 #ifndef EVOTILE_CMD_FIGHT_H
 #define EVOTILE_CMD_FIGHT_H
 
-#include "cmd/record.h"
+#include "cmd/records.h"
 #include "cmd/solo.h"
 
 struct fighter {

@@ -1,177 +1,133 @@
-#include "cmd/record.h"
-
+/* record: measure a space, or a random part of it, for others and for `simulate`. */
 #include "base/log.h"
+#include "cmd/cmd.h"
+#include "cmd/recording.h"
 #include "cmd/session.h"
-#include "freeze/freeze.h"
+#include "store/space_file.h"
 
-#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
-/* ---- records of a run ---- */
+enum { MANY = 1 << 30 }; /* trials: more than any space that is recorded has */
 
-/* RECORDS_ALL_GOALS passes over a goal whose board is too short. */
-static int read_rank(struct records *records, struct store *store, int goal, struct error *error) {
-    struct record *record = &records->items[records->count];
-    int64_t number = store_ranked(store, goal, records->rank, error);
-    if (number == STORE_NO_TRIAL && records->goal == RECORDS_ALL_GOALS)
-        return 0;
-    if (number == STORE_NO_TRIAL)
-        error_input(error, "the board of %s has no rank %lld: `evotile board %s` shows it",
-                    records->from, (long long)records->rank, records->from);
-    if (number < 0)
-        return -1;
-    struct store_trial *trial = store_trial_read(store, number, error);
-    if (trial == NULL || store_key_read(store, number, &record->key, error) < 0) {
-        store_trial_free(trial);
-        return -1;
-    }
-    records->count++;
-    record->score_us = trial->outcome->score_us;
-    snprintf(record->name, sizeof record->name, "%s, rank %lld, trial %lld",
-             store_goal_name(store, goal), (long long)records->rank, (long long)number);
-    record->request = (struct trial_request){.number = number, .goal = goal};
-    store_trial_free(trial);
-    return 0;
+struct recording {
+    const char *config_path, *templates, *out, *run_dir, *format;
+    int64_t goal;
+    bool exhaustive;
+    struct session_settings settings;
+};
+
+/* "space" of "x/space.json.gz", beside it. */
+static int default_run_dir(const char *out, char run_dir[PATH_SIZE], struct error *error) {
+    char name[PATH_SIZE];
+    char folder[PATH_SIZE];
+    snprintf(name, sizeof name, "%s", path_name(out));
+    name[strcspn(name, ".")] = '\0';
+    if (*name == '\0')
+        return error_input(error, "name the run's folder with --run");
+    return path_parent(folder, out, error) < 0 || path_join(run_dir, folder, name, error) < 0 ? -1
+                                                                                              : 0;
 }
 
-static int read_run(struct records *records, struct error *error) {
-    struct store *store = store_open(records->from, STORE_READ, error);
-    if (store == NULL)
-        return -1;
-    int result = -1;
-    char *text = NULL;
-    if (session_files(records->from, records->config_path, records->template_folder, error) < 0)
-        goto done;
-    text = path_read_file(records->config_path, 64 << 20, NULL, error);
-    if (text == NULL)
-        goto done;
-    records->config = config_from_text(records->config_path, text, records->template_folder, error);
-    if (records->config == NULL)
-        goto done;
-    if (records->goal >= store_goal_count(store)) {
-        error_input(error, "%s has %d goals, from 0: there is no goal %lld", records->from,
-                    store_goal_count(store), (long long)records->goal);
-        goto done;
-    }
-    int first = records->goal == RECORDS_ALL_GOALS ? 0 : (int)records->goal;
-    int last = records->goal == RECORDS_ALL_GOALS ? store_goal_count(store) - 1 : first;
-    for (int goal = first; goal <= last; goal++)
-        if (read_rank(records, store, goal, error) < 0)
-            goto done;
-    result = store_meta_get(store, "device", &records->device, error) < 0 ? -1 : 0;
-done:
-    free(text);
-    store_close(store);
-    return result;
-}
-
-/* ---- records of a frozen kernel ---- */
-
-/* Workers read a config: the manifest says all that one needs. Each case is a goal of its own. */
-static int write_config(struct records *records, const struct manifest *manifest,
+/* A run that is there already is gone on with. */
+static int open_session(struct session *session, struct recording *recording, const char *run_dir,
                         struct error *error) {
-    const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
-    cJSON *config = cJSON_CreateObject();
-    cJSON_AddStringToObject(config, "template", manifest->template_name);
-    cJSON_AddStringToObject(config, "objective", "per_case");
-    cJSON *cases = cJSON_AddArrayToObject(config, "cases");
-    for (int c = 0; c < manifest->case_count; c++)
-        cJSON_AddItemToArray(cases, cJSON_Duplicate(manifest->cases[c].shape.value, 1));
-    cJSON *limits = cJSON_AddObjectToObject(config, "limits");
-    cJSON_AddNumberToObject(limits, "smem_bytes", manifest->smem_limit);
-    char *text = cJSON_Print(config);
-    cJSON_Delete(config);
-    int result = path_join(records->scratch, temporary, "evotile-record-XXXXXX", error);
-    if (result == 0 && mkdtemp(records->scratch) == NULL) {
-        records->scratch[0] = '\0';
-        result = error_set(
-            error, "cannot make a folder in %s: set TMPDIR to one that can be written", temporary);
-    }
-    if (result == 0 &&
-        (path_join(records->config_path, records->scratch, "config.json", error) < 0 ||
-         path_write_file(records->config_path, text, strlen(text), error) < 0))
-        result = -1;
-    if (result == 0) {
-        records->config =
-            config_from_text(records->config_path, text, records->template_folder, error);
-        result = records->config != NULL ? 0 : -1;
-    }
-    free(text);
-    return result;
-}
-
-static int read_kernel(struct records *records, struct error *error) {
-    struct manifest *manifest = malloc(sizeof *manifest);
-    char source[PATH_SIZE];
-    char changed[PATH_SIZE];
-    int result = -1;
-    if (manifest == NULL)
-        BUG("out of memory");
-    if (manifest_read(manifest, records->from, error) < 0) {
-        free(manifest);
+    int present = path_is_dir(run_dir) ? store_present(run_dir, error) : 0;
+    if (present < 0)
         return -1;
+    if (present > 0) {
+        log_info("going on with %s", run_dir);
+        if (recording->exhaustive) /* whatever it was to stop after before */
+            recording->settings.trials = MANY;
+        return session_resume(session, run_dir, &recording->settings, error);
     }
-    if (manifest_verify(manifest, records->from, changed) > 0)
-        log_warn("%s/%s is not as it was exported: what is judged is what lies there now",
-                 records->from, changed);
-    snprintf(records->template_folder, PATH_SIZE, "%s", manifest->template_folder);
-    if (write_config(records, manifest, error) < 0)
-        goto done;
-    for (int c = 0; c < manifest->case_count; c++) {
-        struct record *record = &records->items[records->count++];
-        const struct manifest_unit *unit = &manifest->units[manifest->cases[c].unit];
-        config_goal_name(records->config, c, record->name);
-        record->request = (struct trial_request){.number = c, .goal = c};
-        record->score_us = manifest->cases[c].p50_us;
-        key_copy(&record->key, &unit->key);
-        if (path_join(source, records->from, unit->source, error) < 0)
-            goto done;
-        record->request.sources[0] = strdup(source);
-    }
-    result = 0;
-done:
-    manifest_release(manifest);
-    free(manifest);
-    return result;
-}
-
-/* ---- either ---- */
-
-int records_read(struct records *records, const char *from, int64_t rank, int64_t goal,
-                 struct error *error) {
-    char manifest[PATH_SIZE];
-    *records = (struct records){.from = from, .rank = rank, .goal = goal};
-    if (path_join(manifest, from, "manifest.json", error) < 0)
+    struct config *config = config_load(recording->config_path, recording->templates, error);
+    if (config == NULL)
         return -1;
-    return path_exists(manifest) ? read_kernel(records, error) : read_run(records, error);
-}
-
-void records_release(struct records *records) {
-    struct error ignored;
-    config_free(records->config);
-    for (int i = 0; i < records->count; i++) {
-        trial_request_release(&records->items[i].request);
-        key_release(&records->items[i].key);
+    if (recording->exhaustive) { /* until every valid genome was tried */
+        config->trials = 0;
+        config->seconds = 0;
     }
-    if (records->scratch[0] != '\0')
-        path_remove_tree(records->scratch, &ignored);
-    free(records->device);
+    return session_create(session, run_dir, config, &recording->settings, error);
 }
 
-int record_genome(const struct records *records, struct record *record,
-                  const struct device_info *device, struct error *error) {
-    struct template *template =
-        config_load_template(records->config, record->request.goal, device, error);
-    if (template == NULL)
-        return -1;
-    int parsed = genome_parse(&record->request.genome, template->space,
-                              record->key.parts[KEY_GENOME], error);
-    template_free(template);
-    return parsed;
+/* 0: done, 1: interrupted. */
+static int measure(struct recording *recording, const char *run_dir, struct error *error) {
+    struct session session = {.workers_lock = -1};
+    int status = open_session(&session, recording, run_dir, error);
+    if (status == 0 && !session_is_finished(&session))
+        status = session_search(&session, error);
+    session_close(&session);
+    return status;
 }
 
-void record_cases(const struct records *records, const struct record *record,
-                  char name[CASE_NAME_SIZE]) {
-    config_goal_name(records->config, record->request.goal, name);
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct recording recording = {
+        .format = "t4", .settings = {.seed = -1, .compile_workers = -1, .recording = true}};
+    char run_dir[PATH_SIZE];
+    const struct option_row rows[] = {
+        {"out", "FILE", "the file to write, gzip where it ends in .gz", OPTION_TEXT,
+         &recording.out},
+        {"trials", "N", "so many genomes, drawn at random", OPTION_INTEGER,
+         &recording.settings.trials},
+        {"exhaustive", NULL, "every valid genome", OPTION_FLAG, &recording.exhaustive},
+        {"format", "NAME", "t4 (the default) or kernel-tuner", OPTION_TEXT, &recording.format},
+        {"goal", "K", "which of a per_case config's cases, from 0", OPTION_INTEGER,
+         &recording.goal},
+        {"run", "DIR", "the run folder (default: FILE without its ending)", OPTION_TEXT,
+         &recording.run_dir},
+        {"seed", "N", "begin the random numbers from N", OPTION_INTEGER, &recording.settings.seed},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT,
+         &recording.settings.device},
+        {"templates", "DIR", "where to look for template folders first", OPTION_TEXT,
+         &recording.templates},
+        {"compile-workers", "N", "compiling processes (default: one less than cores)",
+         OPTION_INTEGER, &recording.settings.compile_workers},
+        {0},
+    };
+    struct error error = {0};
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    recording.config_path = argv[0];
+    if (recording.out == NULL || recording.exhaustive == (recording.settings.trials > 0)) {
+        fprintf(stderr, "evotile: say --out FILE.json.gz, and --trials N or --exhaustive\n");
+        return STATUS_USAGE;
+    }
+    if (space_file_format_parse(recording.format) < 0) {
+        recording_write("", recording.format, 0, "", &error);
+        return error_report(&error);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    if (recording.run_dir != NULL)
+        snprintf(run_dir, sizeof run_dir, "%s", recording.run_dir);
+    else if (default_run_dir(recording.out, run_dir, &error) < 0)
+        return error_report(&error);
+    int status = measure(&recording, run_dir, &error);
+    if (status < 0)
+        return error_report(&error);
+    int64_t written =
+        recording_write(run_dir, recording.format, (int)recording.goal, recording.out, &error);
+    if (written < 0)
+        return error_report(&error);
+    log_info("%" PRId64 " rows are in %s%s%s", written, recording.out,
+             status == 1 ? "; interrupted: the same command goes on from " : "",
+             status == 1 ? run_dir : "");
+    return STATUS_DONE;
 }
+
+const struct verb verb_record = {
+    .name = "record",
+    .arguments = "CONFIG --out FILE (--trials N | --exhaustive) [options]",
+    .summary = "measure a space for others' tuners and for simulate",
+    .help =
+        "Compiles, checks and times genomes drawn at random, or all of them: each in full, "
+        "without\n"
+        "the race and the duels of a search, so that no figure depends on those before it. The\n"
+        "trials are kept in a run folder as every run's are; what they came to is written as T4\n"
+        "results or as a Kernel Tuner cache. After ^C or a kill the same command goes on.\n\n"
+        "  evotile record configs/demo.json --trials 200 --out demo.json.gz\n"
+        "  evotile record configs/demo.json --exhaustive --out space.json.gz --device cuda:0\n"
+        "  evotile simulate demo.json.gz\n",
+    .run = run,
+};

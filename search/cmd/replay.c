@@ -2,7 +2,7 @@
  */
 #include "base/log.h"
 #include "cmd/cmd.h"
-#include "cmd/record.h"
+#include "cmd/records.h"
 #include "cmd/solo.h"
 #include "store/store.h"
 

@@ -112,7 +112,9 @@ void session_submit(struct session *session, int64_t number, int goal, const str
         .genome = *genome,
         .seed = session->config->seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)number,
     };
-    if (champion != NULL) {
+    if (session->settings.recording) {
+        request.full = true;
+    } else if (champion != NULL) {
         request.champion_us = champion->score_us;
         request.rival = (struct trial_rival){
             .present = true, .trial = champion->trial, .goal = goal, .genome = champion->genome};

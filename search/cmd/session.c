@@ -70,6 +70,8 @@ static int start_evolutions(struct session *session, const struct device_info *d
 
 static void apply_settings(struct session *session) {
     struct config *config = session->config;
+    if (session->settings.recording)
+        snprintf(config->strategy, sizeof config->strategy, "random");
     if (session->settings.device != NULL)
         snprintf(config->device, sizeof config->device, "%s", session->settings.device);
     if (session->settings.trials > 0)
@@ -127,6 +129,7 @@ static int create_store(struct session *session, struct error *error) {
         {"device_name", device->name},
         {"device_info", device_line},
         {"driver", device->driver},
+        {"recording", session->settings.recording ? "yes" : "no"},
         {"evotile", EVOTILE_VERSION},
     };
     const struct store_description description = {meta, (int)(sizeof meta / sizeof *meta), goals,
@@ -270,6 +273,11 @@ static int restore_settings(struct session *session, struct error *error) {
     double patience = (double)session->config->patience;
     char *seed;
     char *device;
+    char *recording;
+    if (store_meta_get(session->store, "recording", &recording, error) < 0)
+        return -1;
+    session->settings.recording = recording != NULL && strcmp(recording, "yes") == 0;
+    free(recording);
     if (store_meta_get(session->store, "seed", &seed, error) < 0)
         return -1;
     if (store_meta_get(session->store, "device", &device, error) < 0) {

@@ -26,6 +26,7 @@ struct session_settings {
     int64_t seed;            /* -1: the config's */
     int64_t compile_workers; /* -1: as many as there are cores for */
     bool verbose;            /* a line a trial */
+    bool recording;          /* random genomes, each timed in full and fighting no duel */
 };
 
 struct session {

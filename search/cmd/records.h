@@ -1,6 +1,6 @@
 /*
- * record: what was measured once and can be tried again: a trial of a run, or the cases of a frozen
- * kernel. For replay, sanitize and whoever else begins from one.
+ * records: what was measured once and can be tried again: a trial of a run, or the cases of a
+ * frozen kernel. For replay, sanitize and whoever else begins from one.
  *
  *     struct records records;
  *     if (records_read(&records, "results/demo", 1, 0, &error) == 0)
@@ -8,8 +8,8 @@
  *             if (record_genome(&records, &records.items[i], info, &error) == 0) ...
  *     records_release(&records);          // also after a failure
  */
-#ifndef EVOTILE_CMD_RECORD_H
-#define EVOTILE_CMD_RECORD_H
+#ifndef EVOTILE_CMD_RECORDS_H
+#define EVOTILE_CMD_RECORDS_H
 
 #include "config/config.h"
 #include "trial/trial.h"

@@ -1,0 +1,28 @@
+#include "cmd/recording.h"
+
+#include "store/space_file.h"
+
+int64_t recording_write(const char *run_dir, const char *format, int goal, const char *path,
+                        struct error *error) {
+    struct space_file file = {.goal = goal};
+    int found = space_file_format_parse(format);
+    if (found < 0)
+        return error_input(error, "there is no format \"%s\": say %s or %s", format,
+                           space_file_format_name(SPACE_FILE_T4),
+                           space_file_format_name(SPACE_FILE_KERNEL_TUNER));
+    file.format = (enum space_file_format)found;
+    struct store *store = store_open(run_dir, STORE_READ, error);
+    char *device = NULL;
+    char *kernel = NULL;
+    int64_t rows = -1;
+    if (store != NULL && store_meta_get(store, "device_name", &device, error) >= 0 &&
+        store_meta_get(store, "template", &kernel, error) >= 0) {
+        file.device = device != NULL ? device : "";
+        file.kernel = kernel != NULL ? kernel : "";
+        rows = space_file_write(store, &file, path, error);
+    }
+    free(device);
+    free(kernel);
+    store_close(store);
+    return rows;
+}
