@@ -107,6 +107,10 @@ $(quiet)ld -r -b binary -z noexecstack -o $@ $<
 $(quiet)objcopy --rename-section .data=.rodata,alloc,load,readonly,data,contents $@
 endef
 
+# Their loops are the model's cost, and -O2 leaves most of them a number at a time.
+$(patsubst %,$(BUILD)/search/%.o,base/cholesky evolve/kernel evolve/likelihood evolve/surrogate): \
+    private CFLAGS += -O3
+
 # Only what names the version is compiled again when it changes.
 versioned := $(patsubst %.c,$(BUILD)/%.o,$(shell grep -rl EVOTILE_VERSION search --include='*.c'))
 $(versioned): private define_version = -DEVOTILE_VERSION='"$(version)"'

@@ -38,6 +38,7 @@ const struct operator_row operators[OPERATOR_COUNT] = {
                                 cross_uniform},
     [OPERATOR_CROSS_BLOCK] = {"cross_block", "neighbouring genes from one parent", 2, 2,
                               cross_block},
+    [OPERATOR_MODEL] = {"model", "what a model of the archive expects most of", 0, 0, NULL},
     [OPERATOR_REST] = {"rest", "what is left of a nearly exhausted space", 0, 0, NULL},
 };
 

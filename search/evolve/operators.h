@@ -22,7 +22,8 @@ enum operator_kind {
     OPERATOR_MUTATE_RESET,
     OPERATOR_CROSS_UNIFORM,
     OPERATOR_CROSS_BLOCK,
-    OPERATOR_REST, /* from the walk over what is left of a nearly exhausted space */
+    OPERATOR_MODEL, /* what a model of the archive expects most of */
+    OPERATOR_REST,  /* from the walk over what is left of a nearly exhausted space */
     OPERATOR_COUNT
 };
 

@@ -1,0 +1,183 @@
+#include "evolve/likelihood.h"
+
+#include "base/cholesky.h"
+#include "base/error.h"
+#include "base/minimise.h"
+#include "evolve/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ITERATIONS = 8 };
+
+/* Of a parameter: where it may be, and where it is likely to be. */
+struct prior {
+    double lower, upper, centre, deviation;
+};
+
+/* Weak: a feature matters over about the whole of its domain (which is 1 long), within a factor of
+   four; the noise is small beside the signal. */
+static const struct prior scale_prior = {-3, 2.5, -0.357, 1.414};
+static const struct prior noise_prior = {-12, -1, -6, 2.828};
+
+static const double jitter = 1e-6; /* keeps the covariance positive definite in rounding */
+
+struct problem_of_fit {
+    const struct features *features;
+    const uint8_t *genes; /* gene-major: genes[gene * count + i] */
+    const double *values;
+    int count;
+    double *covariance, *inverse, *work;
+    float *steepness;
+};
+
+static const struct prior *prior_of(const struct features *features, int parameter) {
+    return parameter < features->count ? &scale_prior : &noise_prior;
+}
+
+void likelihood_prior(const struct features *features, double *parameters) {
+    for (int p = 0; p <= features->count; p++)
+        parameters[p] = prior_of(features, p)->centre;
+}
+
+static void fill(const struct problem_of_fit *problem, const double *parameters) {
+    const struct features *features = problem->features;
+    int count = problem->count;
+    double noise = exp(parameters[features->count]);
+    float *squared = malloc(2 * (size_t)count * sizeof *squared), *alike = squared + count;
+    if (!squared)
+        BUG("out of memory");
+    for (int i = 0; i < count; i++) {
+        double *row = problem->covariance + (size_t)i * (size_t)count;
+        for (int j = 0; j < i; j++)
+            squared[j] = 0;
+        for (int f = 0; f < features->count; f++) {
+            const struct feature *feature = &features->rows[f];
+            const uint8_t *genes = problem->genes + feature->gene * count;
+            const float *from = feature->squared + genes[i] * feature->domain;
+            float weight = (float)exp(-2 * parameters[f]);
+            for (int j = 0; j < i; j++)
+                squared[j] += weight * from[genes[j]];
+        }
+        kernel_matern(squared, i, alike, problem->steepness + (size_t)i * (size_t)count);
+        for (int j = 0; j < i; j++)
+            row[j] = alike[j];
+        row[i] = 1 + noise + jitter;
+    }
+    free(squared);
+}
+
+/* Adds the likelihood's part of the gradient, from the inverse and a = K^-1 values. */
+static void add_gradient(const struct problem_of_fit *problem, const double *parameters,
+                         const double *a, double signal, double *gradient) {
+    const struct features *features = problem->features;
+    int count = problem->count;
+    double noise = exp(parameters[features->count]);
+    float *pull = malloc((size_t)count * sizeof *pull);
+    if (!pull)
+        BUG("out of memory");
+    for (int i = 0; i < count; i++) {
+        const double *inverse = problem->inverse + (size_t)i * (size_t)count;
+        const float *steepness = problem->steepness + (size_t)i * (size_t)count;
+        gradient[features->count] += 0.5 * (inverse[i] - a[i] * a[i] / signal) * noise;
+        for (int j = 0; j < i; j++)
+            pull[j] = (float)(inverse[j] - a[i] * a[j] / signal) * steepness[j];
+        for (int f = 0; f < features->count; f++) {
+            const struct feature *feature = &features->rows[f];
+            const uint8_t *genes = problem->genes + feature->gene * count;
+            const float *from = feature->squared + genes[i] * feature->domain;
+            float sums[4] = {0};
+            int j = 0;
+            for (; j + 4 <= i; j += 4)
+                for (int lane = 0; lane < 4; lane++)
+                    sums[lane] += pull[j + lane] * from[genes[j + lane]];
+            for (; j < i; j++)
+                sums[0] += pull[j] * from[genes[j]];
+            gradient[f] += exp(-2 * parameters[f]) * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+        }
+    }
+    free(pull);
+}
+
+static double cost(const double *parameters, double *gradient, void *context) {
+    const struct problem_of_fit *problem = context;
+    int count = problem->count;
+    double value = 0, square = 0;
+    fill(problem, parameters);
+    for (int i = 0; i < count; i++) {
+        if (cholesky_row(problem->covariance, count, i) < 0)
+            return INFINITY;
+        value += log(problem->covariance[(size_t)i * (size_t)count + (size_t)i]);
+    }
+    for (int p = 0; p <= problem->features->count; p++) {
+        const struct prior *prior = prior_of(problem->features, p);
+        double away = (parameters[p] - prior->centre) / prior->deviation;
+        value += 0.5 * away * away;
+        gradient[p] = away / prior->deviation;
+    }
+    double *a = malloc((size_t)count * sizeof *a);
+    if (!a)
+        BUG("out of memory");
+    for (int i = 0; i < count; i++)
+        a[i] = problem->values[i];
+    cholesky_forward(problem->covariance, count, count, a);
+    for (int i = 0; i < count; i++)
+        square += a[i] * a[i];
+    double signal = fmax(square / count, 1e-12);
+    cholesky_backward(problem->covariance, count, count, a);
+    cholesky_inverse(problem->covariance, count, count, problem->inverse, problem->work);
+    add_gradient(problem, parameters, a, signal, gradient);
+    free(a);
+    return value + 0.5 * count * log(signal);
+}
+
+static void begin(struct problem_of_fit *problem, const struct features *features,
+                  const struct genome *genomes, const double *values, int count) {
+    size_t square = (size_t)count * (size_t)count;
+    uint8_t *genes = malloc(GENES_MAX * (size_t)count);
+    *problem = (struct problem_of_fit){.features = features,
+                                       .genes = genes,
+                                       .values = values,
+                                       .count = count,
+                                       .covariance = malloc(square * sizeof(double)),
+                                       .inverse = malloc(square * sizeof(double)),
+                                       .work = malloc(square * sizeof(double)),
+                                       .steepness = malloc(square * sizeof(float))};
+    if (!genes || !problem->covariance || !problem->inverse || !problem->work ||
+        !problem->steepness)
+        BUG("out of memory");
+    for (int gene = 0; gene < GENES_MAX; gene++)
+        for (int i = 0; i < count; i++)
+            genes[gene * count + i] = genomes[i].value[gene];
+}
+
+static void end(struct problem_of_fit *problem) {
+    free((void *)problem->genes);
+    free(problem->covariance);
+    free(problem->inverse);
+    free(problem->work);
+    free(problem->steepness);
+}
+
+double likelihood_cost(const struct features *features, const struct genome *genomes,
+                       const double *values, int count, const double *parameters,
+                       double *gradient) {
+    struct problem_of_fit problem;
+    begin(&problem, features, genomes, values, count);
+    double value = cost(parameters, gradient, &problem);
+    end(&problem);
+    return value;
+}
+
+void likelihood_fit(const struct features *features, const struct genome *genomes,
+                    const double *values, int count, double *parameters) {
+    struct problem_of_fit problem;
+    double lower[FEATURES_MAX + 1], upper[FEATURES_MAX + 1];
+    for (int p = 0; p <= features->count; p++) {
+        lower[p] = prior_of(features, p)->lower;
+        upper[p] = prior_of(features, p)->upper;
+    }
+    begin(&problem, features, genomes, values, count);
+    minimise(features->count + 1, parameters, lower, upper, ITERATIONS, cost, &problem);
+    end(&problem);
+}

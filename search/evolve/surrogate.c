@@ -1,0 +1,265 @@
+#include "evolve/surrogate.h"
+
+#include "base/cholesky.h"
+#include "base/error.h"
+#include "evolve/features.h"
+#include "evolve/kernel.h"
+#include "evolve/likelihood.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 512 }; /* candidates that are worked on together, so that they stay in cache */
+
+static const double jitter = 1e-6;
+
+/* With L the factor of the rows' covariance and k a candidate's with the rows, the *projection* is
+   L^-1 k: the guess is its product with L^-1 values, and what is explained of the variance is its
+   square. A new row adds one number to each. */
+struct surrogate {
+    const struct space *space;
+    struct features features;
+    double parameters[FEATURES_MAX + 1];
+    float weights[FEATURES_MAX]; /* of the squared distances */
+    double noise;
+
+    int row_count;
+    uint8_t *row_genes; /* [gene][row] */
+    struct genome *rows;
+    double *factor; /* [row][row] */
+
+    int candidate_count;
+    int projected; /* so many are up to date with all rows */
+    struct genome *candidates;
+    uint8_t *candidate_genes; /* [gene][candidate] */
+    float *projections;       /* [row][candidate] */
+    float *explained, *means, *variances;
+};
+
+static void *allocate(size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    if (!memory)
+        BUG("out of memory");
+    return memory;
+}
+
+static void take_parameters(struct surrogate *surrogate) {
+    for (int f = 0; f < surrogate->features.count; f++)
+        surrogate->weights[f] = (float)exp(-2 * surrogate->parameters[f]);
+    surrogate->noise = exp(surrogate->parameters[surrogate->features.count]);
+}
+
+struct surrogate *surrogate_new(const struct space *space) {
+    struct surrogate *surrogate = allocate(1, sizeof *surrogate);
+    surrogate->space = space;
+    features_init(&surrogate->features, space);
+    surrogate->row_genes = allocate((size_t)GENES_MAX * ROWS_MAX, 1);
+    surrogate->rows = allocate(ROWS_MAX, sizeof *surrogate->rows);
+    surrogate->factor = allocate((size_t)ROWS_MAX * ROWS_MAX, sizeof *surrogate->factor);
+    surrogate->candidates = allocate(CANDIDATES_MAX, sizeof *surrogate->candidates);
+    surrogate->candidate_genes = allocate((size_t)GENES_MAX * CANDIDATES_MAX, 1);
+    surrogate->projections = allocate((size_t)ROWS_MAX * CANDIDATES_MAX, sizeof(float));
+    surrogate->explained = allocate(CANDIDATES_MAX, sizeof(float));
+    surrogate->means = allocate(CANDIDATES_MAX, sizeof(float));
+    surrogate->variances = allocate(CANDIDATES_MAX, sizeof(float));
+    surrogate_reset(surrogate);
+    return surrogate;
+}
+
+void surrogate_free(struct surrogate *surrogate) {
+    if (!surrogate)
+        return;
+    features_release(&surrogate->features);
+    free(surrogate->row_genes);
+    free(surrogate->rows);
+    free(surrogate->factor);
+    free(surrogate->candidates);
+    free(surrogate->candidate_genes);
+    free(surrogate->projections);
+    free(surrogate->explained);
+    free(surrogate->means);
+    free(surrogate->variances);
+    free(surrogate);
+}
+
+void surrogate_clear(struct surrogate *surrogate) {
+    surrogate->row_count = surrogate->candidate_count = surrogate->projected = 0;
+}
+
+void surrogate_reset(struct surrogate *surrogate) {
+    surrogate_clear(surrogate);
+    likelihood_prior(&surrogate->features, surrogate->parameters);
+    take_parameters(surrogate);
+}
+
+void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, const double *values,
+                   int count) {
+    if (count > FIT_MAX)
+        BUG("a fit to %d values", count);
+    surrogate_clear(surrogate);
+    likelihood_fit(&surrogate->features, genomes, values, count, surrogate->parameters);
+    take_parameters(surrogate);
+}
+
+/* How much alike the genome is to each of `count` others, whose genes begin at others[gene *
+   stride]. */
+static void compare(const struct surrogate *surrogate, const struct genome *genome,
+                    const uint8_t *others, int stride, int count, float *alike) {
+    float squared[BLOCK], steepness[BLOCK], weighted[DOMAIN_MAX];
+    if (count > BLOCK)
+        BUG("%d genomes to compare", count);
+    for (int i = 0; i < count; i++)
+        squared[i] = 0;
+    for (int f = 0; f < surrogate->features.count; f++) {
+        const struct feature *feature = &surrogate->features.rows[f];
+        const uint8_t *genes = others + (size_t)feature->gene * (size_t)stride;
+        int at = genome->value[feature->gene] * feature->domain;
+        for (int v = 0; v < feature->domain; v++)
+            weighted[v] = surrogate->weights[f] * feature->squared[at + v];
+        for (int i = 0; i < count; i++)
+            squared[i] += weighted[genes[i]];
+    }
+    kernel_matern(squared, count, alike, steepness);
+}
+
+/* a -= b * factor, for four rows at a time while there are four. */
+static void take_off(float *restrict to, const float *from, const double *factor, int rows,
+                     int count) {
+    int k = 0;
+    for (; k + 4 <= rows; k += 4, from += 4 * (size_t)CANDIDATES_MAX) {
+        const float *restrict a = from, *restrict b = a + CANDIDATES_MAX;
+        const float *restrict c = b + CANDIDATES_MAX, *restrict d = c + CANDIDATES_MAX;
+        float w = (float)factor[k], x = (float)factor[k + 1];
+        float y = (float)factor[k + 2], z = (float)factor[k + 3];
+        for (int i = 0; i < count; i++)
+            to[i] -= (w * a[i] + x * b[i]) + (y * c[i] + z * d[i]);
+    }
+    for (; k < rows; k++, from += CANDIDATES_MAX) {
+        float w = (float)factor[k];
+        for (int i = 0; i < count; i++)
+            to[i] -= w * from[i];
+    }
+}
+
+/* Computes one row of the projections, the rows above being there, for a block of candidates. */
+static void project(struct surrogate *surrogate, int row, int first, int count) {
+    const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
+    float *to = surrogate->projections + (size_t)row * CANDIDATES_MAX + first;
+    float *explained = surrogate->explained + first;
+    compare(surrogate, &surrogate->rows[row], surrogate->candidate_genes + first, CANDIDATES_MAX,
+            count, to);
+    take_off(to, surrogate->projections + first, factor, row, count);
+    float scale = (float)(1 / factor[row]);
+    for (int i = 0; i < count; i++) {
+        to[i] *= scale;
+        explained[i] += to[i] * to[i];
+    }
+}
+
+static int block_at(int first, int end) {
+    return end - first < BLOCK ? end - first : BLOCK;
+}
+
+/* Brings the candidates that were added since up to date with the rows. */
+static void catch_up(struct surrogate *surrogate) {
+    int end = surrogate->candidate_count;
+    for (int first = surrogate->projected; first < end; first += BLOCK) {
+        int count = block_at(first, end);
+        memset(surrogate->explained + first, 0, (size_t)count * sizeof *surrogate->explained);
+        for (int row = 0; row < surrogate->row_count; row++)
+            project(surrogate, row, first, count);
+    }
+    surrogate->projected = end;
+}
+
+bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome) {
+    int row = surrogate->row_count;
+    double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
+    float alike[ROWS_MAX];
+    if (row == ROWS_MAX)
+        return false;
+    _Static_assert((int)ROWS_MAX <= (int)BLOCK, "rows are compared as one block");
+    compare(surrogate, genome, surrogate->row_genes, ROWS_MAX, row, alike);
+    for (int i = 0; i < row; i++)
+        factor[i] = alike[i];
+    factor[row] = 1 + surrogate->noise + jitter;
+    /* Rounding alone can make this fail, for a genome that differs from another in no feature. */
+    if (cholesky_row(surrogate->factor, ROWS_MAX, row) < 0)
+        factor[row] = sqrt(jitter);
+    surrogate->rows[row] = *genome;
+    for (int gene = 0; gene < GENES_MAX; gene++)
+        surrogate->row_genes[gene * ROWS_MAX + row] = genome->value[gene];
+    surrogate->row_count++;
+    for (int first = 0; first < surrogate->projected; first += BLOCK)
+        project(surrogate, row, first, block_at(first, surrogate->projected));
+    return true;
+}
+
+bool surrogate_add_candidate(struct surrogate *surrogate, const struct genome *genome) {
+    int index = surrogate->candidate_count;
+    if (index == CANDIDATES_MAX)
+        return false;
+    surrogate->candidates[index] = *genome;
+    for (int gene = 0; gene < GENES_MAX; gene++)
+        surrogate->candidate_genes[gene * CANDIDATES_MAX + index] = genome->value[gene];
+    surrogate->candidate_count++;
+    return true;
+}
+
+void surrogate_condition(struct surrogate *surrogate, const double *values) {
+    double whitened[ROWS_MAX], square = 0;
+    int known = 0, candidates = surrogate->candidate_count;
+    catch_up(surrogate);
+    memset(surrogate->means, 0, (size_t)candidates * sizeof *surrogate->means);
+    for (int row = 0; row < surrogate->row_count; row++) {
+        const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
+        /* 0: just what was to be expected after the rows before it. */
+        whitened[row] = 0;
+        if (isnan(values[row]))
+            continue;
+        whitened[row] = (values[row] - cholesky_dot(factor, whitened, row)) / factor[row];
+        square += whitened[row] * whitened[row];
+        known++;
+    }
+    for (int row = 0; row < surrogate->row_count; row++) {
+        const float *projections = surrogate->projections + (size_t)row * CANDIDATES_MAX;
+        float weight = (float)whitened[row];
+        for (int i = 0; i < candidates && weight != 0; i++)
+            surrogate->means[i] += weight * projections[i];
+    }
+    float signal = (float)fmax(known > 0 ? square / known : 1, 1e-6);
+    float prior = (float)(1 + surrogate->noise);
+    for (int i = 0; i < candidates; i++) {
+        float left = prior - surrogate->explained[i];
+        surrogate->variances[i] = signal * (left > 1e-8f ? left : 1e-8f);
+    }
+}
+
+int surrogate_row_count(const struct surrogate *surrogate) {
+    return surrogate->row_count;
+}
+
+int surrogate_candidate_count(const struct surrogate *surrogate) {
+    return surrogate->candidate_count;
+}
+
+const struct genome *surrogate_candidate(const struct surrogate *surrogate, int index) {
+    return &surrogate->candidates[index];
+}
+
+const float *surrogate_means(const struct surrogate *surrogate) {
+    return surrogate->means;
+}
+
+const float *surrogate_variances(const struct surrogate *surrogate) {
+    return surrogate->variances;
+}
+
+void surrogate_likeness(struct surrogate *surrogate, const struct genome *genome, int first,
+                        float *likeness) {
+    int end = surrogate->candidate_count;
+    for (int at = first; at < end; at += BLOCK)
+        compare(surrogate, genome, surrogate->candidate_genes + at, CANDIDATES_MAX,
+                block_at(at, end), likeness + at - first);
+}
