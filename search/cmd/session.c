@@ -208,11 +208,14 @@ static int replay_event(void *context, const struct store_event *event, struct e
         session->told++;
         return 0;
     }
-    struct proposal proposal;
-    if (evolution_ask(evolution, &proposal) != 1 || !genome_equal(&proposal.genome, &genome))
+    int made_by = operator_parse(trial->operator_name);
+    struct proposal proposal = {.genome = genome,
+                                .made_by = (enum operator_kind)made_by,
+                                .parents = {trial->parent_a, trial->parent_b}};
+    if (made_by < 0 || evolution_replay(evolution, &proposal) < 0)
         return error_set(
             error,
-            "trial %lld of %s cannot be bred again: the run was made by another version "
+            "trial %lld of %s cannot be taken up again: the run was made by another version "
             "of evotile; its results can be read, but start a new run",
             (long long)trial->number, session->run_dir);
     session->asked++;

@@ -16,7 +16,7 @@ enum {
 
 struct evolution_settings evolution_defaults(void) {
     return (struct evolution_settings){
-        .strategy = "evolve", .population = 24, .initial = 32, .exploration = 0.10};
+        .strategy = "auto", .population = 24, .initial = 32, .exploration = 0.10};
 }
 
 static int check_settings(const struct evolution_settings *settings, struct error *error) {
@@ -87,8 +87,8 @@ static void add_stratified(struct evolution *evolution, int count) {
 static void make_starts(struct evolution *evolution, const struct evolution_settings *settings) {
     const struct space *space = evolution->space;
     struct genome genome = genome_default(space);
-    size_t most = (size_t)settings->initial + (size_t)settings->seed_count + 1;
-    evolution->starts = calloc(most, sizeof *evolution->starts);
+    size_t room = (size_t)settings->initial + (size_t)settings->seed_count + 1;
+    evolution->starts = calloc(room, sizeof *evolution->starts);
     if (!evolution->starts)
         BUG("out of memory");
     if (space_check(space, &genome, NULL))
@@ -99,8 +99,10 @@ static void make_starts(struct evolution *evolution, const struct evolution_sett
         if (space_check(space, &genome, NULL))
             add_start(evolution, &genome, OPERATOR_SEED);
     }
-    if (evolution->strategy->stratified && evolution->start_count < settings->initial)
-        add_stratified(evolution, settings->initial - evolution->start_count);
+    int most = evolution->strategy->start_most;
+    most = settings->initial < most ? settings->initial : most;
+    if (evolution->start_count < most)
+        add_stratified(evolution, most - evolution->start_count);
 }
 
 struct evolution *evolution_new(const struct space *space,
@@ -119,6 +121,8 @@ struct evolution *evolution_new(const struct space *space,
     evolution->space = space;
     evolution->strategy = strategy_find(settings->strategy);
     evolution->exploration = settings->exploration;
+    evolution->seed = seed;
+    evolution->stream = stream;
     random_seed(&evolution->random, seed, stream);
     population_init(&evolution->population, settings->population);
     make_starts(evolution, settings);
@@ -128,6 +132,9 @@ struct evolution *evolution_new(const struct space *space,
 void evolution_free(struct evolution *evolution) {
     if (!evolution)
         return;
+    if (evolution->strategy->free_state)
+        evolution->strategy->free_state(evolution->state);
+    free(evolution->told);
     population_release(&evolution->population);
     seen_release(&evolution->seen);
     space_cursor_free(evolution->rest);
@@ -161,18 +168,39 @@ static bool next_rest(struct evolution *evolution, struct proposal *proposal) {
     return false;
 }
 
+/* A sequence of its own for each question: what is drawn for one does not depend on what was drawn
+   for others, so that a question whose answer is known need not be asked again. */
+static void begin_question(struct evolution *evolution) {
+    random_seed(&evolution->random,
+                evolution->seed + 0x9E3779B97F4A7C15 * (evolution->seen.count + 1),
+                evolution->stream);
+}
+
+static void note(struct evolution *evolution, const struct proposal *proposal) {
+    seen_add(&evolution->seen, &proposal->genome, proposal->made_by);
+    evolution->counters[proposal->made_by].tries++;
+}
+
 int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
     struct proposal found;
-    struct random before = evolution->random;
+    begin_question(evolution);
     if (!next_start(evolution, &found) && !evolution->strategy->propose(evolution, &found) &&
-        !strategy_explore(evolution, &found) && !next_rest(evolution, &found)) {
-        evolution->random = before; /* nobody notes a question without an answer */
+        !strategy_explore(evolution, &found) && !next_rest(evolution, &found))
         return 0;
-    }
-    seen_add(&evolution->seen, &found.genome, found.made_by);
-    evolution->counters[found.made_by].tries++;
+    note(evolution, &found);
     *proposal = found;
     return 1;
+}
+
+int evolution_replay(struct evolution *evolution, const struct proposal *proposal) {
+    if (seen_find(&evolution->seen, &proposal->genome) ||
+        !space_check(evolution->space, &proposal->genome, NULL))
+        return -1;
+    for (int i = evolution->start_at; i < evolution->start_count; i++)
+        if (genome_equal(&evolution->starts[i].genome, &proposal->genome))
+            evolution->start_at = i + 1;
+    note(evolution, proposal);
+    return 0;
 }
 
 /* ---- Tell ---- */
@@ -184,6 +212,17 @@ static int offer(struct evolution *evolution, int64_t trial, const struct genome
     return population_offer(&evolution->population, &(struct member){trial, *genome, score_us});
 }
 
+static void put_told(struct evolution *evolution, struct seen_entry *entry) {
+    if ((evolution->told_count & (evolution->told_count - 1)) == 0) { /* room for twice as many */
+        size_t room = evolution->told_count ? 2 * evolution->told_count : 1;
+        evolution->told = realloc(evolution->told, room * sizeof *evolution->told);
+        if (!evolution->told)
+            BUG("out of memory");
+    }
+    evolution->told[evolution->told_count++] = (uint32_t)(entry - evolution->seen.entries);
+    entry->told_at = (uint32_t)evolution->told_count;
+}
+
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                     enum verdict verdict, double score_us) {
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
@@ -191,13 +230,14 @@ void evolution_tell(struct evolution *evolution, int64_t trial, const struct gen
         entry = seen_add(&evolution->seen, genome, OPERATOR_SEED);
         evolution->counters[OPERATOR_SEED].tries++;
     }
-    if (entry->told)
+    if (entry->told_at)
         BUG("the genome of trial %lld was told twice", (long long)trial);
-    entry->told = true;
-    evolution->told_count++;
+    put_told(evolution, entry);
     if (verdict != VERDICT_OK)
         return;
     int rank = offer(evolution, trial, genome, score_us);
+    entry->ok = true;
+    entry->score_us = score_us;
     struct operator_counters *counters = &evolution->counters[entry->made_by];
     counters->successes++;
     counters->entered += rank >= 0;
@@ -206,11 +246,14 @@ void evolution_tell(struct evolution *evolution, int64_t trial, const struct gen
 
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
                           enum verdict verdict, double score_us) {
-    const struct seen_entry *entry = seen_find(&evolution->seen, genome);
-    if (!entry || !entry->told)
+    struct seen_entry *entry = seen_find(&evolution->seen, genome);
+    if (!entry || !entry->told_at)
         BUG("trial %lld is told again, but never was", (long long)trial);
     population_remove(&evolution->population, genome);
-    if (verdict == VERDICT_OK)
+    evolution->retold_count++;
+    entry->ok = verdict == VERDICT_OK;
+    entry->score_us = entry->ok ? score_us : 0;
+    if (entry->ok)
         offer(evolution, trial, genome, score_us);
 }
 
@@ -240,14 +283,11 @@ const struct operator_counters *evolution_counters(const struct evolution *evolu
     return evolution->counters;
 }
 
-const struct random *evolution_random(const struct evolution *evolution) {
-    return &evolution->random;
-}
-
 struct hash evolution_digest(const struct evolution *evolution) {
     struct hasher *hasher = hasher_new();
     hasher_add_text(hasher, evolution->strategy->name);
-    hasher_add(hasher, &evolution->random, sizeof evolution->random);
+    hasher_add(hasher, &evolution->seed, sizeof evolution->seed);
+    hasher_add(hasher, &evolution->stream, sizeof evolution->stream);
     hasher_add(hasher, &evolution->exploration, sizeof evolution->exploration);
     hasher_add(hasher, &evolution->population.capacity, sizeof evolution->population.capacity);
     for (int i = 0; i < evolution->population.count; i++) {
@@ -260,7 +300,9 @@ struct hash evolution_digest(const struct evolution *evolution) {
         const struct seen_entry *entry = &evolution->seen.entries[i];
         hasher_add(hasher, &entry->genome, sizeof entry->genome);
         hasher_add(hasher, &entry->made_by, sizeof entry->made_by);
-        hasher_add(hasher, &entry->told, sizeof entry->told);
+        hasher_add(hasher, &entry->ok, sizeof entry->ok);
+        hasher_add(hasher, &entry->told_at, sizeof entry->told_at);
+        hasher_add(hasher, &entry->score_us, sizeof entry->score_us);
     }
     hasher_add(hasher, evolution->counters, sizeof evolution->counters);
     for (int i = evolution->start_at; i < evolution->start_count; i++)

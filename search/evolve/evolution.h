@@ -4,8 +4,8 @@
  * It never sees a GPU, a process or a database.
  *
  * Its state is a function of its settings, its seed and the sequence of calls of ask and of tell,
- * and of nothing else: whoever repeats the calls (a resumed run) has the same population, random
- * state and counters again, which evolution_digest proves.
+ * and of nothing else: whoever repeats the calls (a resumed run) has the same population,
+ * counters and next proposals again, which evolution_digest proves.
  *
  *     struct evolution_settings settings = evolution_defaults();
  *     struct evolution *evolution = evolution_new(space, &settings, seed, stream, &error);
@@ -32,7 +32,7 @@ struct evolution;
 enum { TRIAL_NONE = -1, STRATEGY_NAME_SIZE = 32 };
 
 struct evolution_settings {
-    char strategy[STRATEGY_NAME_SIZE]; /* a name of evolve/strategy.h: "evolve" or "random" */
+    char strategy[STRATEGY_NAME_SIZE]; /* a name of evolve/strategy.c's table */
     int population;                    /* 24 */
     int initial;                       /* 32: the default genome, the seeds, then a random start */
     double exploration;                /* 0.10 of the proposals after the start: uniform draws */
@@ -67,6 +67,11 @@ void evolution_free(struct evolution *evolution);
    then as before. */
 int evolution_ask(struct evolution *evolution, struct proposal *proposal);
 
+/* Notes a proposal that evolution_ask gave before, in another process: the state is then as after
+   that call, without the work of thinking of it again. -1 if the genome is not valid or was seen:
+   then nothing is noted. */
+int evolution_replay(struct evolution *evolution, const struct proposal *proposal);
+
 /* What became of a genome: one that was asked for, or one from elsewhere (which is then not
    proposed any more, and counts as OPERATOR_SEED). `score_us` is read only with VERDICT_OK, and is
    positive and finite. Telling the same genome twice is our bug. */
@@ -93,9 +98,6 @@ bool evolution_has_seen(const struct evolution *evolution, const struct genome *
 
 /* OPERATOR_COUNT rows. */
 const struct operator_counters *evolution_counters(const struct evolution *evolution);
-
-/* The generator, for a checkpoint's text (random_save). */
-const struct random *evolution_random(const struct evolution *evolution);
 
 /* A hash of the whole state: equal states, equal digests. */
 struct hash evolution_digest(const struct evolution *evolution);

@@ -43,7 +43,7 @@ struct seen_entry *seen_add(struct seen *seen, const struct genome *genome,
     if (seen->count == seen->room)
         grow(seen);
     struct seen_entry *entry = &seen->entries[seen->count++];
-    *entry = (struct seen_entry){*genome, (uint8_t)made_by, false};
+    *entry = (struct seen_entry){.genome = *genome, .made_by = (uint8_t)made_by};
     *cell_of(seen, genome) = (uint32_t)seen->count;
     return entry;
 }

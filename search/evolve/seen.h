@@ -13,8 +13,10 @@
 
 struct seen_entry {
     struct genome genome;
-    uint8_t made_by; /* enum operator_kind */
-    bool told;
+    uint8_t made_by;  /* enum operator_kind */
+    bool ok;          /* told with VERDICT_OK */
+    uint32_t told_at; /* its place among those that were told, from 1; 0: not told */
+    double score_us;  /* 0 unless ok */
 };
 
 /* All zeros is the empty set. */

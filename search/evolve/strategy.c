@@ -50,9 +50,10 @@ static bool evolve(struct evolution *evolution, struct proposal *proposal) {
 }
 
 const struct strategy strategies[] = {
-    {"evolve", "steady-state evolution of a ranked population", true, evolve},
-    {"random", "uniform draws without replacement", false, strategy_explore},
-    {NULL, NULL, false, NULL},
+    {"auto", "expected improvement under a Gaussian process", AUTO_START, auto_propose, auto_free},
+    {"evolve", "steady-state evolution of a ranked population", START_ANY, evolve, NULL},
+    {"random", "uniform draws without replacement", 0, strategy_explore, NULL},
+    {NULL, NULL, 0, NULL, NULL},
 };
 
 const struct strategy *strategy_find(const char *name) {

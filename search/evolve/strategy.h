@@ -11,9 +11,13 @@
 
 struct strategy {
     const char *name, *about;
-    bool stratified; /* the start is spread over the space, once the default and seeds are in */
+    /* Of the start, once the default and seeds are in, so many at most are spread over the space.
+     */
+    int start_most;
     /* Thinks of a valid genome not seen before; false if it found none within its patience. */
     bool (*propose)(struct evolution *evolution, struct proposal *proposal);
+    /* Frees evolution->state; NULL for strategies that keep none. */
+    void (*free_state)(void *state);
 };
 
 /* Ended by a row without a name. */
@@ -25,16 +29,28 @@ const struct strategy *strategy_find(const char *name);
 struct evolution {
     const struct space *space;
     const struct strategy *strategy;
-    struct random random;
+    uint64_t seed, stream;
+    struct random random; /* each question has a sequence of its own */
     double exploration;
     struct population population;
     struct seen seen;
-    uint64_t told_count;
+    uint32_t *told; /* in that order, their indices among seen.entries */
+    size_t told_count;
+    uint64_t retold_count; /* scores that were told anew */
     struct operator_counters counters[OPERATOR_COUNT];
     struct proposal *starts; /* proposed first, in this order */
     int start_count, start_at;
     struct space_cursor *rest; /* NULL until proposals run dry */
+    /* The strategy's own, NULL at first. It holds only what could be worked out again from the rest
+       of this struct: what was asked and told, in which order. */
+    void *state;
 };
+
+enum { START_ANY = 1 << 30, AUTO_START = 6 };
+
+/* The strategies' functions, for the table. */
+bool auto_propose(struct evolution *evolution, struct proposal *proposal);
+void auto_free(void *state);
 
 /* A uniform draw of what was not seen; what a strategy does when it has no parents. False if a
    number of draws gave nothing new. */

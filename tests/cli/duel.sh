@@ -1,6 +1,6 @@
 # Two recorded kernels against each other; on an emulated device, by their predictions.
 . "$ROOT/tests/cli/tell"
-small c.json
+small c.json '"search": { "strategy": "evolve" }'
 "$EVOTILE" run c.json --out run >/dev/null 2>&1
 "$EVOTILE" duel run run
 "$EVOTILE" duel run:1 run:2 | sed 's/  A takes 0\.[0-9]* .*: A is faster/  A is faster/'

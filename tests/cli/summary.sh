@@ -1,6 +1,6 @@
 # The log of a run: one genome for two cases, and a genome a case.
 . "$ROOT/tests/cli/tell"
-small joint.json
+small joint.json '"search": { "strategy": "evolve" }'
 sed -i 's/{ "ROWS": 4, "COLS": 40 }/{ "ROWS": 4, "COLS": 40 }, { "ROWS": 8, "COLS": 500 }/' joint.json
 sed 's/"budget"/"objective": "per_case", "budget"/' joint.json >apart.json
 "$EVOTILE" run joint.json --trials 20 --out joint >/dev/null 2>&1

@@ -50,7 +50,7 @@ static void defaults(void **state) {
     assert_int_equal(config->seed, 1);
     assert_int_equal(config->trials, 0);
     assert_true(config->seconds == 0);
-    assert_string_equal(config->strategy, "evolve");
+    assert_string_equal(config->strategy, "auto");
     assert_int_equal(config->population, 24);
     assert_int_equal(config->initial, 32);
     assert_true(config->exploration == 0.1);

@@ -4,10 +4,10 @@
 
 #include <cmocka.h>
 
-#include "evolve/evolution.h"
+#include "evolve/strategy.h"
 #include "genome/random_space.h"
 
-enum { OPEN_MAX = 16 };
+enum { OPEN_MAX = 16, STRATEGIES = 3 };
 
 /* Ten genes, 4.7 million raw genomes, a fifth of them valid. */
 static struct space *landscape(void) {
@@ -62,6 +62,11 @@ static struct evolution *evolution_of(const struct space *space, const char *str
     return evolution;
 }
 
+/* Of every strategy in turn. */
+static const char *strategy(int i) {
+    return strategies[i % STRATEGIES].name;
+}
+
 /* The calls of one run: an ask has trial < 0, a tell that of its proposal. */
 struct event {
     int64_t trial;
@@ -107,13 +112,14 @@ static void same_calls_same_state(void **state) {
     static struct event events[2 * TRIALS];
     static struct genome genomes[TRIALS];
     random_seed(&interleaving, 41, 0);
-    for (int i = 0; i < 10; i++) {
-        struct evolution *evolution = evolution_of(space, i % 2 ? "random" : "evolve", (uint64_t)i);
+    for (int i = 0; i < 2 * STRATEGIES; i++) {
+        struct evolution *evolution = evolution_of(space, strategy(i), (uint64_t)i);
         int calls = run(evolution, &interleaving, TRIALS, events);
         assert_int_equal(calls, 2 * TRIALS);
 
         /* Another process repeats the calls, as a resumed run does. */
-        struct evolution *again = evolution_of(space, i % 2 ? "random" : "evolve", (uint64_t)i);
+        struct evolution *again = evolution_of(space, strategy(i), (uint64_t)i);
+        struct evolution *resumed = evolution_of(space, strategy(i), (uint64_t)i);
         int asked = 0;
         for (int j = 0; j < calls; j++) {
             struct proposal proposal;
@@ -122,16 +128,28 @@ static void same_calls_same_state(void **state) {
                 assert_false(hash_equal(evolution_digest(evolution), evolution_digest(again)));
             if (trial < 0) {
                 assert_true(evolution_ask(again, &proposal));
+                assert_int_equal(evolution_replay(resumed, &proposal), 0);
+                assert_int_equal(evolution_replay(resumed, &proposal), -1);
                 genomes[asked++] = proposal.genome;
             } else {
+                evolution_tell(resumed, trial, &genomes[trial], verdict_of(&genomes[trial]),
+                               score_of(&genomes[trial]));
                 evolution_tell(again, trial, &genomes[trial], verdict_of(&genomes[trial]),
                                score_of(&genomes[trial]));
             }
         }
         assert_true(hash_equal(evolution_digest(evolution), evolution_digest(again)));
-        assert_memory_equal(evolution_random(evolution), evolution_random(again),
-                            sizeof(struct random));
-        assert_int_equal(evolution_seen_count(again), TRIALS);
+        assert_true(hash_equal(evolution_digest(evolution), evolution_digest(resumed)));
+        for (int j = 0; j < 8; j++) { /* who only noted what was asked goes on just the same */
+            struct proposal one, other;
+            assert_int_equal(evolution_ask(evolution, &one), 1);
+            assert_int_equal(evolution_ask(resumed, &other), 1);
+            assert_true(genome_equal(&one.genome, &other.genome));
+            assert_int_equal(one.made_by, other.made_by);
+            assert_int_equal(evolution_ask(again, &other), 1);
+        }
+        evolution_free(resumed);
+        assert_int_equal(evolution_seen_count(again), TRIALS + 8);
         assert_int_equal(evolution_told_count(again), TRIALS);
         evolution_free(again);
         evolution_free(evolution);
@@ -174,7 +192,7 @@ static void small_spaces_are_exhausted(void **state) {
             assert_null(evolution_new(space, &settings, 1, 0, &error));
             assert_non_null(strstr(error.text, "no genome is valid"));
         } else {
-            struct evolution *evolution = evolution_of(space, i % 2 ? "random" : "evolve", 7);
+            struct evolution *evolution = evolution_of(space, strategy(i), 7);
             while (evolution_ask(evolution, &proposal)) {
                 assert_true(brute_force_valid(space, &proposal.genome));
                 assert_true(evolution_has_seen(evolution, &proposal.genome));
@@ -204,6 +222,7 @@ static void starts_with_the_default_and_the_seeds(void **state) {
     assert_int_equal(genome_parse(&seeds[0], space, "G0=8,W0=4", &error), 0);
     assert_int_equal(genome_parse(&seeds[1], space, "G0=128,G1=128", &error), 0); /* invalid */
     assert_int_equal(genome_parse(&seeds[2], space, "W0=8", &error), 0);
+    strcpy(settings.strategy, "evolve");
     settings.seeds = seeds;
     settings.seed_count = 3;
     struct evolution *evolution = evolution_new(space, &settings, 1, 0, &error);
@@ -228,8 +247,8 @@ static void starts_with_the_default_and_the_seeds(void **state) {
     space_add_labels(space, "L", "", (const char *const[]){"a", "b", "c"}, 3, 1, NULL, &error);
     assert_int_equal(space_seal(space, &error), 0);
     default_genome = genome_default(space);
-    for (int i = 0; i < 2; i++) {
-        evolution = evolution_of(space, i ? "random" : "evolve", 1);
+    for (int i = 0; i < STRATEGIES; i++) {
+        evolution = evolution_of(space, strategy(i), 1);
         assert_true(evolution_ask(evolution, &proposal));
         assert_int_equal(proposal.made_by, OPERATOR_DEFAULT);
         assert_true(genome_equal(&proposal.genome, &default_genome));
@@ -382,16 +401,21 @@ static void evolution_beats_chance(void **state) {
     (void)state;
     enum { SEEDS = 15, MOST = 12000 };
     struct space *space = landscape();
-    int evolve[SEEDS], chance[SEEDS];
+    int evolve[SEEDS], chance[SEEDS], model[SEEDS];
     for (int i = 0; i < SEEDS; i++) {
+        model[i] = trials_to_the_best(space, "auto", (uint64_t)i, MOST);
         evolve[i] = trials_to_the_best(space, "evolve", (uint64_t)i, MOST);
         chance[i] = trials_to_the_best(space, "random", (uint64_t)i, MOST);
     }
     qsort(evolve, SEEDS, sizeof *evolve, ascending);
     qsort(chance, SEEDS, sizeof *chance, ascending);
-    print_message("trials to the best: evolve %d to %d, median %d; random %d to %d, median %d\n",
-                  evolve[0], evolve[SEEDS - 1], evolve[SEEDS / 2], chance[0], chance[SEEDS - 1],
-                  chance[SEEDS / 2]);
+    qsort(model, SEEDS, sizeof *model, ascending);
+    print_message("trials to the best: auto %d to %d, median %d; evolve %d to %d, median %d; "
+                  "random %d to %d, median %d\n",
+                  model[0], model[SEEDS - 1], model[SEEDS / 2], evolve[0], evolve[SEEDS - 1],
+                  evolve[SEEDS / 2], chance[0], chance[SEEDS - 1], chance[SEEDS / 2]);
+    assert_true(3 * model[SEEDS / 2] < evolve[SEEDS / 2]);
+    assert_true(model[SEEDS - 1] < evolve[SEEDS / 2]);
     assert_true(evolve[SEEDS / 2] < 1000);
     assert_true(evolve[SEEDS - 1] < 4000);
     assert_true(chance[SEEDS / 2] > 10 * evolve[SEEDS / 2]);

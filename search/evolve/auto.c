@@ -1,0 +1,343 @@
+/* auto: a Gaussian process guesses what every genome of a brood would take, and the one of which
+   the most improvement is to be expected is tried next. What makes it quick is said at `milestone`,
+   and what makes it repeatable: everything kept here follows from the order of asks and tells,
+   whenever it is worked out. A resumed run therefore works out only what it needs. */
+#include "base/error.h"
+#include "evolve/brood.h"
+#include "evolve/strategy.h"
+#include "evolve/surrogate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST = AUTO_START, /* trials before the first model */
+    ELITES = 5,
+    LEARN_MOST = 400, /* trials that the model learns from, of a larger archive: */
+    LEARN_BEST = 160, /* the best, and others by chance */
+    FAILED_MOST = 200,
+    STEP_MOST = 32, /* trials between milestones */
+};
+
+struct automatic {
+    struct surrogate *surrogate;
+    struct brood *brood;
+    uint64_t retold;
+
+    /* At a milestone, when so many are told, the scales are fitted, the brood is refilled and the
+       model built anew. Until the next it only grows, which is cheap. */
+    size_t milestone, next;
+
+    int learnt; /* rows that the milestone knew; pending and later ones follow */
+    uint32_t row_entries[ROWS_MAX]; /* of the model's rows, the index in evolution->seen */
+    size_t seen_done, told_done;    /* so many have come into the model */
+    double best_us;
+
+    /* Failures: of the trials like a candidate, which part was ok. */
+    bool failures;
+    int likened; /* candidates that these sums hold for */
+    float weights[CANDIDATES_MAX], ok_weights[CANDIDATES_MAX];
+    bool taken[CANDIDATES_MAX]; /* found to be seen already */
+};
+
+static struct automatic *automatic_new(const struct evolution *evolution) {
+    struct automatic *automatic = calloc(1, sizeof *automatic);
+    if (!automatic)
+        BUG("out of memory");
+    automatic->surrogate = surrogate_new(evolution->space);
+    automatic->brood = brood_new(evolution->space);
+    automatic->next = FIRST;
+    return automatic;
+}
+
+void auto_free(void *state) {
+    struct automatic *automatic = state;
+    if (!automatic)
+        return;
+    surrogate_free(automatic->surrogate);
+    brood_free(automatic->brood);
+    free(automatic);
+}
+
+static const struct seen_entry *told_entry(const struct evolution *evolution, size_t at) {
+    return &evolution->seen.entries[evolution->told[at]];
+}
+
+/* ---- What to learn from ---- */
+
+struct lesson {
+    double score_us;
+    uint32_t entry;
+};
+
+static int by_score(const void *left, const void *right) {
+    const struct lesson *a = left, *b = right;
+    if (a->score_us != b->score_us)
+        return a->score_us < b->score_us ? -1 : 1;
+    return a->entry < b->entry ? -1 : a->entry > b->entry;
+}
+
+/* Keeps the best and, of the rest, some by chance, all in order of score. */
+static int thin(struct lesson *lessons, int count, int best, int most, struct random *random) {
+    int kept = best;
+    if (count <= most)
+        return count;
+    for (int i = best; i < count; i++)
+        if (random_below(random, (uint64_t)(count - i)) < (uint64_t)(most - kept))
+            lessons[kept++] = lessons[i];
+    return kept;
+}
+
+/* The first `told` trials that were ok, best first. */
+static int lessons_of(const struct evolution *evolution, size_t told, struct lesson *lessons) {
+    int count = 0;
+    for (size_t i = 0; i < told; i++)
+        if (told_entry(evolution, i)->ok)
+            lessons[count++] =
+                (struct lesson){told_entry(evolution, i)->score_us, evolution->told[i]};
+    qsort(lessons, (size_t)count, sizeof *lessons, by_score);
+    return count;
+}
+
+/* The values that the model sees, from scores in ascending order: logarithms, the slower half of
+   them compressed, as it is the fast half that is to be told apart; then standardised. */
+static void values_of(const double *scores, int count, double *values) {
+    double middle = log(scores[count / 2]), mean = 0, square = 0;
+    double span = fmax(middle - log(scores[0]), 1e-6);
+    for (int i = 0; i < count; i++) {
+        double value = log(scores[i]);
+        values[i] = value <= middle ? value : middle + span * log1p((value - middle) / span);
+        mean += values[i] / count;
+    }
+    for (int i = 0; i < count; i++)
+        square += (values[i] - mean) * (values[i] - mean) / count;
+    for (int i = 0; i < count; i++)
+        values[i] = (values[i] - mean) / (sqrt(square) + 1e-9);
+}
+
+/* ---- Milestones ---- */
+
+static size_t step_after(size_t milestone) {
+    size_t step = milestone / 16;
+    return step < 1 ? 1 : step > STEP_MOST ? STEP_MOST : step;
+}
+
+static void fit(struct automatic *automatic, const struct evolution *evolution,
+                const struct lesson *lessons, int count, struct random *random) {
+    struct lesson chosen[LEARN_MOST];
+    struct genome genomes[FIT_MAX];
+    double scores[FIT_MAX], values[FIT_MAX];
+    memcpy(chosen, lessons, (size_t)count * sizeof *chosen);
+    count = thin(chosen, count, FIT_MAX / 2, FIT_MAX, random);
+    for (int i = 0; i < count; i++) {
+        genomes[i] = evolution->seen.entries[chosen[i].entry].genome;
+        scores[i] = chosen[i].score_us;
+    }
+    values_of(scores, count, values);
+    surrogate_fit(automatic->surrogate, genomes, values, count);
+}
+
+static void add_row(struct automatic *automatic, const struct evolution *evolution,
+                    uint32_t entry) {
+    int row = surrogate_row_count(automatic->surrogate);
+    if (surrogate_add_row(automatic->surrogate, &evolution->seen.entries[entry].genome))
+        automatic->row_entries[row] = entry;
+}
+
+static void add_candidates(struct automatic *automatic) {
+    int count = surrogate_candidate_count(automatic->surrogate);
+    for (int i = count; i < brood_count(automatic->brood); i++) {
+        automatic->taken[i] = false;
+        surrogate_add_candidate(automatic->surrogate, brood_genome(automatic->brood, i));
+    }
+}
+
+static void build(struct automatic *automatic, const struct evolution *evolution,
+                  const struct lesson *lessons, int count, struct random *random) {
+    struct genome elites[ELITES];
+    int elite_count = count < ELITES ? count : ELITES;
+    for (int i = 0; i < elite_count; i++)
+        elites[i] = evolution->seen.entries[lessons[i].entry].genome;
+    brood_refill(automatic->brood, random, elites, elite_count);
+    surrogate_clear(automatic->surrogate);
+    for (int i = 0; i < count; i++)
+        add_row(automatic, evolution, lessons[i].entry);
+    add_candidates(automatic);
+    automatic->best_us = lessons[0].score_us;
+    automatic->told_done = automatic->milestone;
+    automatic->seen_done = 0;
+    automatic->learnt = count;
+    automatic->likened = 0;
+    automatic->failures = false;
+    for (size_t i = 0; i < automatic->milestone; i++)
+        automatic->failures = automatic->failures || !told_entry(evolution, i)->ok;
+}
+
+/* Passes every milestone up to now: fits begin from the fit before. Only the last is built on. */
+static void pass_milestones(struct automatic *automatic, const struct evolution *evolution) {
+    if (evolution->told_count < automatic->next)
+        return;
+    struct lesson *lessons = malloc(evolution->told_count * sizeof *lessons);
+    if (!lessons)
+        BUG("out of memory");
+    while (automatic->next <= evolution->told_count) {
+        struct random random;
+        size_t now = automatic->next;
+        int count = lessons_of(evolution, now, lessons);
+        random_seed(&random, evolution->seed + now, evolution->stream);
+        automatic->next = now + step_after(now);
+        if (count < 2)
+            continue;
+        count = thin(lessons, count, LEARN_BEST, LEARN_MOST, &random);
+        fit(automatic, evolution, lessons, count, &random);
+        automatic->milestone = now;
+        if (automatic->next > evolution->told_count)
+            build(automatic, evolution, lessons, count, &random);
+    }
+    free(lessons);
+}
+
+/* ---- Between milestones ---- */
+
+/* Whether the milestone's build knew what became of this entry. */
+static bool was_told(const struct automatic *automatic, const struct seen_entry *entry) {
+    return entry->told_at != 0 && entry->told_at <= automatic->milestone;
+}
+
+/* Counts a trial into the sums of the candidates from `first` on, by the fourth power of their
+   likeness: only what is close says anything of what fails. */
+static void liken(struct automatic *automatic, const struct seen_entry *entry, int first) {
+    float likeness[CANDIDATES_MAX];
+    int count = surrogate_candidate_count(automatic->surrogate);
+    surrogate_likeness(automatic->surrogate, &entry->genome, first, likeness);
+    for (int i = first; i < count; i++) {
+        float square = likeness[i - first] * likeness[i - first];
+        automatic->weights[i] += square * square;
+        automatic->ok_weights[i] += entry->ok ? square * square : 0;
+    }
+}
+
+/* The sums of the candidates from `first` on: what the milestone knew, then what was told since, in
+   that order. */
+static void liken_new(struct automatic *automatic, const struct evolution *evolution) {
+    int first = automatic->likened, failed = 0;
+    automatic->likened = surrogate_candidate_count(automatic->surrogate);
+    for (int i = first; i < automatic->likened; i++)
+        automatic->weights[i] = automatic->ok_weights[i] = 0;
+    for (int row = 0; row < automatic->learnt && first < automatic->likened; row++)
+        liken(automatic, &evolution->seen.entries[automatic->row_entries[row]], first);
+    for (size_t i = automatic->milestone;
+         i-- > 0 && failed < FAILED_MOST && first < automatic->likened;)
+        if (!told_entry(evolution, i)->ok) {
+            liken(automatic, told_entry(evolution, i), first);
+            failed++;
+        }
+    for (size_t i = automatic->milestone; i < automatic->told_done; i++)
+        liken(automatic, told_entry(evolution, i), first);
+}
+
+static void take_told(struct automatic *automatic, const struct seen_entry *entry) {
+    if (automatic->failures)
+        liken(automatic, entry, 0);
+    automatic->failures = automatic->failures || !entry->ok;
+    if (entry->ok && entry->score_us < automatic->best_us) {
+        automatic->best_us = entry->score_us;
+        brood_add_neighbours(automatic->brood, &entry->genome);
+    }
+}
+
+/* Takes in what was asked and told since: rows where something was asked, known or not (the place
+   of a row may not depend on when it became known), and the neighbourhood of a new best. */
+static void follow(struct automatic *automatic, const struct evolution *evolution) {
+    for (; automatic->seen_done < evolution->seen.count; automatic->seen_done++)
+        if (!was_told(automatic, &evolution->seen.entries[automatic->seen_done]))
+            add_row(automatic, evolution, (uint32_t)automatic->seen_done);
+    for (; automatic->told_done < evolution->told_count; automatic->told_done++)
+        take_told(automatic, told_entry(evolution, automatic->told_done));
+    add_candidates(automatic);
+    if (automatic->failures && automatic->likened < surrogate_candidate_count(automatic->surrogate))
+        liken_new(automatic, evolution);
+}
+
+static void condition(struct automatic *automatic, const struct evolution *evolution,
+                      double *best) {
+    struct lesson known[ROWS_MAX];
+    double scores[ROWS_MAX] = {0}, sorted[ROWS_MAX], values[ROWS_MAX];
+    int count = 0, rows = surrogate_row_count(automatic->surrogate);
+    for (int row = 0; row < rows; row++) {
+        const struct seen_entry *entry = &evolution->seen.entries[automatic->row_entries[row]];
+        values[row] = NAN;
+        if (entry->ok)
+            known[count++] = (struct lesson){entry->score_us, (uint32_t)row};
+    }
+    if (count == 0)
+        BUG("a model without a value");
+    qsort(known, (size_t)count, sizeof *known, by_score);
+    for (int i = 0; i < count; i++)
+        scores[i] = known[i].score_us;
+    values_of(scores, count, sorted);
+    for (int i = 0; i < count; i++)
+        values[known[i].entry] = sorted[i];
+    *best = sorted[0];
+    surrogate_condition(automatic->surrogate, values);
+}
+
+/* ---- What to try ---- */
+
+/* The expected improvement on `best`. */
+static double improvement(double best, double mean, double variance) {
+    double deviation = sqrt(variance), t = (best - mean) / deviation;
+    if (t < -8) /* beyond what doubles can add up; only the order matters */
+        return 1e-30 * exp(t);
+    double density = 0.3989422804014327 * exp(-0.5 * t * t);
+    return deviation * (t * 0.5 * erfc(-t * 0.7071067811865475) + density);
+}
+
+static int choose(struct automatic *automatic, const struct evolution *evolution, double best) {
+    const float *means = surrogate_means(automatic->surrogate);
+    const float *variances = surrogate_variances(automatic->surrogate);
+    int chosen = -1, count = surrogate_candidate_count(automatic->surrogate);
+    double most = -1;
+    for (int i = 0; i < count; i++) {
+        if (automatic->taken[i])
+            continue;
+        double gain = improvement(best, means[i], variances[i]);
+        if (automatic->failures)
+            gain *= (automatic->ok_weights[i] + 0.5) / (automatic->weights[i] + 0.5);
+        if (gain <= most)
+            continue;
+        automatic->taken[i] =
+            seen_find(&evolution->seen, surrogate_candidate(automatic->surrogate, i)) != NULL;
+        if (!automatic->taken[i]) {
+            most = gain;
+            chosen = i;
+        }
+    }
+    return chosen;
+}
+
+bool auto_propose(struct evolution *evolution, struct proposal *proposal) {
+    double best;
+    if (!evolution->state)
+        evolution->state = automatic_new(evolution);
+    struct automatic *automatic = evolution->state;
+    if (automatic->retold != evolution->retold_count) { /* old scores are no longer true */
+        surrogate_reset(automatic->surrogate);
+        automatic->retold = evolution->retold_count;
+        automatic->milestone = 0;
+        automatic->next = FIRST;
+    }
+    pass_milestones(automatic, evolution);
+    if (automatic->milestone == 0)
+        return strategy_explore(evolution, proposal);
+    follow(automatic, evolution);
+    condition(automatic, evolution, &best);
+    int chosen = choose(automatic, evolution, best);
+    if (chosen < 0)
+        return false;
+    *proposal = (struct proposal){.genome = *surrogate_candidate(automatic->surrogate, chosen),
+                                  .made_by = OPERATOR_MODEL,
+                                  .parents = {TRIAL_NONE, TRIAL_NONE}};
+    return true;
+}
