@@ -209,6 +209,12 @@ fuzz-built: $(fuzzers)
 
 bench-recorded: bench_recorded ## how fast a recorded space of 200 MB is read here
 bench-space: bench_space ## how fast the valid genomes of large spaces are counted and drawn here
+SPACES ?= tests/spaces
+STRATEGIES ?= auto,evolve,full,insight,free,random
+SEEDS ?= 50
+bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the folder SPACES (tests/spaces), SEEDS (50) runs each
+	@$< simulate $(filter-out %_T4.json.gz,$(sort $(wildcard $(SPACES)/*.json.gz))) --strategy $(STRATEGIES) \
+	    --trials 400 --seeds $(SEEDS)
 bench_%: deps
 	@$(anew) $(BUILD)/tests/bench/$*_bench
 	@$(BUILD)/tests/bench/$*_bench
@@ -250,5 +256,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint demo bundle \
+.PHONY: all deps deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-search demo bundle \
         install clean help FORCE

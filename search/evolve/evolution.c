@@ -157,17 +157,6 @@ static bool next_start(struct evolution *evolution, struct proposal *proposal) {
     return false;
 }
 
-/* What was seen stays seen, so the walk never has to go back. */
-static bool next_rest(struct evolution *evolution, struct proposal *proposal) {
-    *proposal = (struct proposal){.made_by = OPERATOR_REST, .parents = {TRIAL_NONE, TRIAL_NONE}};
-    if (!evolution->rest)
-        evolution->rest = space_cursor_new(evolution->space);
-    while (space_cursor_next(evolution->rest, &proposal->genome))
-        if (is_new(evolution, proposal))
-            return true;
-    return false;
-}
-
 /* A sequence of its own for each question: what is drawn for one does not depend on what was drawn
    for others, so that a question whose answer is known need not be asked again. */
 static void begin_question(struct evolution *evolution) {
@@ -185,7 +174,7 @@ int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
     struct proposal found;
     begin_question(evolution);
     if (!next_start(evolution, &found) && !evolution->strategy->propose(evolution, &found) &&
-        !strategy_explore(evolution, &found) && !next_rest(evolution, &found))
+        !strategy_explore(evolution, &found) && !strategy_walk(evolution, &found))
         return 0;
     note(evolution, &found);
     *proposal = found;

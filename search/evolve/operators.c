@@ -38,8 +38,9 @@ const struct operator_row operators[OPERATOR_COUNT] = {
                                 cross_uniform},
     [OPERATOR_CROSS_BLOCK] = {"cross_block", "neighbouring genes from one parent", 2, 2,
                               cross_block},
+    [OPERATOR_INSIGHT] = {"insight", "one or two genes as the archive would have them", 1, 0, NULL},
     [OPERATOR_MODEL] = {"model", "what a model of the archive expects most of", 0, 0, NULL},
-    [OPERATOR_REST] = {"rest", "what is left of a nearly exhausted space", 0, 0, NULL},
+    [OPERATOR_REST] = {"rest", "the walk over all that is left", 0, 0, NULL},
 };
 
 int operator_parse(const char *name) {

@@ -22,8 +22,9 @@ enum operator_kind {
     OPERATOR_MUTATE_RESET,
     OPERATOR_CROSS_UNIFORM,
     OPERATOR_CROSS_BLOCK,
-    OPERATOR_MODEL, /* what a model of the archive expects most of */
-    OPERATOR_REST,  /* from the walk over what is left of a nearly exhausted space */
+    OPERATOR_INSIGHT, /* genes as the archive's effects would have them */
+    OPERATOR_MODEL,   /* what a model of the archive expects most of */
+    OPERATOR_REST,    /* from the walk over what is left of a nearly exhausted space */
     OPERATOR_COUNT
 };
 

@@ -20,6 +20,17 @@ bool strategy_explore(struct evolution *evolution, struct proposal *proposal) {
     return false;
 }
 
+/* What was seen stays seen, so the walk never has to go back. */
+bool strategy_walk(struct evolution *evolution, struct proposal *proposal) {
+    *proposal = (struct proposal){.made_by = OPERATOR_REST, .parents = {TRIAL_NONE, TRIAL_NONE}};
+    if (!evolution->rest)
+        evolution->rest = space_cursor_new(evolution->space);
+    while (space_cursor_next(evolution->rest, &proposal->genome))
+        if (is_new(evolution, proposal))
+            return true;
+    return false;
+}
+
 static bool breed(struct evolution *evolution, struct proposal *proposal) {
     struct random *random = &evolution->random;
     const struct population *population = &evolution->population;
@@ -52,6 +63,12 @@ static bool evolve(struct evolution *evolution, struct proposal *proposal) {
 const struct strategy strategies[] = {
     {"auto", "expected improvement under a Gaussian process", AUTO_START, auto_propose, auto_free},
     {"evolve", "steady-state evolution of a ranked population", START_ANY, evolve, NULL},
+    {"free", "EvoEngineer's Free: mutations of the best", START_ANY, free_propose, NULL},
+    {"full", "EvoEngineer's Full: elites, insights, operators by merit", START_ANY, full_propose,
+     engineer_free},
+    {"grid", "every genome in turn", 0, strategy_walk, NULL},
+    {"insight", "EvoEngineer's Insight: the best, mutated by what the archive teaches", START_ANY,
+     insight_propose, engineer_free},
     {"random", "uniform draws without replacement", 0, strategy_explore, NULL},
     {NULL, NULL, 0, NULL, NULL},
 };

@@ -51,9 +51,16 @@ enum { START_ANY = 1 << 30, AUTO_START = 6 };
 /* The strategies' functions, for the table. */
 bool auto_propose(struct evolution *evolution, struct proposal *proposal);
 void auto_free(void *state);
+bool free_propose(struct evolution *evolution, struct proposal *proposal);
+bool insight_propose(struct evolution *evolution, struct proposal *proposal);
+bool full_propose(struct evolution *evolution, struct proposal *proposal);
+void engineer_free(void *state);
 
 /* A uniform draw of what was not seen; what a strategy does when it has no parents. False if a
    number of draws gave nothing new. */
 bool strategy_explore(struct evolution *evolution, struct proposal *proposal);
+
+/* The next of all valid genomes, in the space's order, that was not seen. False at the end. */
+bool strategy_walk(struct evolution *evolution, struct proposal *proposal);
 
 #endif

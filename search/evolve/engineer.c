@@ -1,0 +1,145 @@
+/* free, insight, full: EvoEngineer's (arXiv 2510.03760) three ways to propose, carried over to
+   genomes. It tells apart I1, the task (here: what the space admits), I2, good solutions found
+   before (the population), and I3, insights (here: evolve/effects.h, what the archive teaches about
+   each gene's values). */
+#include "base/error.h"
+#include "evolve/effects.h"
+#include "evolve/strategy.h"
+#include "genome/breed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TRIES = 32, INSIGHT_GENES = 2 };
+
+/* Of every operator's share, so that none is starved and what it earns is known. */
+static const double least_share = 0.05;
+
+struct engineer {
+    struct effects effects;
+    size_t told_done;
+    uint64_t retold;
+};
+
+struct manner {
+    bool elites;   /* I2: parents from the population, not the best one alone; operators by merit */
+    bool insights; /* I3 */
+};
+
+void engineer_free(void *state) {
+    free(state);
+}
+
+/* Learns what was told since; all of it again where scores changed. */
+static struct effects *effects_of(struct evolution *evolution) {
+    struct engineer *engineer = evolution->state;
+    if (!engineer) {
+        evolution->state = engineer = calloc(1, sizeof *engineer);
+        if (!engineer)
+            BUG("out of memory");
+    }
+    if (engineer->retold != evolution->retold_count) {
+        effects_init(&engineer->effects);
+        engineer->told_done = 0;
+        engineer->retold = evolution->retold_count;
+    }
+    for (; engineer->told_done < evolution->told_count; engineer->told_done++) {
+        const struct seen_entry *entry =
+            &evolution->seen.entries[evolution->told[engineer->told_done]];
+        effects_learn(&engineer->effects, &entry->genome, evolution->space->gene_count,
+                      entry->ok ? log(entry->score_us) : NAN);
+    }
+    return &engineer->effects;
+}
+
+/* A child of one parent with a gene or two as the archive would have them. */
+static bool breed_insight(struct evolution *evolution, const struct genome *parent,
+                          struct genome *child) {
+    const struct space *space = evolution->space;
+    struct random *random = &evolution->random;
+    const struct effects *effects = effects_of(evolution);
+    *child = *parent;
+    for (int i = 1 + (int)random_below(random, INSIGHT_GENES); i > 0; i--) {
+        int gene = (int)random_below(random, (uint64_t)space->gene_count);
+        child->value[gene] = (uint8_t)effects_draw(effects, space, gene, random);
+    }
+    return breed_repair(space, random, child) && !genome_equal(child, parent);
+}
+
+/* ---- Which operator ---- */
+
+/* What the bandit expects of one more try: how often a child came into the population so far, with
+   one success and one failure to begin with. */
+static double merit(const struct operator_counters *counters) {
+    return (double)(counters->entered + 1) / (double)(counters->tries + 2);
+}
+
+static bool applies(const struct manner *manner, const struct evolution *evolution, int kind) {
+    int parents = manner->elites ? evolution->population.count : 1;
+    if (kind == OPERATOR_INSIGHT)
+        return manner->insights;
+    return operators[kind].breed != NULL && operators[kind].parents <= parents;
+}
+
+static enum operator_kind pick(const struct manner *manner, struct evolution *evolution) {
+    double shares[OPERATOR_COUNT] = {0}, total = 0, even = 0;
+    int last = -1;
+    for (int kind = 0; kind < OPERATOR_COUNT; kind++)
+        if (applies(manner, evolution, kind)) {
+            shares[kind] = manner->elites ? merit(&evolution->counters[kind]) : 1;
+            total += shares[kind];
+            even++;
+        }
+    double at = random_uniform(&evolution->random);
+    for (int kind = 0; kind < OPERATOR_COUNT; kind++)
+        if (applies(manner, evolution, kind)) {
+            at -= least_share + (1 - even * least_share) * shares[kind] / total;
+            last = kind;
+            if (at < 0)
+                break;
+        }
+    return (enum operator_kind)last;
+}
+
+/* ---- Proposing ---- */
+
+static bool breed(const struct manner *manner, struct evolution *evolution,
+                  struct proposal *proposal) {
+    const struct population *population = &evolution->population;
+    struct random *random = &evolution->random;
+    enum operator_kind kind = pick(manner, evolution);
+    const struct member *picked[2] = {&population->members[0], NULL};
+    if (operators[kind].parents == 2 && !population_pick_two(population, random, picked))
+        return false;
+    if (operators[kind].parents < 2 && manner->elites)
+        picked[0] = population_pick(population, random);
+    const struct genome *parents[2] = {&picked[0]->genome, picked[1] ? &picked[1]->genome : NULL};
+    *proposal = (struct proposal){
+        .made_by = kind, .parents = {picked[0]->trial, picked[1] ? picked[1]->trial : TRIAL_NONE}};
+    if (kind == OPERATOR_INSIGHT)
+        return breed_insight(evolution, parents[0], &proposal->genome);
+    return operators[kind].breed(evolution->space, random, parents, &proposal->genome);
+}
+
+static bool propose(const struct manner *manner, struct evolution *evolution,
+                    struct proposal *proposal) {
+    if (evolution->population.count == 0 ||
+        random_uniform(&evolution->random) < evolution->exploration)
+        return strategy_explore(evolution, proposal);
+    for (int i = 0; i < TRIES; i++)
+        if (breed(manner, evolution, proposal) && !seen_find(&evolution->seen, &proposal->genome))
+            return true;
+    return false;
+}
+
+bool free_propose(struct evolution *evolution, struct proposal *proposal) {
+    return propose(&(struct manner){false, false}, evolution, proposal);
+}
+
+bool insight_propose(struct evolution *evolution, struct proposal *proposal) {
+    return propose(&(struct manner){false, true}, evolution, proposal);
+}
+
+bool full_propose(struct evolution *evolution, struct proposal *proposal) {
+    return propose(&(struct manner){true, true}, evolution, proposal);
+}
