@@ -438,6 +438,184 @@ static inline void check_barriers(struct hopper *hopper) {
     hopper_unload(hopper, module);
 }
 
+/* ---- clusters ---- */
+
+enum { CLUSTER_THREADS = 64, CLUSTER_BLOCKS_MAX = 48, CLUSTER_WORDS_MAX = 48 * 10 * 64 };
+
+struct cluster_case {
+    unsigned size[3], clusters[3];
+};
+
+static const struct cluster_case cluster_cases[] = {
+    {{2, 1, 1}, {3, 2, 2}}, {{1, 2, 1}, {2, 3, 1}}, {{1, 1, 2}, {1, 1, 1}}, {{1, 2, 2}, {2, 1, 3}},
+    {{4, 1, 1}, {1, 2, 3}}, {{1, 1, 8}, {2, 3, 1}}, {{2, 2, 2}, {1, 3, 2}}, {{8, 1, 1}, {3, 1, 1}},
+};
+
+/* A block of the grid: its number in it, and its place in its cluster. */
+struct cluster_block {
+    unsigned number, rank, at[3], cluster[3];
+    unsigned first[3]; /* block of the cluster */
+};
+
+static inline struct cluster_block cluster_block(const struct cluster_case *one, unsigned number) {
+    struct cluster_block block = {.number = number};
+    unsigned rest = number, step = 1;
+    for (int i = 0; i < 3; i++) {
+        unsigned extent = one->size[i] * one->clusters[i], place = rest % extent;
+        rest /= extent;
+        block.at[i] = place % one->size[i];
+        block.cluster[i] = place / one->size[i];
+        block.first[i] = place - block.at[i];
+        block.rank += block.at[i] * step;
+        step *= one->size[i];
+    }
+    return block;
+}
+
+/* The number in the grid of the block of that rank in the same cluster. */
+static inline unsigned cluster_peer(const struct cluster_case *one,
+                                    const struct cluster_block *block, unsigned rank) {
+    unsigned number = 0, step = 1;
+    for (int i = 0; i < 3; i++) {
+        number += (block->first[i] + rank % one->size[i]) * step;
+        rank /= one->size[i];
+        step *= one->size[i] * one->clusters[i];
+    }
+    return number;
+}
+
+static inline unsigned cluster_count(const struct cluster_case *one) {
+    return one->size[0] * one->size[1] * one->size[2];
+}
+
+static inline struct device_module *
+cluster_compile(struct hopper *hopper, const struct cluster_case *one, const char *option) {
+    char kernels[64];
+    snprintf(kernels, sizeof kernels, "CLUSTER(%u, %u, %u)\n", one->size[0], one->size[1],
+             one->size[2]);
+    return hopper_compile(hopper, "clusters.cu", kernels, option);
+}
+
+/* What the kernels are to write for one block; returns how many words. */
+static inline unsigned expect_exchange(const struct cluster_case *one,
+                                       const struct cluster_block *block, uint32_t *words) {
+    unsigned count = cluster_count(one), t;
+    uint32_t *read = words + count * CLUSTER_THREADS, *places = read + CLUSTER_THREADS;
+    for (unsigned from = 0; from < count; from++)
+        for (t = 0; t < CLUSTER_THREADS; t++)
+            words[from * CLUSTER_THREADS + t] =
+                cluster_peer(one, block, from) * 100000 + block->rank * 1000 + t;
+    for (t = 0; t < CLUSTER_THREADS; t++)
+        read[t] = cluster_peer(one, block, (block->rank + 1) % count) * 1000 + t;
+    for (t = 0; t < CLUSTER_THREADS; t++) /* what is not written stays */
+        places[t] = ~0u;
+    for (t = 0; t < 16; t++)
+        places[t] = t % 4 < 3 ? one->size[t % 4] * one->clusters[t % 4] : 0;
+    places[16] = block->rank;
+    places[17] = count;
+    for (int i = 0; i < 3; i++) {
+        places[18 + i] = block->at[i];
+        places[21 + i] = one->size[i];
+        places[24 + i] = block->cluster[i];
+        places[27 + i] = one->clusters[i];
+    }
+    places[63] = block->rank == 0 ? count * 64 * 65 / 2 : 0;
+    return (count + 2) * CLUSTER_THREADS;
+}
+
+static inline unsigned expect_leave(const struct cluster_case *one,
+                                    const struct cluster_block *block, uint32_t *words) {
+    *words = block->rank == cluster_count(one) - 1 ? 0 : 5 * 32;
+    return 1;
+}
+
+static inline unsigned expect_tell(const struct cluster_case *one,
+                                   const struct cluster_block *block, uint32_t *words) {
+    *words = 0;
+    for (unsigned turn = 1; turn <= 10; turn++)
+        for (unsigned from = 0; from < cluster_count(one); from++)
+            *words = *words * 3 + turn * (cluster_peer(one, block, from) + 1);
+    return 1;
+}
+
+static inline uint32_t spread_input(unsigned index) {
+    return index * 2654435761u;
+}
+
+static inline unsigned expect_spread(const struct cluster_case *one,
+                                     const struct cluster_block *block, uint32_t *words) {
+    unsigned count = cluster_count(one);
+    for (unsigned i = 0; i < count * CLUSTER_THREADS; i++)
+        words[i] = spread_input(cluster_peer(one, block, i / CLUSTER_THREADS) * CLUSTER_THREADS +
+                                i % CLUSTER_THREADS);
+    return count * CLUSTER_THREADS;
+}
+
+static const struct {
+    const char *kernel;
+    unsigned (*expect)(const struct cluster_case *one, const struct cluster_block *block,
+                       uint32_t *words);
+    bool has_input;
+} cluster_kernels[] = {
+    {"exchange", expect_exchange, false},
+    {"leave", expect_leave, false},
+    {"tell", expect_tell, false},
+    {"spread", expect_spread, true},
+};
+
+/* Runs a kernel on as many clusters as the case has; says in `wrong` how many words are, and in
+   `reason` which is the first. */
+static inline enum verdict run_cluster_kernel(struct hopper *hopper, struct device_module *module,
+                                              const struct cluster_case *one, size_t which,
+                                              int *wrong, char *reason) {
+    static uint32_t expected[CLUSTER_WORDS_MAX], found[CLUSTER_WORDS_MAX];
+    uint32_t input[CLUSTER_BLOCKS_MAX * CLUSTER_THREADS];
+    struct device_launch launch =
+        hopper_launch(module, cluster_kernels[which].kernel, CLUSTER_THREADS);
+    unsigned blocks = 1, words = 0;
+    for (int i = 0; i < 3; i++)
+        blocks *= launch.grid[i] = one->size[i] * one->clusters[i];
+    assert_true(blocks <= CLUSTER_BLOCKS_MAX);
+    for (unsigned number = 0; number < blocks; number++) {
+        struct cluster_block block = cluster_block(one, number);
+        words += cluster_kernels[which].expect(one, &block, expected + words);
+    }
+    for (unsigned i = 0; i < blocks * CLUSTER_THREADS; i++)
+        input[i] = spread_input(i);
+    uint64_t in = hopper_buffer(hopper, "in", blocks * CLUSTER_THREADS * 4, input);
+    uint64_t out = hopper_buffer(hopper, "out", words * 4, NULL);
+    hopper_pointer(&launch, out);
+    if (cluster_kernels[which].has_input)
+        hopper_pointer(&launch, in);
+    enum verdict verdict = hopper_try(hopper, &launch, reason);
+    *wrong = 0;
+    if (verdict == VERDICT_OK)
+        hopper_read(hopper, out, found, words * 4);
+    for (unsigned i = 0; i < words && verdict == VERDICT_OK; i++)
+        if (found[i] != expected[i] && (*wrong)++ == 0)
+            snprintf(reason, REASON_SIZE, "word %u is %u, not %u", i, found[i], expected[i]);
+    hopper_free(hopper, in);
+    hopper_free(hopper, out);
+    return verdict;
+}
+
+static inline void check_clusters(struct hopper *hopper) {
+    for (size_t i = 0; i < sizeof cluster_cases / sizeof *cluster_cases; i++) {
+        const struct cluster_case *one = &cluster_cases[i];
+        struct device_module *module = cluster_compile(hopper, one, NULL);
+        for (size_t k = 0; k < sizeof cluster_kernels / sizeof *cluster_kernels; k++) {
+            int wrong;
+            char reason[REASON_SIZE] = "";
+            if (run_cluster_kernel(hopper, module, one, k, &wrong, reason) != VERDICT_OK ||
+                wrong > 0)
+                fail_msg("%s in clusters of (%u,%u,%u): %d words are wrong. %s",
+                         cluster_kernels[k].kernel, one->size[0], one->size[1], one->size[2], wrong,
+                         reason);
+        }
+        hopper_unload(hopper, module);
+    }
+}
+
 /* ---- the pipeline ---- */
 
 enum { PIPELINE_M = 128, PIPELINE_N = 64, PIPELINE_STAGE_BYTES = (PIPELINE_M + PIPELINE_N) * 128 };

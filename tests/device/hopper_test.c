@@ -40,6 +40,11 @@ static void a_pipeline_is_right(void **state) {
     check_pipeline(&hopper);
 }
 
+static void clusters_are_right(void **state) {
+    (void)state;
+    check_clusters(&hopper);
+}
+
 /* What pipeline.cu's FAULT plants. */
 static void faults_are_found(void **state) {
     (void)state;
@@ -71,11 +76,67 @@ static void faults_are_found(void **state) {
     }
 }
 
+/* What clusters.cu's FAULT plants, in a cluster of two blocks and one of eight. */
+static void faults_of_clusters_are_found(void **state) {
+    (void)state;
+    static const struct cluster_case shapes[] = {{{1, 2, 1}, {2, 1, 1}}, {{2, 2, 2}, {1, 2, 1}}};
+    static const struct {
+        const char *fault;
+        enum verdict verdict;
+        const char *said; /* part of the reason */
+    } rows[] = {
+        {"no_start_wait", VERDICT_WROTE_OUTSIDE, "that block has not started"},
+        {"no_end_wait", VERDICT_WROTE_OUTSIDE, "that block has ended"},
+        {"late_end_wait", VERDICT_OK, "word "},
+        {"no_such_rank", VERDICT_CRASHED, "of a cluster of"},
+        {"early_exit", VERDICT_WROTE_OUTSIDE, "that block has ended"},
+        {"past_the_end", VERDICT_WROTE_OUTSIDE, "shared memory at"},
+        {"skipped_barrier", VERDICT_TIMEOUT, "waits for ever at barrier 1"},
+        {"arrived_twice", VERDICT_CRASHED, "twice without waiting"},
+        {"no_arrival", VERDICT_CRASHED, "without having arrived"},
+        {"own_block_store", VERDICT_WROTE_OUTSIDE, "wants .shared::cluster"},
+        {"remote_wait", VERDICT_CRASHED, "shared memory at"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            char option[64], reason[REASON_SIZE] = "";
+            int wrong;
+            snprintf(option, sizeof option, "-DFAULT=%s", rows[i].fault);
+            struct device_module *module = cluster_compile(&hopper, &shapes[s], option);
+            enum verdict verdict =
+                run_cluster_kernel(&hopper, module, &shapes[s], 0, &wrong, reason);
+            if (verdict != rows[i].verdict || strstr(reason, rows[i].said) == NULL ||
+                (verdict == VERDICT_OK && wrong == 0) ||
+                (verdict != VERDICT_OK && strstr(reason, "clusters.cu:") == NULL &&
+                 strstr(reason, "hopper.cuh:") == NULL))
+                fail_msg("%s: %d, %d wrong, %s", rows[i].fault, (int)verdict, wrong, reason);
+            hopper_unload(&hopper, module);
+        }
+}
+
+static void a_grid_has_whole_clusters(void **state) {
+    (void)state;
+    static const struct cluster_case one = {{1, 2, 1}, {1, 1, 1}};
+    struct device_module *module = cluster_compile(&hopper, &one, NULL);
+    uint64_t out = hopper_buffer(&hopper, "out", 64, NULL);
+    struct device_launch launch = hopper_launch(module, "tell", CLUSTER_THREADS);
+    char reason[REASON_SIZE] = "";
+    launch.grid[0] = 2;
+    launch.grid[1] = 3;
+    hopper_pointer(&launch, out);
+    assert_int_equal(hopper_try(&hopper, &launch, reason), VERDICT_LAUNCH_FAILED);
+    assert_non_null(strstr(reason, "no multiple of its clusters of (1,2,1)"));
+    hopper_free(&hopper, out);
+    hopper_unload(&hopper, module);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_primitive_compiles), cmocka_unit_test(products_are_right),
-        cmocka_unit_test(copies_are_right),         cmocka_unit_test(barriers_are_right),
-        cmocka_unit_test(a_pipeline_is_right),      cmocka_unit_test(faults_are_found),
+        cmocka_unit_test(every_primitive_compiles),  cmocka_unit_test(products_are_right),
+        cmocka_unit_test(copies_are_right),          cmocka_unit_test(barriers_are_right),
+        cmocka_unit_test(a_pipeline_is_right),       cmocka_unit_test(faults_are_found),
+        cmocka_unit_test(clusters_are_right),        cmocka_unit_test(faults_of_clusters_are_found),
+        cmocka_unit_test(a_grid_has_whole_clusters),
     };
     return cmocka_run_group_tests(tests, open_emulated, close_emulated);
 }

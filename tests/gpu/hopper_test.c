@@ -32,6 +32,11 @@ static void barriers_are_right(void **state) {
     check_barriers(&hopper);
 }
 
+static void clusters_are_right(void **state) {
+    (void)state;
+    check_clusters(&hopper);
+}
+
 static void a_pipeline_is_right(void **state) {
     (void)state;
     check_pipeline(&hopper);
@@ -39,10 +44,9 @@ static void a_pipeline_is_right(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_right),
-        cmocka_unit_test(copies_are_right),
-        cmocka_unit_test(barriers_are_right),
-        cmocka_unit_test(a_pipeline_is_right),
+        cmocka_unit_test(products_are_right), cmocka_unit_test(copies_are_right),
+        cmocka_unit_test(barriers_are_right), cmocka_unit_test(a_pipeline_is_right),
+        cmocka_unit_test(clusters_are_right),
     };
     return cmocka_run_group_tests(tests, open_gpu, close_gpu);
 }

@@ -59,7 +59,8 @@ enum space {
     SPACE_GENERIC,
     SPACE_GLOBAL,
     SPACE_CONST,
-    SPACE_SHARED,
+    SPACE_SHARED,  /* of the block */
+    SPACE_CLUSTER, /* shared memory of all blocks of the cluster */
     SPACE_LOCAL,
     SPACE_PARAM
 };
@@ -139,7 +140,7 @@ struct function {
     int line;
     int parameter_count, result_count;
     struct variable *parameters, *results;
-    unsigned max_block[3], required_block[3]; /* zeros if not given */
+    unsigned max_block[3], required_block[3], cluster[3]; /* zeros if not given */
     int statement_count;
     struct statement *statements;
 };

@@ -23,11 +23,11 @@ static int take_rank(struct decoder *decoder) {
     return take_one_of(decoder, ranks) + 1;
 }
 
-/* Emits [shared], [global or map], [mbarrier], bytes, coordinates; the operand of an instruction
-   that has no mbarrier, or no bytes, is any place. */
+/* Emits [shared], [global or map], [mbarrier], bytes, blocks, coordinates; the operand of an
+   instruction that has no mbarrier, or no bytes, is any place. */
 static int emit_bulk(struct decoder *decoder, struct instruction *instruction) {
     struct bulk_form *form = &instruction->as.bulk;
-    uint32_t places[4 + TENSOR_MAP_RANK_MAX] = {0};
+    uint32_t places[5 + TENSOR_MAP_RANK_MAX] = {0};
     const struct operand *shared = operand_at(decoder, form->is_store ? 1 : 0);
     const struct operand *global = operand_at(decoder, form->is_store ? 0 : 1);
     int next = 2;
@@ -40,12 +40,16 @@ static int emit_bulk(struct decoder *decoder, struct instruction *instruction) {
         (next >= decoder->statement->operand_count ||
          address(decoder, operand_at(decoder, next), &form->barrier, &places[2]) < 0))
         return decode_fail(decoder, "names no mbarrier");
+    if (form->multicast &&
+        (next + 1 >= decoder->statement->operand_count ||
+         source(decoder, operand_at(decoder, next + 1), TYPE_U16, 2, &places[4]) < 0))
+        return decode_fail(decoder, "names no blocks to copy to");
     if (global->count != form->rank)
         return decode_fail(decoder, "has %d coordinates, not %d", global->count, form->rank);
     for (int i = 0; i < form->rank; i++)
-        if (source(decoder, &global->elements[i], TYPE_S32, 4, &places[4 + i]) < 0)
+        if (source(decoder, &global->elements[i], TYPE_S32, 4, &places[5 + i]) < 0)
             return -1;
-    emit(decoder, instruction, places, 4 + form->rank);
+    emit(decoder, instruction, places, 5 + form->rank);
     return 0;
 }
 
@@ -62,6 +66,7 @@ int decode_bulk(struct decoder *decoder) {
         return decode_bulk_wait(decoder);
     form->rank = take_rank(decoder);
     form->is_store = take(decoder, "bulk_group");
+    form->multicast = take(decoder, "multicast::cluster");
     form->shared.space = form->barrier.space = SPACE_SHARED;
     form->global.space = form->rank ? SPACE_GENERIC : SPACE_GLOBAL;
     bool known = form->is_store || take(decoder, "mbarrier::complete_tx::bytes");

@@ -2,7 +2,7 @@
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
-/* Order and scope, none of which matters where one block runs at a time, in order. */
+/* Order and scope, none of which matters where one warp runs at a time, in order. */
 static void take_order(struct decoder *decoder) {
     static const char *const words[] = {"relaxed", "acquire",    "release", "cta",
                                         "cluster", "noComplete", "aligned", NULL};
@@ -45,6 +45,7 @@ static int decode_arrive(struct decoder *decoder, struct instruction *instructio
 
 static int decode_wait(struct decoder *decoder, struct instruction *instruction, bool suspends) {
     instruction->execute = execute_mbarrier_wait;
+    instruction->as.mbarrier.waits = true;
     instruction->as.mbarrier.may_suspend = suspends;
     instruction->as.mbarrier.by_parity = take(decoder, "parity");
     if (expect_operands(decoder, 3, suspends ? 4 : 3) < 0) /* a fourth is how long to suspend */
@@ -97,7 +98,7 @@ DECODE(mbarrier) {
 DECODE(mapa) {
     struct instruction instruction = instruction_of(opcode);
     uint32_t places[3];
-    take_space(decoder, SPACE_GENERIC);
+    instruction.as.mapped.is_generic = take_space(decoder, SPACE_GENERIC) == SPACE_GENERIC;
     int bytes = type_bytes(take_type(decoder));
     instruction.width = (uint8_t)bytes;
     if ((bytes != 4 && bytes != 8) || expect_operands(decoder, 3, 3) < 0)

@@ -7,6 +7,7 @@
 static uint64_t window_of(enum space space) {
     switch (space) {
     case SPACE_SHARED:
+    case SPACE_CLUSTER:
         return SHARED_WINDOW;
     case SPACE_LOCAL:
         return LOCAL_WINDOW;
@@ -45,7 +46,7 @@ DECODE(isspacep) {
     return 0;
 }
 
-/* Caches, ordering and scopes, none of which there is here: one block runs at a time, in order. */
+/* Caches, ordering and scopes, none of which there is here: one warp runs at a time, in order. */
 static void take_memory_hints(struct decoder *decoder) {
     static const char *const hints[] = {
         "ca",       "cg",      "cs",      "lu",      "cv",      "wb",   "wt",    "nc",

@@ -48,7 +48,7 @@ enum space take_space(struct decoder *decoder, enum space otherwise) {
         const char *word;
         enum space space;
     } spaces[] = {{"global", SPACE_GLOBAL},      {"shared", SPACE_SHARED},
-                  {"shared::cta", SPACE_SHARED}, {"shared::cluster", SPACE_SHARED},
+                  {"shared::cta", SPACE_SHARED}, {"shared::cluster", SPACE_CLUSTER},
                   {"const", SPACE_CONST},        {"local", SPACE_LOCAL},
                   {"param", SPACE_PARAM},        {"param::entry", SPACE_PARAM},
                   {"param::func", SPACE_PARAM}};

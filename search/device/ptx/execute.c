@@ -210,19 +210,23 @@ EXECUTE(shift_address) {
     return ACTION_NEXT;
 }
 
-static enum space space_of(uint64_t address) {
-    if (address - SHARED_WINDOW < WINDOW_BYTES)
-        return SPACE_SHARED;
-    if (address - LOCAL_WINDOW < WINDOW_BYTES)
-        return SPACE_LOCAL;
-    return address - PARAM_WINDOW < WINDOW_BYTES ? SPACE_PARAM : SPACE_GLOBAL;
+/* A block's own shared memory is also the cluster's. */
+static bool is_in(uint64_t address, enum space space, unsigned rank) {
+    uint64_t block = (address - SHARED_WINDOW) / RANK_STRIDE;
+    if (space == SPACE_CLUSTER || space == SPACE_SHARED)
+        return address - SHARED_WINDOW < WINDOW_BYTES &&
+               (space == SPACE_CLUSTER || block == 0 || block == rank + 1);
+    if (space == SPACE_LOCAL || space == SPACE_PARAM)
+        return address - (space == SPACE_LOCAL ? LOCAL_WINDOW : PARAM_WINDOW) < WINDOW_BYTES;
+    return address < SHARED_WINDOW || address >= PARAM_WINDOW + WINDOW_BYTES;
 }
 
 EXECUTE(isspace) {
     uint32_t result = 0;
     const uint64_t *from = place_of(warp, instruction->operands[1]);
     for (int lane = 0; lane < LANES; lane++)
-        result |= (uint32_t)(space_of(from[lane]) == instruction->as.isspace.space) << lane;
+        result |= (uint32_t)is_in(from[lane], instruction->as.isspace.space, warp->block->rank)
+                  << lane;
     merge_lanes(place_of(warp, instruction->operands[0]), &result, 0, mask);
     return ACTION_NEXT;
 }

@@ -56,6 +56,7 @@ EXECUTE(multiply_matrices);
 EXECUTE(mbarrier);
 EXECUTE(mbarrier_wait);
 EXECUTE(mbarrier_count);
+/* execute_cluster.c: between the blocks of a cluster */
 EXECUTE(cluster_arrive);
 EXECUTE(cluster_wait);
 EXECUTE(map_to_block);
@@ -85,9 +86,17 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
 uint64_t lane_address(const struct access *access, const void *base, uint32_t lane);
 enum action need_all(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 
-/* `bytes` that somebody announced have come. -1: there is no mbarrier, with the block's fault. */
+/* The block that an address of shared memory (an offset, or what mapa gave) belongs to, whose
+   offset replaces it; NULL if there is none, or if it does not run: then `where` (may be NULL) says
+   why. */
+struct block *shared_block(struct block *block, uint64_t *address, char *where, size_t where_bytes);
+/* Whose shared memory these host bytes are in; NULL: nobody's of the cluster. */
+struct block *shared_owner(const struct block *block, const uint8_t *bytes);
+
+/* `bytes` that somebody announced have come to block `to`. -1: there is no mbarrier, with the
+ * block's fault. */
 int mbarrier_bytes_came(struct warp *warp, const struct instruction *instruction, int lane,
-                        uint32_t offset, uint32_t bytes);
+                        struct block *to, uint32_t offset, uint32_t bytes);
 /* Whether the mbarrier that these lanes wait for lacks bytes; and all that it lacks. */
 bool mbarrier_lacks_bytes(struct warp *warp, const struct fragment *fragment);
 void mbarrier_describe(struct warp *warp, const struct fragment *fragment, char *text,

@@ -15,12 +15,13 @@ struct bulk_copy {
     const struct instruction *instruction;
     struct warp *warp;
     int lane;
-    uint32_t group;   /* of a store */
-    uint32_t shared;  /* offset */
-    uint32_t bytes;   /* in shared memory */
-    uint32_t barrier; /* of a load: the mbarrier's offset */
-    bool was_read;    /* a store whose `data` is filled */
-    uint8_t *global;  /* host bytes of the tensor, or of the plain run */
+    uint32_t group;      /* of a store */
+    struct block *block; /* whose shared memory it is: a load may go to another one's */
+    uint32_t shared;     /* offset */
+    uint32_t bytes;      /* in shared memory */
+    uint32_t barrier;    /* of a load: the mbarrier's offset */
+    bool was_read;       /* a store whose `data` is filled */
+    uint8_t *global;     /* host bytes of the tensor, or of the plain run */
     struct tensor_map map;
     int32_t at[TENSOR_MAP_RANK_MAX];
     uint8_t *data; /* what shared memory gets or gave, from `shared` on */
@@ -167,14 +168,21 @@ static int find_run(struct bulk_copy *copy, uint64_t address, uint32_t bytes) {
     return -1;
 }
 
-/* An offset in shared memory. */
+/* An offset in shared memory, and the block whose that is. */
 static int find_shared(const struct bulk_copy *copy, const struct access *access, uint32_t place,
-                       uint32_t alignment, uint32_t bytes, uint32_t *offset) {
-    struct block *block = copy->warp->block;
+                       uint32_t alignment, uint32_t bytes, uint32_t *offset, struct block **block) {
+    char where[160];
     const void *base = access->base_bytes ? place_of(copy->warp, place) : NULL;
     uint64_t address = lane_address(access, base, (uint32_t)copy->lane);
     if (address >= SHARED_WINDOW && address < SHARED_WINDOW + WINDOW_BYTES)
         address -= SHARED_WINDOW;
+    *block = shared_block(copy->warp->block, &address, where, sizeof where);
+    if (*block == NULL) {
+        fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_STORE, address,
+                 "gave the copy engine another block's shared memory 0x%llx: %s",
+                 (unsigned long long)address, where);
+        return -1;
+    }
     *offset = (uint32_t)address;
     if (address % alignment != 0) {
         fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, address,
@@ -182,33 +190,41 @@ static int find_shared(const struct bulk_copy *copy, const struct access *access
                  (unsigned long long)address, alignment);
         return -1;
     }
-    if (address <= block->shared_bytes && bytes <= block->shared_bytes - address)
+    if (address <= (*block)->shared_bytes && bytes <= (*block)->shared_bytes - address)
         return 0;
     fault_at(copy->warp, copy->instruction, copy->lane,
              copy->instruction->as.bulk.is_store ? PTX_FAULT_LOAD : PTX_FAULT_STORE, address,
              "copied %u bytes at shared memory 0x%llx: there are %u bytes", bytes,
-             (unsigned long long)address, block->shared_bytes);
+             (unsigned long long)address, (*block)->shared_bytes);
     return -1;
 }
 
 /* operands: base of the shared, of the global address (of the map); base of the mbarrier; bytes;
-   coordinates. */
+   blocks of a multicast; coordinates. */
 static int issue(struct bulk_copy *copy, const uint32_t *operands) {
     struct warp *warp = copy->warp;
     const struct bulk_form *form = &copy->instruction->as.bulk;
     const void *base = form->global.base_bytes ? place_of(warp, operands[1]) : NULL;
     uint64_t address = lane_address(&form->global, base, (uint32_t)copy->lane);
     for (int i = 0; i < form->rank; i++)
-        copy->at[i] = ((const int32_t *)place_of(warp, operands[4 + i]))[copy->lane];
+        copy->at[i] = ((const int32_t *)place_of(warp, operands[5 + i]))[copy->lane];
     if (form->rank
             ? find_tensor(copy, address)
             : find_run(copy, address, ((const uint32_t *)place_of(warp, operands[3]))[copy->lane]))
         return -1;
+    struct block *barrier_block = NULL;
     if (find_shared(copy, &form->shared, operands[0], form->rank ? 128 : 16, copy->bytes,
-                    &copy->shared) < 0 ||
+                    &copy->shared, &copy->block) < 0 ||
         (!form->is_store &&
-         find_shared(copy, &form->barrier, operands[2], 8, 8, &copy->barrier) < 0))
+         find_shared(copy, &form->barrier, operands[2], 8, 8, &copy->barrier, &barrier_block) < 0))
         return -1;
+    if (form->is_store ? copy->block != warp->block : copy->block != barrier_block) {
+        fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, copy->shared,
+                 form->is_store
+                     ? "copied from another block's shared memory"
+                     : "copied to one block's shared memory with the mbarrier of another");
+        return -1;
+    }
     copy->data = calloc(1, copy->bytes);
     if (!copy->data)
         BUG("out of memory for the copy engine");
@@ -219,7 +235,31 @@ static int issue(struct bulk_copy *copy, const uint32_t *operands) {
         copy_box(copy);
     else
         memcpy(copy->data, copy->global, copy->bytes);
-    memset(warp->block->shared + copy->shared, 0xff, copy->bytes);
+    return 0;
+}
+
+/* Queues the copy for its block or, with multicast, a copy for each block of the mask. */
+static int enqueue(struct bulk_copy *copy, uint32_t blocks) {
+    struct warp *warp = copy->warp;
+    struct cluster *cluster = warp->block->cluster;
+    bool multicast = copy->instruction->as.bulk.multicast;
+    FOR_EACH_LANE(rank, multicast ? blocks : 1u << copy->block->rank) {
+        struct bulk_copy one = *copy;
+        if ((int)rank >= cluster->count || cluster->blocks[rank].state != BLOCK_RUNS) {
+            fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, copy->shared,
+                     "copied to block %u of a cluster of %d, which does not run", rank,
+                     cluster->count);
+            return -1;
+        }
+        one.block = &cluster->blocks[rank];
+        one.data = malloc(copy->bytes);
+        if (!one.data)
+            BUG("out of memory for the copy engine");
+        memcpy(one.data, copy->data, copy->bytes);
+        if (!copy->instruction->as.bulk.is_store)
+            memset(one.block->shared + one.shared, 0xff, one.bytes);
+        *add(warp->block) = one;
+    }
     return 0;
 }
 
@@ -232,14 +272,35 @@ EXECUTE(bulk_copy) {
                                  .warp = warp,
                                  .lane = (int)lane,
                                  .group = warp->bulk_group[lane]};
-        if (issue(&copy, instruction->operands) < 0)
+        const uint16_t *blocks = place_of(warp, instruction->operands[4]);
+        int failed = issue(&copy, instruction->operands) < 0 ||
+                     enqueue(&copy, instruction->as.bulk.multicast ? blocks[lane] : 0) < 0;
+        free(copy.data);
+        if (failed)
             return ACTION_FAULT;
-        *add(warp->block) = copy;
     }
     return ACTION_NEXT;
 }
 
 /* ---- completing ---- */
+
+/* A load, into shared memory. */
+static int land(struct block *block, int index) {
+    struct bulk_copy *copy = &block->bulk[index];
+    int result = 0;
+    if (copy->block->state == BLOCK_ENDED) {
+        fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_STORE, copy->shared,
+                 "copied %u bytes to shared memory of the block of rank %u, which has ended",
+                 copy->bytes, copy->block->rank);
+        result = -1;
+    } else {
+        memcpy(copy->block->shared + copy->shared, copy->data, copy->bytes);
+        result = mbarrier_bytes_came(copy->warp, copy->instruction, copy->lane, copy->block,
+                                     copy->barrier, copy->bytes);
+    }
+    drop(block, index);
+    return result;
+}
 
 int bulk_land(struct block *block) {
     int i = 0;
@@ -247,12 +308,7 @@ int bulk_land(struct block *block) {
         i++;
     if (i == block->bulk_count)
         return 0;
-    struct bulk_copy *copy = &block->bulk[i];
-    memcpy(block->shared + copy->shared, copy->data, copy->bytes);
-    int result =
-        mbarrier_bytes_came(copy->warp, copy->instruction, copy->lane, copy->barrier, copy->bytes);
-    drop(block, i);
-    return result < 0 ? -1 : 1;
+    return land(block, i) < 0 ? -1 : 1;
 }
 
 static void read_shared(struct bulk_copy *copy) {
@@ -299,6 +355,11 @@ int bulk_finish(struct block *block) {
         struct bulk_copy *copy = &block->bulk[i];
         if (copy->instruction->as.bulk.is_store) {
             write_global(copy);
+            continue;
+        }
+        if (copy->block != block) { /* for others, who may go on */
+            if (land(block, i--) < 0)
+                return -1;
             continue;
         }
         fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, copy->shared,

@@ -1,5 +1,4 @@
-/* Barriers in shared memory (PTX ISA 9.7.13.15), and that of the cluster (9.7.13.4), which has one
-   block here. */
+/* Barriers in shared memory (PTX ISA 9.7.13.15). */
 #include "device/ptx/execute.h"
 
 #include <string.h>
@@ -30,33 +29,41 @@ static bool unpack(uint64_t bits, struct mbarrier *barrier) {
     return bits >> 62 == TAG;
 }
 
+/* Whether it can only be used by its own block's threads. */
+static bool is_local(const struct mbarrier_form *form) {
+    return form->waits || form->operation == MBARRIER_INIT ||
+           form->operation == MBARRIER_INVALIDATE;
+}
+
 /* The 8 bytes that a lane names; NULL with a fault. */
 static uint8_t *find(struct warp *warp, const struct instruction *instruction, int lane) {
     const struct access *where = &instruction->as.mbarrier.where;
     const void *base = where->base_bytes ? place_of(warp, instruction->operands[1]) : NULL;
     uint64_t address = lane_address(where, base, (uint32_t)lane);
     int hint = -1;
-    uint8_t *bytes = reach(warp, instruction, where->space, lane, address, 8, true, &hint);
-    struct block *block = warp->block;
-    if (bytes && (bytes < block->shared || bytes >= block->shared + block->shared_bytes)) {
-        fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, address,
-                 "named an mbarrier that is not in shared memory");
-        return NULL;
-    }
-    return bytes;
+    uint8_t *bytes = reach(warp, instruction, where->space, lane, address, 8,
+                           !instruction->as.mbarrier.waits, &hint);
+    const struct block *owner = bytes ? shared_owner(warp->block, bytes) : NULL;
+    if (!bytes || (owner && (owner == warp->block || !is_local(&instruction->as.mbarrier))))
+        return bytes;
+    fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, address,
+             owner ? "waited for, made or ended an mbarrier of another block"
+                   : "named an mbarrier that is not in shared memory");
+    return NULL;
 }
 
 static int load(struct warp *warp, const struct instruction *instruction, int lane,
                 const uint8_t *bytes, struct mbarrier *barrier) {
     uint64_t bits;
-    uint64_t offset = (uint64_t)(bytes - warp->block->shared);
+    const struct block *owner = shared_owner(warp->block, bytes);
+    uint64_t offset = (uint64_t)(bytes - owner->shared);
     memcpy(&bits, bytes, sizeof bits);
     if (unpack(bits, barrier))
         return 0;
     fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, offset,
-             "used an mbarrier at shared memory 0x%llx, where none was initialised, or it was "
+             "used an mbarrier at shared memory 0x%llx%s, where none was initialised, or it was "
              "overwritten",
-             (unsigned long long)offset);
+             (unsigned long long)offset, owner == warp->block ? "" : " of another block");
     return -1;
 }
 
@@ -85,9 +92,9 @@ static int add_bytes(struct warp *warp, const struct instruction *instruction, i
 }
 
 int mbarrier_bytes_came(struct warp *warp, const struct instruction *instruction, int lane,
-                        uint32_t offset, uint32_t bytes) {
+                        struct block *to, uint32_t offset, uint32_t bytes) {
     struct mbarrier barrier;
-    uint8_t *at = warp->block->shared + offset;
+    uint8_t *at = to->shared + offset;
     if (load(warp, instruction, lane, at, &barrier) < 0 ||
         add_bytes(warp, instruction, lane, &barrier, -(int64_t)bytes) < 0)
         return -1;
@@ -224,36 +231,5 @@ EXECUTE(mbarrier_count) {
         unpack(states[lane], &barrier);
         out[lane] = barrier.pending;
     }
-    return ACTION_NEXT;
-}
-
-/* ---- clusters of one block ---- */
-
-EXECUTE(cluster_arrive) {
-    (void)instruction, (void)mask;
-    warp->cluster_arrivals++;
-    block_event(warp->block);
-    return ACTION_NEXT;
-}
-
-EXECUTE(cluster_wait) {
-    (void)instruction;
-    for (int i = 0; i < warp->block->warp_count; i++) {
-        const struct warp *other = &warp->block->warps[i];
-        if (other->live && other->cluster_arrivals < warp->cluster_arrivals)
-            return warp_await(warp, mask);
-    }
-    return ACTION_NEXT;
-}
-
-/* operands: d, address, rank */
-EXECUTE(map_to_block) {
-    const uint32_t *operands = instruction->operands;
-    const uint32_t *ranks = place_of(warp, operands[2]);
-    FOR_EACH_LANE(lane, mask)
-    if (ranks[lane] != 0)
-        return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
-                        "named block %u of a cluster of 1", ranks[lane]);
-    merge_lanes(place_of(warp, operands[0]), place_of(warp, operands[1]), instruction->width, mask);
     return ACTION_NEXT;
 }

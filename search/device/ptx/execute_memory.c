@@ -20,7 +20,7 @@ static enum space narrow_space(uint64_t *address) {
         uint64_t base;
         enum space space;
     } windows[] = {
-        {SHARED_WINDOW, SPACE_SHARED}, {LOCAL_WINDOW, SPACE_LOCAL}, {PARAM_WINDOW, SPACE_PARAM}};
+        {SHARED_WINDOW, SPACE_CLUSTER}, {LOCAL_WINDOW, SPACE_LOCAL}, {PARAM_WINDOW, SPACE_PARAM}};
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
         if (*address - windows[i].base < WINDOW_BYTES) {
             *address -= windows[i].base;
@@ -35,6 +35,7 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
     uint64_t offset = address, size = 0;
     uint8_t *base = NULL;
     const char *name = "global memory at";
+    char where[160];
     if (space == SPACE_GENERIC)
         space = narrow_space(&offset);
     if (address & (uint64_t)(bytes - 1)) {
@@ -49,6 +50,17 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
         size = block->shared_bytes;
         name = "shared memory at";
         break;
+    case SPACE_CLUSTER: {
+        const struct block *owner = shared_block(block, &offset, where, sizeof where);
+        name = owner == block ? "shared memory at" : "another block's shared memory at";
+        if (!owner) {
+            access_fault(warp, instruction, lane, offset, bytes, is_store, name, where);
+            return NULL;
+        }
+        base = owner->shared;
+        size = owner->shared_bytes;
+        break;
+    }
     case SPACE_LOCAL:
         base = block->local + (size_t)block->local_bytes * (size_t)(warp->index * LANES + lane);
         size = block->local_bytes;
@@ -61,7 +73,6 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
         break;
     default: {
         uint8_t *found = memory_reach(block->memory, address, (size_t)bytes, is_store, hint);
-        char where[160];
         if (found)
             return found;
         if (is_store && ptx_memory_at(block->memory, address, (size_t)bytes)) {
@@ -77,8 +88,10 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
     }
     if (offset <= size && (uint64_t)bytes <= size - offset)
         return base + offset;
-    char where[64];
-    snprintf(where, sizeof where, "there are %llu bytes", (unsigned long long)size);
+    snprintf(where, sizeof where, "there are %llu bytes%s", (unsigned long long)size,
+             space == SPACE_SHARED && offset >= RANK_STRIDE
+                 ? " (what mapa gave wants .shared::cluster)"
+                 : "");
     access_fault(warp, instruction, lane, offset, bytes, is_store, name, where);
     return NULL;
 }
@@ -118,6 +131,12 @@ static uint8_t *reach_span(struct block *block, enum space space, uint64_t lowes
         if (lowest < SHARED_WINDOW || highest - SHARED_WINDOW >= WINDOW_BYTES)
             return NULL;
         lowest -= SHARED_WINDOW;
+        space = SPACE_CLUSTER;
+    }
+    if (space == SPACE_CLUSTER) {
+        block = shared_block(block, &lowest, NULL, 0);
+        if (!block)
+            return NULL;
         space = SPACE_SHARED;
     }
     if (space == SPACE_SHARED)
@@ -189,10 +208,8 @@ static void count_access(struct warp *warp, const struct access *access, bool is
     struct ptx_counts *counts = warp->block->counts;
     uint64_t total = (uint64_t)(__builtin_popcount(mask) * bytes);
     const uint8_t *first = pointers[__builtin_ctz(mask)];
-    struct block *block = warp->block;
-    bool shared = access->space == SPACE_SHARED ||
-                  (access->space == SPACE_GENERIC && first >= block->shared &&
-                   first < block->shared + block->shared_bytes);
+    bool shared = access->space == SPACE_SHARED || access->space == SPACE_CLUSTER ||
+                  (access->space == SPACE_GENERIC && shared_owner(warp->block, first));
     if (shared) {
         counts->shared_bytes += total;
         counts->shared_wavefronts += (uint64_t)wavefronts(warp, pointers, mask, bytes);

@@ -1,6 +1,7 @@
 /*
  * machine: what the interpreter runs and the state it runs on. decode.c makes kernels, execute*.c
- * are the instructions, warp.c lets the lanes of a warp diverge and meet, launch.c the blocks.
+ * are the instructions, warp.c lets the lanes of a warp diverge and meet, schedule.c the warps of
+ * blocks and the blocks of a cluster, launch.c goes through the grid.
  *
  * A register of a warp is 32 values beside each other (lanes.h). An operand is a *place*: the
  * offset of a register in the warp's registers or, with PLACE_CONSTANT, of 32 equal values in the
@@ -27,7 +28,11 @@
 #define PARAM_WINDOW  0x7f2000000000ull
 #define WINDOW_BYTES  0x1000000000ull
 
-enum { BARRIERS = 16, WARPS_MAX = 32 };
+/* A shared address is an offset in the own block's, or (rank + 1) * RANK_STRIDE + an offset in that
+   of any block of the cluster, as mapa makes them. */
+#define RANK_STRIDE 0x1000000u
+
+enum { BARRIERS = 16, WARPS_MAX = 32, CLUSTER_MAX = 8 };
 
 /* What the interpreter does after an instruction. */
 enum action {
@@ -86,8 +91,9 @@ enum mbarrier_operation {
 struct mbarrier_form {
     enum mbarrier_operation operation;
     bool expects, drops; /* of an arrival */
-    bool by_parity;      /* rather than by the state that an arrival returned */
-    bool may_suspend;    /* try_wait */
+    bool waits;
+    bool by_parity;   /* rather than by the state that an arrival returned */
+    bool may_suspend; /* try_wait */
     struct access where;
 };
 
@@ -95,6 +101,7 @@ struct mbarrier_form {
 struct bulk_form {
     bool is_store;
     bool reads_only; /* of a wait: until shared memory has been read */
+    bool multicast;  /* to blocks of the cluster that a mask names */
     int rank;        /* of the tensor; 0: plain bytes. Of a wait: groups that may stay */
     struct access shared, global, barrier; /* global: of the tensor map, where there is one */
 };
@@ -168,6 +175,9 @@ struct instruction {
         struct {
             enum space space;
         } isspace;
+        struct {
+            bool is_generic;
+        } mapped;
         const char *text; /* trap */
     } as;
 };
@@ -201,8 +211,20 @@ enum special_register {
     SPECIAL_DYNAMIC_SMEM_SIZE,
     SPECIAL_TOTAL_SMEM_SIZE,
     SPECIAL_DYNAMIC_SMEM, /* not PTX's: the offset of dynamic shared memory */
-    SPECIAL_ZERO,         /* of clusters, which have one block here */
-    SPECIAL_ONE,
+    SPECIAL_CLUSTER_CTARANK,
+    SPECIAL_CLUSTER_NCTARANK,
+    SPECIAL_CLUSTER_CTAID_X,
+    SPECIAL_CLUSTER_CTAID_Y,
+    SPECIAL_CLUSTER_CTAID_Z,
+    SPECIAL_CLUSTER_NCTAID_X,
+    SPECIAL_CLUSTER_NCTAID_Y,
+    SPECIAL_CLUSTER_NCTAID_Z,
+    SPECIAL_CLUSTERID_X,
+    SPECIAL_CLUSTERID_Y,
+    SPECIAL_CLUSTERID_Z,
+    SPECIAL_NCLUSTERID_X,
+    SPECIAL_NCLUSTERID_Y,
+    SPECIAL_NCLUSTERID_Z,
     SPECIAL_CLOCK, /* from here on they change */
     SPECIAL_CLOCK_HI,
     SPECIAL_CLOCK64,
@@ -246,14 +268,14 @@ enum fragment_state {
     FRAGMENT_READY,
     FRAGMENT_AT_WARP,    /* until the lanes of its member mask are here */
     FRAGMENT_AT_BARRIER, /* of the block */
-    FRAGMENT_AT_EVENT, /* until another warp or the copy engine did something (block->events): then
-                          the instruction is executed again */
+    FRAGMENT_AT_EVENT,   /* until another warp or the copy engine did something (cluster->events):
+                            then   the instruction is executed again */
 };
 
 struct fragment {
     uint32_t pc, mask;
     enum fragment_state state;
-    uint32_t members; /* AT_WARP; AT_BARRIER: which; AT_EVENT: block->events when it was parked */
+    uint32_t members; /* AT_WARP; AT_BARRIER: which; AT_EVENT: cluster->events when it was parked */
     uint64_t since;   /* the warp's tick when it was parked, for fairness */
 };
 
@@ -295,9 +317,10 @@ struct warp {
     uint32_t bulk_group[LANES]; /* groups of bulk stores committed */
     struct product *products;
     int product_count, product_capacity;
-    uint32_t product_group;    /* groups of products committed */
-    uint32_t product_paused;   /* those before this one have given others a turn */
-    uint32_t cluster_arrivals; /* at the cluster's barrier */
+    uint32_t product_group;   /* groups of products committed */
+    uint32_t product_paused;  /* those before this one have given others a turn */
+    uint32_t cluster_arrived; /* lanes, in the phase of the cluster's barrier that goes on */
+    uint32_t cluster_owed;    /* lanes that arrived and have not waited */
 };
 
 struct block_barrier {
@@ -307,14 +330,19 @@ struct block_barrier {
     uint32_t sum, all, any; /* of the predicates of bar.red */
 };
 
+enum block_state { BLOCK_NOT_STARTED, BLOCK_RUNS, BLOCK_ENDED };
+
 struct block {
+    struct cluster *cluster;
+    enum block_state state;
+    unsigned rank; /* in the cluster */
     const struct ptx_launch *launch;
     const struct kernel *kernel;
     struct ptx_memory *memory;
     struct ptx_counts *counts;
     struct ptx_fault *fault;
-    uint8_t *shared;
-    uint8_t *local; /* local_bytes a thread */
+    uint8_t *shared; /* within the cluster's */
+    uint8_t *local;  /* local_bytes a thread */
     const uint8_t *arguments;
     uint32_t shared_bytes, local_bytes, thread_count;
     int warp_count;
@@ -327,16 +355,34 @@ struct block {
     struct block_barrier barriers[BARRIERS];
     struct bulk_copy *bulk; /* execute_bulk.c: what the copy engine has to do, the oldest first */
     int bulk_count, bulk_capacity;
-    uint64_t
-        events;     /* phases of mbarriers that ended, products and arrivals: what warps wait for */
     bool impatient; /* waits give up instead of suspending: nothing else can go on */
-    int given_up;   /* how often, since the last event */
+};
+
+/* Blocks that live together; a kernel without clusters has them of one block. */
+struct cluster {
+    unsigned size[3]; /* in blocks */
+    int count;
+    struct block *blocks;  /* by rank */
+    uint8_t *shared;       /* of all blocks, side by side */
+    uint32_t shared_bytes; /* from one block's to the next one's */
+    uint64_t
+        events;   /* phases of mbarriers that ended, products and arrivals: what warps wait for */
+    int given_up; /* how often waits did, since the last event */
 };
 
 static inline void block_event(struct block *block) {
-    block->events++;
-    block->given_up = 0;
+    block->cluster->events++;
+    block->cluster->given_up = 0;
 }
+
+/* schedule.c: runs all blocks of the cluster, which have their places in the grid, to their end;
+   the seed draws which one comes first. 0, or -1 with the blocks' fault. */
+int cluster_run(struct cluster *cluster, uint64_t seed);
+/* Our own work, not that of others on a busy machine: an endless loop works all the time. */
+double processor_time_s(void);
+
+/* Ends the phase of the cluster's barrier if all threads that live have arrived. */
+void cluster_settle(struct cluster *cluster);
 
 static inline void *place_of(const struct warp *warp, uint32_t place) {
     return (place & PLACE_CONSTANT ? (uint8_t *)warp->constants : warp->registers) +
@@ -357,6 +403,11 @@ void merge_lanes(void *out, const void *from, int width, uint32_t mask);
 enum action fault_at(struct warp *warp, const struct instruction *instruction, int lane,
                      enum ptx_fault_kind kind, uint64_t address, const char *what, ...)
     __attribute__((format(printf, 6, 7)));
+
+/* The same with `who` as it is given, and of an instruction that may be NULL. */
+void block_fault(struct block *block, const struct kernel *kernel,
+                 const struct instruction *instruction, enum ptx_fault_kind kind, const char *who,
+                 const char *what);
 
 /* Sets the machine's rounding and flushing; FLOAT_NEAREST is what C expects. */
 void float_mode_set(uint8_t mode);

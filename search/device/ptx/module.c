@@ -104,6 +104,7 @@ static void make_kernels(struct ptx_module *module) {
         kernel->visible.max_threads = threads > 1024 ? 1024 : (unsigned)threads;
         memcpy(kernel->visible.required_block, function->required_block,
                sizeof function->required_block);
+        memcpy(kernel->visible.cluster, function->cluster, sizeof function->cluster);
         decode_kernel(module, kernel, function);
     }
 }

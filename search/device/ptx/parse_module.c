@@ -26,6 +26,10 @@ static int parse_tuning(struct parser *parser, struct function *function) {
             block = function->max_block;
         else if (token_is(parser, ".reqntid"))
             block = function->required_block;
+        else if (token_is(parser, ".reqnctapercluster"))
+            block = function->cluster;
+        else if (token_is(parser, ".blocksareclusters"))
+            return parse_fail(parser, "a grid of blocks, not of clusters");
         int neutral = parse_neutral(parser);
         if (neutral < 0)
             return -1;

@@ -2,21 +2,23 @@
  * ptx: runs the PTX text that NVRTC emits, on the CPU, warp by warp in lockstep.
  *
  * What it is: the whole program is decoded once into a compact array; a block's warps then take
- * turns, 32 lanes an instruction. Blocks run one after the other. Every access to memory is checked
- * for bounds and alignment; shared and local memory, registers and fresh global memory start as
- * bytes of 0xff (a NaN in every floating format). cp.async writes land at the wait that covers
- * them, so a missing wait reads old data here as it may on a GPU; TMA loads land when no warp can
- * go on without them, and until then their target holds bytes of 0xff (execute_bulk.c). A wgmma is
- * computed when it is issued, its wait needs all four warps, and what it reads must stay until
- * then (execute_warpgroup.c). What PTX leaves open is fixed: mma and wgmma add the products in the
- * order of k, rounding each sum to fp32 (matrix.inc); approximate functions are correctly rounded
- * or nearly.
+ * turns, 32 lanes an instruction. Blocks run one after the other, those of a cluster together: each
+ * as far as it can before the next one has a turn, so that who does not wait finds nothing done,
+ * and shared memory of a block that has not started, or has ended, is out of reach. Every access to
+ * memory is checked for bounds and alignment; shared and local memory, registers and fresh global
+ * memory start as bytes of 0xff (a NaN in every floating format). cp.async writes land at the wait
+ * that covers them, so a missing wait reads old data here as it may on a GPU; TMA loads land when
+ * no warp of their block can go on without them, and until then their target holds bytes of 0xff
+ * (execute_bulk.c). A wgmma is computed when it is issued, its wait needs all four warps, and what
+ * it reads must stay until then (execute_warpgroup.c). What PTX leaves open is fixed: mma and wgmma
+ * add the products in the order of k, rounding each sum to fp32 (matrix.inc); approximate functions
+ * are correctly rounded or nearly.
  *
  * What it does not do: time anything; find a missing fence.proxy.async or wgmma.fence; wmma
- * (mma.h), clusters of more than one block, fp8, carries (add.cc), textures, recursion, calls
- * through pointers; a block that waits for a block which has not started yet never sees it come (a
- * timeout here). The payload of a NaN is not specified. An opcode it does not know is a fault that
- * names it.
+ * (mma.h), st.async and copies from shared to shared memory, a cluster's size given at the launch,
+ * fp8, carries (add.cc), textures, recursion, calls through pointers; a block that waits for a
+ * block which has not started yet never sees it come (a timeout here). The payload of a NaN is not
+ * specified. An opcode it does not know is a fault that names it.
  *
  *     struct ptx_memory *memory = ptx_memory_new();
  *     uint64_t address = ptx_memory_allocate(memory, "o", bytes);
@@ -84,6 +86,7 @@ struct ptx_kernel {
     unsigned local_bytes;       /* a thread; of arrays in local memory, not of spills */
     unsigned max_threads;       /* .maxntid's product, 0 if not given */
     unsigned required_block[3]; /* .reqntid, zeros if not given */
+    unsigned cluster[3];        /* .reqnctapercluster, zeros if not given */
     int instruction_count;      /* after decoding */
     const char *error;          /* why it cannot run (an unknown opcode), or NULL */
 };

@@ -138,6 +138,7 @@ enum action warp_exit(struct warp *warp, uint32_t mask) {
     warp->live &= ~mask;
     if (!warp->live)
         block_event(warp->block);
+    cluster_settle(warp->block->cluster);
     for (int i = 0; i < warp->parked_count; i++)
         if (warp->parked[i].state == FRAGMENT_AT_WARP)
             warp->parked[i].state = FRAGMENT_READY;
@@ -157,12 +158,12 @@ void warp_release(struct warp *warp, int barrier) {
 }
 
 enum action warp_await(struct warp *warp, uint32_t mask) {
-    warp_park(warp, mask, FRAGMENT_AT_EVENT, (uint32_t)warp->block->events);
+    warp_park(warp, mask, FRAGMENT_AT_EVENT, (uint32_t)warp->block->cluster->events);
     return warp->active ? ACTION_NEXT : ACTION_WAIT;
 }
 
 enum action warp_pause(struct warp *warp, uint32_t mask) {
-    warp_park(warp, mask, FRAGMENT_AT_EVENT, (uint32_t)warp->block->events - 1);
+    warp_park(warp, mask, FRAGMENT_AT_EVENT, (uint32_t)warp->block->cluster->events - 1);
     return warp->active ? ACTION_NEXT : ACTION_WAIT;
 }
 
@@ -170,7 +171,7 @@ void warp_wake(struct warp *warp, bool every) {
     for (int i = 0; i < warp->parked_count; i++) {
         struct fragment *fragment = &warp->parked[i];
         if (fragment->state == FRAGMENT_AT_EVENT &&
-            (every || fragment->members != (uint32_t)warp->block->events))
+            (every || fragment->members != (uint32_t)warp->block->cluster->events))
             fragment->state = FRAGMENT_READY;
     }
 }

@@ -1,0 +1,106 @@
+/* Between the blocks of a cluster: its barrier (PTX ISA 9.7.13.4), addresses of each other's shared
+   memory (9.7.9.23). */
+#include "device/ptx/execute.h"
+
+#include <stdio.h>
+
+/* ---- the barrier: all threads that live arrive, once a phase ---- */
+
+void cluster_settle(struct cluster *cluster) {
+    uint32_t arrived = 0;
+    for (int b = 0; b < cluster->count; b++)
+        for (int w = 0; w < cluster->blocks[b].warp_count; w++) {
+            const struct warp *warp = &cluster->blocks[b].warps[w];
+            if (warp->live & ~warp->cluster_arrived)
+                return;
+            arrived |= warp->cluster_arrived;
+        }
+    if (!arrived)
+        return;
+    for (int b = 0; b < cluster->count; b++)
+        for (int w = 0; w < cluster->blocks[b].warp_count; w++)
+            cluster->blocks[b].warps[w].cluster_arrived = 0;
+    block_event(&cluster->blocks[0]);
+}
+
+EXECUTE(cluster_arrive) {
+    uint32_t again = warp->cluster_owed & mask;
+    if (again)
+        return fault_at(warp, instruction, __builtin_ctz(again), PTX_FAULT_MISUSE, 0,
+                        "arrived at the cluster's barrier twice without waiting in between");
+    warp->cluster_arrived |= mask;
+    warp->cluster_owed |= mask;
+    cluster_settle(warp->block->cluster);
+    return ACTION_NEXT;
+}
+
+EXECUTE(cluster_wait) {
+    uint32_t strange = mask & ~warp->cluster_owed;
+    if (strange)
+        return fault_at(warp, instruction, __builtin_ctz(strange), PTX_FAULT_MISUSE, 0,
+                        "waited at the cluster's barrier without having arrived there");
+    if (warp->cluster_arrived & mask)
+        return warp_await(warp, mask);
+    warp->cluster_owed &= ~mask;
+    return ACTION_NEXT;
+}
+
+/* ---- addresses ---- */
+
+struct block *shared_block(struct block *block, uint64_t *address, char *where,
+                           size_t where_bytes) {
+    struct cluster *cluster = block->cluster;
+    if (*address < RANK_STRIDE)
+        return block;
+    uint64_t rank = *address / RANK_STRIDE - 1;
+    const char *why = "that block has not started: the cluster's barrier tells when it has";
+    if (rank >= (uint64_t)cluster->count)
+        why = "the cluster has fewer blocks";
+    else if (cluster->blocks[rank].state == BLOCK_ENDED)
+        why = "that block has ended";
+    else if (cluster->blocks[rank].state == BLOCK_RUNS) {
+        *address %= RANK_STRIDE;
+        return &cluster->blocks[rank];
+    }
+    if (where)
+        snprintf(where, where_bytes, "rank %llu of %d: %s", (unsigned long long)rank,
+                 cluster->count, why);
+    return NULL;
+}
+
+struct block *shared_owner(const struct block *block, const uint8_t *bytes) {
+    struct cluster *cluster = block->cluster;
+    size_t all = (size_t)cluster->shared_bytes * (size_t)cluster->count;
+    if (bytes < cluster->shared || bytes >= cluster->shared + all)
+        return NULL;
+    return &cluster->blocks[(size_t)(bytes - cluster->shared) / cluster->shared_bytes];
+}
+
+/* operands: d, address, rank */
+EXECUTE(map_to_block) {
+    const uint32_t *operands = instruction->operands;
+    const struct block *block = warp->block;
+    const uint32_t *ranks = place_of(warp, operands[2]);
+    const void *addresses = place_of(warp, operands[1]);
+    uint64_t base = instruction->as.mapped.is_generic ? SHARED_WINDOW : 0, result[LANES];
+    FOR_EACH_LANE(lane, mask) {
+        uint64_t offset = (instruction->width == 8 ? ((const uint64_t *)addresses)[lane]
+                                                   : ((const uint32_t *)addresses)[lane]) -
+                          base;
+        if (ranks[lane] >= (uint32_t)block->cluster->count)
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+                            "named block %u of a cluster of %d", ranks[lane],
+                            block->cluster->count);
+        if (offset >= (CLUSTER_MAX + 1) * RANK_STRIDE)
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, base + offset,
+                            "mapped 0x%llx, which is no address in shared memory",
+                            (unsigned long long)(base + offset));
+        offset = offset % RANK_STRIDE + (ranks[lane] + 1ull) * RANK_STRIDE;
+        if (instruction->width == 8)
+            result[lane] = base + offset;
+        else
+            ((uint32_t *)result)[lane] = (uint32_t)offset;
+    }
+    merge_lanes(place_of(warp, operands[0]), result, instruction->width, mask);
+    return ACTION_NEXT;
+}

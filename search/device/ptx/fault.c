@@ -1,0 +1,64 @@
+/* What is said of a fault, and of where it happened. */
+#include "device/ptx/execute.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ": main.cu:41, inlined at main.cu:80": the place of an instruction. */
+static void describe_place(const struct kernel *kernel, const struct instruction *instruction,
+                           struct ptx_fault *fault, char *text, size_t text_bytes) {
+    const struct ast *ast = kernel->module->ast;
+    size_t used = 0;
+    int index = instruction ? instruction->location : -1;
+    for (int depth = 0; index >= 0 && depth < 4 && used < text_bytes; depth++) {
+        const struct location *location = &ast->locations[index];
+        struct slice file = {"", 0};
+        if (location->file < ast->file_count)
+            file = ast->files[location->file];
+        /* The innermost place goes to the fields; line 0 stands for code without one. */
+        if (!depth) {
+            snprintf(fault->file, sizeof fault->file, "%.*s", file.length, file.text);
+            fault->line = location->line;
+        }
+        const char *slash = memrchr(file.text, '/', (size_t)file.length);
+        if (slash)
+            file = (struct slice){slash + 1, (int)(file.text + file.length - slash - 1)};
+        used += (size_t)snprintf(text + used, text_bytes - used, "%s%.*s:%d",
+                                 depth ? ", inlined at " : " at ",
+                                 file.length > 80 ? 80 : file.length, file.text, location->line);
+        index = location->inlined;
+    }
+}
+
+void block_fault(struct block *block, const struct kernel *kernel,
+                 const struct instruction *instruction, enum ptx_fault_kind kind, const char *who,
+                 const char *what) {
+    struct ptx_fault *fault = block->fault;
+    char place[256] = "";
+    fault->kind = kind;
+    describe_place(kernel, instruction, fault, place, sizeof place);
+    snprintf(fault->text, sizeof fault->text, "%s%s: %s%s", kernel->visible.name, place, who, what);
+}
+
+enum action fault_at(struct warp *warp, const struct instruction *instruction, int lane,
+                     enum ptx_fault_kind kind, uint64_t address, const char *what, ...) {
+    struct block *block = warp->block;
+    const unsigned *size = block->launch->block;
+    unsigned thread = (unsigned)(warp->index * LANES + lane);
+    char text[320], who[128];
+    va_list arguments;
+    va_start(arguments, what);
+    vsnprintf(text, sizeof text, what, arguments);
+    va_end(arguments);
+    *block->fault = (struct ptx_fault){.address = address};
+    memcpy(block->fault->block, block->position, sizeof block->position);
+    block->fault->thread[0] = thread % size[0];
+    block->fault->thread[1] = thread / size[0] % size[1];
+    block->fault->thread[2] = thread / size[0] / size[1];
+    snprintf(who, sizeof who, "thread (%u,%u,%u) of block (%u,%u,%u) ", block->fault->thread[0],
+             block->fault->thread[1], block->fault->thread[2], block->position[0],
+             block->position[1], block->position[2]);
+    block_fault(block, warp->kernel, instruction, kind, who, text);
+    return ACTION_FAULT;
+}

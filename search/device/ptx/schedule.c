@@ -1,0 +1,315 @@
+/* How the blocks of a cluster run together: which warp has a turn, when barriers let go, and what
+   is said when nobody goes on. */
+#include "device/ptx/execute.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { SLICE = 20000 }; /* instructions that a warp may do before the next one has a turn */
+
+double processor_time_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- Warps at their start ---- */
+
+static uint64_t special_value(const struct warp *warp, enum special_register which, uint32_t lane) {
+    const struct block *block = warp->block;
+    const struct cluster *cluster = block->cluster;
+    const struct ptx_launch *launch = block->launch;
+    const unsigned *size = launch->block;
+    uint32_t thread = (uint32_t)warp->index * LANES + lane, axis;
+    switch (which) {
+    case SPECIAL_TID_X:
+        return thread % size[0];
+    case SPECIAL_TID_Y:
+        return thread / size[0] % size[1];
+    case SPECIAL_TID_Z:
+        return thread / size[0] / size[1];
+    case SPECIAL_NTID_X:
+    case SPECIAL_NTID_Y:
+    case SPECIAL_NTID_Z:
+        return size[which - SPECIAL_NTID_X];
+    case SPECIAL_CTAID_X:
+    case SPECIAL_CTAID_Y:
+    case SPECIAL_CTAID_Z:
+        return block->position[which - SPECIAL_CTAID_X];
+    case SPECIAL_NCTAID_X:
+    case SPECIAL_NCTAID_Y:
+    case SPECIAL_NCTAID_Z:
+        return launch->grid[which - SPECIAL_NCTAID_X];
+    case SPECIAL_LANEID:
+        return lane;
+    case SPECIAL_WARPID:
+        return (uint32_t)warp->index;
+    case SPECIAL_NWARPID:
+        return (uint32_t)block->warp_count;
+    case SPECIAL_LANEMASK_EQ:
+        return 1u << lane;
+    case SPECIAL_LANEMASK_LE:
+        return (2u << lane) - 1;
+    case SPECIAL_LANEMASK_LT:
+        return (1u << lane) - 1;
+    case SPECIAL_LANEMASK_GE:
+        return ~((1u << lane) - 1);
+    case SPECIAL_LANEMASK_GT:
+        return (uint32_t) ~((2ull << lane) - 1);
+    case SPECIAL_DYNAMIC_SMEM_SIZE:
+        return launch->smem_bytes;
+    case SPECIAL_TOTAL_SMEM_SIZE:
+        return block->shared_bytes;
+    case SPECIAL_DYNAMIC_SMEM:
+        return block->shared_bytes - launch->smem_bytes;
+    case SPECIAL_CLUSTER_CTARANK:
+        return block->rank;
+    case SPECIAL_CLUSTER_NCTARANK:
+        return (uint32_t)cluster->count;
+    case SPECIAL_CLUSTER_CTAID_X:
+    case SPECIAL_CLUSTER_CTAID_Y:
+    case SPECIAL_CLUSTER_CTAID_Z:
+        axis = which - SPECIAL_CLUSTER_CTAID_X;
+        return block->position[axis] % cluster->size[axis];
+    case SPECIAL_CLUSTER_NCTAID_X:
+    case SPECIAL_CLUSTER_NCTAID_Y:
+    case SPECIAL_CLUSTER_NCTAID_Z:
+        return cluster->size[which - SPECIAL_CLUSTER_NCTAID_X];
+    case SPECIAL_CLUSTERID_X:
+    case SPECIAL_CLUSTERID_Y:
+    case SPECIAL_CLUSTERID_Z:
+        axis = which - SPECIAL_CLUSTERID_X;
+        return block->position[axis] / cluster->size[axis];
+    case SPECIAL_NCLUSTERID_X:
+    case SPECIAL_NCLUSTERID_Y:
+    case SPECIAL_NCLUSTERID_Z:
+        axis = which - SPECIAL_NCLUSTERID_X;
+        return launch->grid[axis] / cluster->size[axis];
+    case SPECIAL_NSMID:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static void start_warp(struct warp *warp) {
+    const struct kernel *kernel = warp->kernel;
+    uint32_t left = warp->block->thread_count - (uint32_t)warp->index * LANES;
+    memset(warp->registers, 0xff, kernel->register_bytes);
+    for (int i = 0; i < kernel->special_count; i++) {
+        const struct special_slot *slot = &kernel->specials[i];
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            uint64_t value = special_value(warp, slot->which, lane);
+            memcpy(warp->registers + slot->place + lane * (uint32_t)slot->bytes, &value,
+                   (size_t)slot->bytes);
+        }
+    }
+    warp->live = warp->active = left >= LANES ? ALL_LANES : (1u << left) - 1;
+    warp->pc = 0;
+    warp->stop_pc = NO_PC;
+    warp->parked_count = warp->copy_count = 0;
+    warp->tick = 0;
+    warp->grace = warp->back_jumps = 0;
+    memset(warp->group, 0, sizeof warp->group);
+    memset(warp->bulk_group, 0, sizeof warp->bulk_group);
+    warp->product_count = 0;
+    warp->product_group = warp->product_paused = 0;
+    warp->cluster_arrived = warp->cluster_owed = 0;
+}
+
+/* ---- A block ---- */
+
+/* A warp counts as 32 threads once all of its lanes that live have come. */
+static bool is_complete(const struct block *block, const struct block_barrier *barrier) {
+    uint32_t arrived = 0, expected = 0;
+    for (int i = 0; i < block->warp_count; i++) {
+        uint32_t live = block->warps[i].live, here = barrier->arrived[i];
+        bool whole = here && !(live & ~here);
+        arrived += whole ? LANES : (uint32_t)__builtin_popcount(here);
+        expected += live || here ? LANES : 0;
+    }
+    return arrived >= (barrier->expected ? barrier->expected : expected);
+}
+
+static bool settle_barriers(struct block *block) {
+    bool released = false;
+    for (int i = 0; i < BARRIERS; i++) {
+        struct block_barrier *barrier = &block->barriers[i];
+        if (!barrier->in_use || !is_complete(block, barrier))
+            continue;
+        for (int w = 0; w < block->warp_count; w++)
+            warp_release(&block->warps[w], i);
+        barrier->in_use = false;
+        released = true;
+    }
+    return released;
+}
+
+/* How near to the cause of a deadlock a wait is: who waits for bytes that were announced and do not
+   come, then who waits for an event, then who waits for threads. Who waits at the cluster's barrier
+   waits for one of those. */
+static int blame(struct warp *warp, const struct fragment *fragment) {
+    execute_function execute = warp->kernel->code[fragment->pc].execute;
+    if (fragment->state != FRAGMENT_AT_EVENT)
+        return 2;
+    if (execute == execute_cluster_wait)
+        return 1;
+    return execute == execute_mbarrier_wait && mbarrier_lacks_bytes(warp, fragment) ? 4 : 3;
+}
+
+static void describe_wait(struct warp *warp, const struct fragment *fragment, char *text,
+                          size_t text_bytes) {
+    execute_function execute = warp->kernel->code[fragment->pc].execute;
+    if (fragment->state == FRAGMENT_AT_BARRIER)
+        snprintf(text, text_bytes,
+                 "waits for ever at barrier %u of the block: not all threads come",
+                 fragment->members);
+    else if (fragment->state == FRAGMENT_AT_WARP)
+        snprintf(text, text_bytes, "waits for ever for other lanes of its warp: of the mask 0x%08x",
+                 fragment->members);
+    else if (execute == execute_mbarrier_wait)
+        mbarrier_describe(warp, fragment, text, text_bytes);
+    else
+        snprintf(text, text_bytes,
+                 "waits for ever for products that not all four warps of its "
+                 "warpgroup have issued");
+}
+
+/* Names one place where lanes wait. */
+static int report_deadlock(struct cluster *cluster) {
+    struct warp *culprit = NULL;
+    const struct fragment *held = NULL;
+    for (int b = 0; b < cluster->count; b++)
+        for (int i = 0; i < cluster->blocks[b].warp_count; i++) {
+            struct warp *warp = &cluster->blocks[b].warps[i];
+            for (int j = 0; warp->live && j < warp->parked_count; j++)
+                if (!held || blame(warp, &warp->parked[j]) > blame(culprit, held)) {
+                    culprit = warp;
+                    held = &warp->parked[j];
+                }
+        }
+    if (!held)
+        BUG("a cluster that neither goes on nor waits");
+    char text[320];
+    describe_wait(culprit, held, text, sizeof text);
+    fault_at(culprit, &culprit->kernel->code[held->pc], __builtin_ctz(held->mask),
+             PTX_FAULT_DEADLOCK, 0, "%s", text);
+    return -1;
+}
+
+static bool awaits_event(const struct block *block) {
+    bool awaits = false;
+    for (int i = 0; i < block->warp_count; i++)
+        for (int j = 0; j < block->warps[i].parked_count; j++)
+            awaits |= block->warps[i].parked[j].state == FRAGMENT_AT_EVENT;
+    return awaits;
+}
+
+/* Nobody can go on by himself. Lets waits give up, as try_wait may, for a program that then does
+   something else. Whether there are such. */
+static bool prod(struct cluster *cluster) {
+    enum { GIVE_UP_MAX = 16 };
+    bool helps = false;
+    if (cluster->given_up++ >= GIVE_UP_MAX)
+        return false;
+    for (int i = 0; i < cluster->count; i++)
+        helps |= cluster->blocks[i].impatient = awaits_event(&cluster->blocks[i]);
+    return helps;
+}
+
+static int out_of_time(struct block *block, const char *what) {
+    char who[96];
+    struct warp *warp = block->warps;
+    for (int i = 0; i < block->warp_count; i++)
+        if (block->warps[i].active)
+            warp = &block->warps[i];
+    *block->fault = (struct ptx_fault){.kind = PTX_FAULT_NONE};
+    memcpy(block->fault->block, block->position, sizeof block->position);
+    snprintf(who, sizeof who, "warp %d of block (%u,%u,%u) ", warp->index, block->position[0],
+             block->position[1], block->position[2]);
+    block_fault(block, block->kernel, warp->active ? &block->kernel->code[warp->pc] : NULL,
+                PTX_FAULT_TIMEOUT, who, what);
+    return -1;
+}
+
+static void start_block(struct block *block) {
+    memset(block->shared, 0xff, block->shared_bytes);
+    memset(block->local, 0xff, (size_t)block->local_bytes * (size_t)block->warp_count * LANES);
+    memset(block->barriers, 0, sizeof block->barriers);
+    block->impatient = false;
+    block->state = BLOCK_NOT_STARTED;
+    for (int i = 0; i < block->warp_count; i++)
+        start_warp(&block->warps[i]);
+}
+
+/* Every warp has a turn. *progress: one of them did something; the block ends with its last warp.
+ */
+static int run_warps(struct block *block, bool *progress) {
+    struct ptx_counts *counts = block->counts;
+    bool alive = false;
+    *progress = false;
+    if (block->deadline_s && processor_time_s() > block->deadline_s)
+        return out_of_time(block, "ran past its deadline: an endless loop?");
+    for (int i = 0; i < block->warp_count; i++) {
+        struct warp *warp = &block->warps[i];
+        uint64_t left = block->step_limit - counts->warp_instructions, before = warp->tick;
+        if (!warp->live)
+            continue;
+        if (!left)
+            return out_of_time(block, "ran past the limit of instructions: an endless loop?");
+        warp_wake(warp, block->impatient);
+        if (warp_run(warp, left < SLICE ? (uint32_t)left : SLICE) == ACTION_FAULT)
+            return -1;
+        *progress |= warp->tick != before;
+        alive |= warp->live != 0;
+        *progress |= settle_barriers(block);
+    }
+    block->impatient = false;
+    if (alive)
+        return 0;
+    int result = bulk_finish(block);
+    block->state = BLOCK_ENDED;
+    return result;
+}
+
+/* Runs until the block can only go on with the help of others, or they should have a turn. When no
+   warp goes on the copy engine works. */
+static int run_block(struct block *block, bool *progress) {
+    enum { TURNS_MAX = 16 };
+    block->state = BLOCK_RUNS;
+    for (int turn = 0; turn < TURNS_MAX && block->state == BLOCK_RUNS; turn++) {
+        bool went_on;
+        if (run_warps(block, &went_on) < 0)
+            return -1;
+        int landed = went_on || block->state == BLOCK_ENDED ? 0 : bulk_land(block);
+        if (landed < 0)
+            return -1;
+        *progress |= went_on || landed;
+        if (!went_on && !landed)
+            break;
+    }
+    return 0;
+}
+
+/* A block goes as far as it can before the next one has a turn, and the last one begins: who does
+   not wait for others finds nothing done by them. */
+int cluster_run(struct cluster *cluster, uint64_t seed) {
+    int count = cluster->count, first = count - 1 + (int)(seed % (uint64_t)count);
+    for (int i = 0; i < count; i++)
+        start_block(&cluster->blocks[i]);
+    cluster->given_up = 0;
+    for (;;) {
+        bool alive = false, progress = false;
+        for (int i = 0; i < count; i++) {
+            struct block *block = &cluster->blocks[(first + count - i) % count];
+            if (block->state != BLOCK_ENDED && run_block(block, &progress) < 0)
+                return -1;
+            alive |= block->state != BLOCK_ENDED;
+        }
+        if (!alive)
+            return 0;
+        if (!progress && !prod(cluster))
+            return report_deadlock(cluster);
+    }
+}
