@@ -519,6 +519,7 @@ static inline unsigned expect_exchange(const struct cluster_case *one,
         places[24 + i] = block->cluster[i];
         places[27 + i] = one->clusters[i];
     }
+    places[30] = places[31] = 0x3f800000 + block->rank % 2;
     places[63] = block->rank == 0 ? count * 64 * 65 / 2 : 0;
     return (count + 2) * CLUSTER_THREADS;
 }

@@ -28,8 +28,8 @@ void float_mode_set(uint8_t mode) {
 }
 
 static inline void enter_float_mode(struct warp *warp, uint8_t mode) {
-    if (mode != FLOAT_ANY && mode != warp->block->float_mode)
-        float_mode_set(warp->block->float_mode = mode);
+    if (mode != FLOAT_ANY && mode != warp->block->cluster->float_mode)
+        float_mode_set(warp->block->cluster->float_mode = mode);
 }
 
 void merge_lanes(void *out, const void *from, int width, uint32_t mask) {

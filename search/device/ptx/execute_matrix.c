@@ -105,8 +105,8 @@ EXECUTE(multiply_matrices) {
         b[i] = place_of(warp, *operand++);
     for (int i = 0; i < per_d; i++)
         c[i] = place_of(warp, *operand++);
-    if (warp->block->float_mode != FLOAT_NEAREST)
-        float_mode_set(warp->block->float_mode = FLOAT_NEAREST);
+    if (warp->block->cluster->float_mode != FLOAT_NEAREST)
+        float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
     warp->kernel->module->lanes.matrix(shape, d, a, b, c);
     warp->block->counts->mma_operations += (uint64_t)(2 * 16 * 8 * shape->k);
     return ACTION_NEXT;

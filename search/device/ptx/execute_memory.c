@@ -387,8 +387,8 @@ EXECUTE(atomic) {
     if (reach_lanes(warp, instruction, access, operands[1], mask, bytes, true, pointers) ==
         ACTION_FAULT)
         return ACTION_FAULT;
-    if (warp->block->float_mode != FLOAT_NEAREST)
-        float_mode_set(warp->block->float_mode = FLOAT_NEAREST);
+    if (warp->block->cluster->float_mode != FLOAT_NEAREST)
+        float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
     uint8_t *out = place_of(warp, operands[0]);
     const uint8_t *b = place_of(warp, operands[2]), *c = place_of(warp, operands[3]);
     FOR_EACH_LANE(lane, mask) {

@@ -209,8 +209,8 @@ EXECUTE(product) {
     remember(warp, &product);
     if (form->a_in_registers)
         left_of_registers(warp, a, inputs.a);
-    if (block->float_mode != FLOAT_NEAREST)
-        float_mode_set(block->float_mode = FLOAT_NEAREST);
+    if (block->cluster->float_mode != FLOAT_NEAREST)
+        float_mode_set(block->cluster->float_mode = FLOAT_NEAREST);
     spread(lanes, form, &inputs, left, right);
     uint32_t adds = *(uint32_t *)place_of(warp, b[1]);
     if ((adds & 1) != form->predicate_negated)

@@ -269,7 +269,7 @@ enum fragment_state {
     FRAGMENT_AT_WARP,    /* until the lanes of its member mask are here */
     FRAGMENT_AT_BARRIER, /* of the block */
     FRAGMENT_AT_EVENT,   /* until another warp or the copy engine did something (cluster->events):
-                            then   the instruction is executed again */
+                            then the instruction is executed again */
 };
 
 struct fragment {
@@ -351,7 +351,6 @@ struct block {
     unsigned position[3];
     uint64_t step_limit; /* of counts->warp_instructions */
     double deadline_s;   /* on the clock of this thread; 0: none */
-    uint8_t float_mode;  /* as the machine is set */
     struct block_barrier barriers[BARRIERS];
     struct bulk_copy *bulk; /* execute_bulk.c: what the copy engine has to do, the oldest first */
     int bulk_count, bulk_capacity;
@@ -368,6 +367,7 @@ struct cluster {
     uint64_t
         events;   /* phases of mbarriers that ended, products and arrivals: what warps wait for */
     int given_up; /* how often waits did, since the last event */
+    uint8_t float_mode; /* as the machine is set */
 };
 
 static inline void block_event(struct block *block) {

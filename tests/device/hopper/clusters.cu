@@ -15,6 +15,12 @@ DEVICE u32 block_number() {
     return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
 }
 
+// Odd blocks round up to 1 + 2^-23 what even ones round down to 1.
+DEVICE u32 rounded(u32 rank) {
+    const float small = blockDim.x * 1.396983862e-9f; // 1.5 * 2^-24
+    return __float_as_uint(rank % 2 ? __fadd_rn(1.0f, small) : __fadd_rz(1.0f, small));
+}
+
 DEVICE void store_word(u32 mapped, u32 value) {
     asm volatile("st.shared::cluster.u32 [%0], %1;" : : "r"(mapped), "r"(value) : "memory");
 }
@@ -50,8 +56,8 @@ DEVICE void wait_for_cluster(u32 barrier, u32 parity) {
 }
 
 // Each block writes a row to each block's shared memory, adds to a number of block 0, and reads a
-// neighbour's. out: for each block a row from each rank, one read from the next rank, and one of the
-// places and the sum.
+// neighbour's. out: for each block a row from each rank, one read from the next rank, and one of
+// places, the sum and what else a thread should find in its own block alone.
 template <int count> DEVICE void exchange(u32 *out_gmem) {
     __shared__ u32 rows_smem[count][threads], own_smem[threads], sum_smem;
     const u32 rank = cluster_rank(), next = (rank + 1) % count, t = threadIdx.x;
@@ -88,12 +94,16 @@ template <int count> DEVICE void exchange(u32 *out_gmem) {
         read = ~0u;
     if (FAULT == remote_wait && t == 0)
         mbarrier_wait(map_to_block(smem_address(own_smem), next), 0);
+    if (t == 30)
+        block_gmem[(count + 1) * threads + t] = rounded(rank);
     cluster_arrive();
     if (FAULT != no_end_wait && FAULT != late_end_wait)
         cluster_wait();
     for (int from = 0; from < count; ++from)
         block_gmem[from * threads + t] = rows_smem[from][t];
     block_gmem[count * threads + t] = read;
+    if (t == 31)
+        block_gmem[(count + 1) * threads + t] = rounded(rank);
     if (t == 63)
         block_gmem[(count + 1) * threads + t] = sum_smem;
     u32 place;
