@@ -9,8 +9,8 @@
 
 enum {
     COUNT_STEPS = 200000, /* to find out whether a space is small */
-    NEAR_TRIES = 600,     /* of two genes of an elite changed at once */
-    NEAR_MOST = 250,      /* genomes near one elite */
+    NEAR_TRIES = 2000,    /* of two genes of an elite changed at once */
+    NEAR_MOST = 300,      /* genomes near one elite */
     CHILDREN = 200,
     REFILL_MOST = BROOD_MAX - 400, /* the rest is for neighbours that come later */
 };
@@ -64,19 +64,26 @@ static bool change(const struct space *space, struct genome *genome, int gene, i
     return true;
 }
 
+/* Any value but its own of any gene: each such change is equally likely. */
+static bool change_any(const struct space *space, struct random *random, struct genome *genome) {
+    int changes = 0, gene = 0;
+    for (int i = 0; i < space->gene_count; i++)
+        changes += space->genes[i].count - 1;
+    if (changes == 0)
+        return false;
+    int at = (int)random_below(random, (uint64_t)changes);
+    for (; at >= space->genes[gene].count - 1; gene++)
+        at -= space->genes[gene].count - 1;
+    return change(space, genome, gene, at + (at >= genome->value[gene]));
+}
+
 static void add_near(struct brood *brood, struct random *random, const struct genome *elite) {
-    const struct space *space = brood->space;
     size_t most = brood->genomes.count + NEAR_MOST;
     most = most < REFILL_MOST ? most : REFILL_MOST;
     for (int i = 0; i < NEAR_TRIES && brood->genomes.count < most; i++) {
         struct genome genome = *elite;
-        bool changed = true;
-        for (int change_count = 0; change_count < 2 && changed; change_count++) {
-            int gene = (int)random_below(random, (uint64_t)space->gene_count);
-            int value = (int)random_below(random, (uint64_t)space->genes[gene].count);
-            changed = change(space, &genome, gene, value);
-        }
-        if (changed && space_check(space, &genome, NULL))
+        if (change_any(brood->space, random, &genome) &&
+            change_any(brood->space, random, &genome) && space_check(brood->space, &genome, NULL))
             add(brood, &genome, most);
     }
 }

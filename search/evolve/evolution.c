@@ -2,14 +2,13 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "evolve/start.h"
 #include "evolve/strategy.h"
-#include "genome/breed.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    START_TRIES = 64, /* to replace one of the start that is not valid, or there already */
     MEMBERS_MAX = 10000,
     STRATEGIES_MAX = 16,
 };
@@ -41,49 +40,6 @@ static int check_settings(const struct evolution_settings *settings, struct erro
 
 /* ---- The start ---- */
 
-static bool add_start(struct evolution *evolution, const struct genome *genome,
-                      enum operator_kind kind) {
-    for (int i = 0; i < evolution->start_count; i++)
-        if (genome_equal(&evolution->starts[i].genome, genome))
-            return false;
-    evolution->starts[evolution->start_count++] =
-        (struct proposal){*genome, kind, {TRIAL_NONE, TRIAL_NONE}};
-    return true;
-}
-
-/* A Latin hypercube: over `count` genomes every gene takes its values equally often, in an order of
-   its own. Repair and canonical form then bend it as little as they can. */
-static void add_stratified(struct evolution *evolution, int count) {
-    const struct space *space = evolution->space;
-    struct random *random = &evolution->random;
-    struct genome *genomes = calloc((size_t)count, sizeof *genomes);
-    int *order = calloc((size_t)count, sizeof *order);
-    if (!genomes || !order)
-        BUG("out of memory");
-    for (int gene = 0; gene < space->gene_count; gene++) {
-        /* Where the domain does not divide the count, chance decides which values come once more.
-         */
-        int domain = space->genes[gene].count;
-        int offset = (int)random_below(random, (uint64_t)domain);
-        for (int i = 0; i < count; i++) {
-            int j = (int)random_below(random, (uint64_t)i + 1);
-            order[i] = order[j];
-            order[j] = i;
-        }
-        for (int i = 0; i < count; i++)
-            genomes[i].value[gene] = (uint8_t)((order[i] + offset) % domain);
-    }
-    for (int i = 0; i < count; i++) {
-        bool added = breed_repair(space, random, &genomes[i]) &&
-                     add_start(evolution, &genomes[i], OPERATOR_START);
-        for (int try = 0; !added && try < START_TRIES; try++)
-            added = space_sample(space, random, &genomes[i]) &&
-                    add_start(evolution, &genomes[i], OPERATOR_START);
-    }
-    free(genomes);
-    free(order);
-}
-
 static void make_starts(struct evolution *evolution, const struct evolution_settings *settings) {
     const struct space *space = evolution->space;
     struct genome genome = genome_default(space);
@@ -91,18 +47,18 @@ static void make_starts(struct evolution *evolution, const struct evolution_sett
     evolution->starts = calloc(room, sizeof *evolution->starts);
     if (!evolution->starts)
         BUG("out of memory");
-    if (space_check(space, &genome, NULL))
-        add_start(evolution, &genome, OPERATOR_DEFAULT);
+    if (!settings->no_default && space_check(space, &genome, NULL))
+        start_add(evolution, &genome, OPERATOR_DEFAULT);
     for (int i = 0; i < settings->seed_count; i++) {
         genome = settings->seeds[i];
         genome_canonicalise(&genome, space);
         if (space_check(space, &genome, NULL))
-            add_start(evolution, &genome, OPERATOR_SEED);
+            start_add(evolution, &genome, OPERATOR_SEED);
     }
-    int most = evolution->strategy->start_most;
-    most = settings->initial < most ? settings->initial : most;
+    const struct strategy *strategy = evolution->strategy;
+    int most = settings->initial < strategy->start_most ? settings->initial : strategy->start_most;
     if (evolution->start_count < most)
-        add_stratified(evolution, most - evolution->start_count);
+        strategy->start(evolution, most - evolution->start_count);
 }
 
 struct evolution *evolution_new(const struct space *space,

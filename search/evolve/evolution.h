@@ -38,6 +38,8 @@ struct evolution_settings {
     double exploration;                /* 0.10 of the proposals after the start: uniform draws */
     const struct genome *seeds;        /* proposed right after the default genome; copied */
     int seed_count;
+    bool no_default; /* the space's default genome means nothing, and is not tried for its own sake
+                      */
 };
 
 struct proposal {

@@ -1,5 +1,7 @@
 #include "evolve/strategy.h"
 
+#include "evolve/start.h"
+
 #include <string.h>
 
 enum {
@@ -61,16 +63,19 @@ static bool evolve(struct evolution *evolution, struct proposal *proposal) {
 }
 
 const struct strategy strategies[] = {
-    {"auto", "expected improvement under a Gaussian process", AUTO_START, auto_propose, auto_free},
-    {"evolve", "steady-state evolution of a ranked population", START_ANY, evolve, NULL},
-    {"free", "EvoEngineer's Free: mutations of the best", START_ANY, free_propose, NULL},
-    {"full", "EvoEngineer's Full: elites, insights, operators by merit", START_ANY, full_propose,
-     engineer_free},
-    {"grid", "every genome in turn", 0, strategy_walk, NULL},
-    {"insight", "EvoEngineer's Insight: the best, mutated by what the archive teaches", START_ANY,
-     insight_propose, engineer_free},
-    {"random", "uniform draws without replacement", 0, strategy_explore, NULL},
-    {NULL, NULL, 0, NULL, NULL},
+    {"auto", "expected improvement under a Gaussian process", start_spread, AUTO_START,
+     auto_propose, auto_free},
+    {"evolve", "steady-state evolution of a ranked population", start_stratified, START_ANY, evolve,
+     NULL},
+    {"free", "EvoEngineer's Free: mutations of the best", start_stratified, START_ANY, free_propose,
+     NULL},
+    {"full", "EvoEngineer's Full: elites, insights, operators by merit", start_stratified,
+     START_ANY, full_propose, engineer_free},
+    {"grid", "every genome in turn", NULL, 0, strategy_walk, NULL},
+    {"insight", "EvoEngineer's Insight: the best, mutated by what the archive teaches",
+     start_stratified, START_ANY, insight_propose, engineer_free},
+    {"random", "uniform draws without replacement", NULL, 0, strategy_explore, NULL},
+    {NULL, NULL, NULL, 0, NULL, NULL},
 };
 
 const struct strategy *strategy_find(const char *name) {

@@ -11,8 +11,9 @@
 
 struct strategy {
     const char *name, *about;
-    /* Of the start, once the default and seeds are in, so many at most are spread over the space.
-     */
+    /* Adds to the start, once the default and the seeds are in, until it has so many (or what the
+       settings say, if that is less); NULL with 0. */
+    void (*start)(struct evolution *evolution, int count);
     int start_most;
     /* Thinks of a valid genome not seen before; false if it found none within its patience. */
     bool (*propose)(struct evolution *evolution, struct proposal *proposal);

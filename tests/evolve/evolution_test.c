@@ -429,10 +429,10 @@ static void bad_settings_are_refused(void **state) {
         struct evolution_settings settings;
         const char *words;
     } rows[] = {
-        {{"evolv", 24, 32, 0.1, NULL, 0}, "no strategy 'evolv'; the nearest is 'evolve'"},
-        {{"evolve", 1, 32, 0.1, NULL, 0}, "a population of 1"},
-        {{"evolve", 24, 0, 0.1, NULL, 0}, "an initial start of 0"},
-        {{"evolve", 24, 32, 1.5, NULL, 0}, "an exploration of 1.5"},
+        {{"evolv", 24, 32, 0.1, NULL, 0, false}, "no strategy 'evolv'; the nearest is 'evolve'"},
+        {{"evolve", 1, 32, 0.1, NULL, 0, false}, "a population of 1"},
+        {{"evolve", 24, 0, 0.1, NULL, 0, false}, "an initial start of 0"},
+        {{"evolve", 24, 32, 1.5, NULL, 0, false}, "an exploration of 1.5"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error error = {0};

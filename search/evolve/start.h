@@ -1,0 +1,27 @@
+/*
+ * start: the genomes that a search begins with, before it has anything to go by. For evolution.c
+ * and the strategies.
+ *
+ *     start_add(evolution, &genome, OPERATOR_DEFAULT);
+ *     evolution->strategy->start(evolution, count);
+ *
+ * evolution->starts has room for them.
+ */
+#ifndef EVOTILE_EVOLVE_START_H
+#define EVOTILE_EVOLVE_START_H
+
+#include "evolve/operators.h"
+
+struct evolution;
+
+/* Adds a valid genome; false if it is there already. */
+bool start_add(struct evolution *evolution, const struct genome *genome, enum operator_kind kind);
+
+/* A Latin hypercube of `count` genomes: each value of a gene comes about equally often. */
+void start_stratified(struct evolution *evolution, int count);
+
+/* So many, each the one of a number of uniform draws that lies farthest from all before it: a few
+   that show how far the space reaches. */
+void start_spread(struct evolution *evolution, int count);
+
+#endif
