@@ -44,7 +44,7 @@ static void fill(const struct problem_of_fit *problem, const double *parameters)
     const struct features *features = problem->features;
     int count = problem->count;
     double noise = exp(parameters[features->count]);
-    float *squared = malloc(2 * (size_t)count * sizeof *squared), *alike = squared + count;
+    float *squared = calloc(2 * (size_t)count, sizeof *squared), *alike = squared + count;
     if (!squared)
         BUG("out of memory");
     for (int i = 0; i < count; i++) {
