@@ -81,9 +81,9 @@ int write_cases(const struct export *export, struct text *text, struct error *er
         text,
         "/* In double precision on the CPU: the dimensions in the order of %s_shape, inputs as "
         "stored, outputs\n   as doubles. */\n"
-        "void %s_reference(const int64_t *dimensions, void *const *tensors);\n"
-        "#define kernel_reference %s_reference\n\n",
-        export->name, template->name, template->name);
+        "void %s(const int64_t *dimensions, void *const *tensors);\n"
+        "#define kernel_reference %s\n\n",
+        export->name, template->cpu_reference_function, template->cpu_reference_function);
     text_print(text, "struct tensor {\n"
                      "    const char *name, *dtype;\n"
                      "    int is_output;\n"

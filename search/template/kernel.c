@@ -3,6 +3,7 @@
 
 #include "base/nearest.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char *const dtype_names[DTYPE_COUNT] = {
@@ -313,6 +314,33 @@ static int load_file_name(const struct template *template, const struct json *va
     return 0;
 }
 
+/* "reference.c", whose function is NAME_reference; or { "source": ..., "function": ... }. */
+static int load_cpu_reference(struct template *template, const struct json *value,
+                              struct error *error) {
+    static const char *const keys[] = {"source", "function", NULL};
+    struct json source = *value;
+    struct json function;
+    const char *name = NULL;
+    char own[2 * NAME_SIZE];
+    if (cJSON_IsObject(value->value)) {
+        if (json_only(value, keys, error) < 0 || json_need(value, "source", &source, error) < 0 ||
+            json_need(value, "function", &function, error) < 0 ||
+            json_string(&function, &name, error) < 0)
+            return -1;
+        if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
+                strlen(name) ||
+            *name == '\0' || isdigit((unsigned char)*name))
+            return json_error(&function, error, "must be the name of a C function");
+    } else {
+        snprintf(own, sizeof own, "%s_reference", template->name);
+        name = own;
+    }
+    if (load_file_name(template, &source, &template->cpu_reference, error) < 0)
+        return -1;
+    template->cpu_reference_function = strdup(name);
+    return 0;
+}
+
 static const char *const program_keys[] = {"source", "launches", NULL};
 
 int load_program(struct template *template, const struct json *root, const char *key, char **source,
@@ -366,8 +394,7 @@ int load_kernel(struct template *template, const struct json *root, struct error
         json_need(root, "bytes", &value, error) < 0 ||
         load_expression(template, &value, &template->bytes, error) < 0)
         return -1;
-    if (json_find(root, "cpu_reference", &value) &&
-        load_file_name(template, &value, &template->cpu_reference, error) < 0)
+    if (json_find(root, "cpu_reference", &value) && load_cpu_reference(template, &value, error) < 0)
         return -1;
     if (json_find(root, "architecture_variant", &value) &&
         json_bool(&value, &template->architecture_variant, error) < 0)
@@ -416,4 +443,5 @@ void release_kernel(struct template *template) {
     free(template->reference_source);
     free(template->plain_source);
     free(template->cpu_reference);
+    free(template->cpu_reference_function);
 }

@@ -17,30 +17,34 @@ struct inlined {
     char paths[INCLUDES_MAX][PATH_SIZE];
 };
 
-/* `#include "lib/NAME"` at the start of a line: NAME's place, or false. */
-static bool library_include(const char *line, size_t length, char name[NAME_SIZE]) {
-    static const char start[] = "#include \"lib/";
+/* What stands between the quotes of an `#include "NAME"` at the start of a line, if it can be a
+   file of the library ("lib/NAME") or of the template ("NAME"). */
+static bool quoted_include(const char *line, size_t length, char quoted[NAME_SIZE]) {
+    static const char start[] = "#include \"";
     if (length < sizeof start || strncmp(line, start, sizeof start - 1) != 0)
         return false;
     const char *from = line + sizeof start - 1;
     const char *end = memchr(from, '"', (size_t)(line + length - from));
-    if (end == NULL || end == from || end - from >= NAME_SIZE ||
-        memchr(from, '/', (size_t)(end - from)))
+    if (end == NULL || end - from >= NAME_SIZE)
         return false;
-    memcpy(name, from, (size_t)(end - from));
-    name[end - from] = '\0';
-    return true;
+    memcpy(quoted, from, (size_t)(end - from));
+    quoted[end - from] = '\0';
+    const char *name = quoted + (strncmp(quoted, "lib/", 4) == 0 ? 4 : 0);
+    return name[0] != '\0' && strchr(name, '/') == NULL;
 }
 
-/* The library of primitives lies beside the template's folder. */
-static int library_path(const struct template *template, const char *name, char path[PATH_SIZE],
-                        struct error *error) {
-    return path_join(path, template->folder, "../lib", error) < 0
-               ? -1
-               : path_join(path, path, name, error);
+/* Where that file is: the library lies beside the template's folder. Returns 1, or 0 if the
+   template has no such file, which is then NVRTC's to find. */
+static int find_included(const struct template *template, const char *quoted, char path[PATH_SIZE],
+                         struct error *error) {
+    bool of_library = strncmp(quoted, "lib/", 4) == 0;
+    if (path_join(path, template->folder, of_library ? ".." : "", error) < 0 ||
+        path_join(path, path, quoted, error) < 0)
+        return -1;
+    return of_library || path_exists(path);
 }
 
-/* Appends a file, with its includes from lib/ in place of their lines, each file once. */
+/* Appends a file, with its includes in place of their lines, each file once. */
 static int inline_file(const struct template *template, const char *path, struct inlined *inlined,
                        struct text *text, struct error *error) {
     for (int i = 0; i < inlined->count; i++)
@@ -55,12 +59,15 @@ static int inline_file(const struct template *template, const char *path, struct
     int result = 0;
     for (const char *line = source; *line != '\0' && result == 0;) {
         size_t length = strcspn(line, "\n");
-        char name[NAME_SIZE];
+        char quoted[NAME_SIZE];
         char included[PATH_SIZE];
-        if (library_include(line, length, name)) {
-            result = library_path(template, name, included, error);
-            if (result == 0)
-                result = inline_file(template, included, inlined, text, error);
+        int found = 0;
+        if (quoted_include(line, length, quoted))
+            found = find_included(template, quoted, included, error);
+        if (found < 0) {
+            result = -1;
+        } else if (found == 1) {
+            result = inline_file(template, included, inlined, text, error);
         } else {
             text_add(text, line, length);
             text_add(text, "\n", 1);

@@ -182,6 +182,7 @@ struct template {
     bool architecture_variant; /* wants sm_90a rather than sm_90 */
     int compute_capability;
     char *source, *reference_source, *plain_source;
+    char *cpu_reference_function;
     char *cpu_reference; /* these are file names in the folder; this one may be NULL */
 };
 

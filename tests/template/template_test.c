@@ -191,6 +191,20 @@ static void a_missing_include_is_named(void **state) {
     template_free(template);
 }
 
+/* A template's own parts are put in place too; what it has not is left to NVRTC. */
+static void own_files_are_included(void **state) {
+    (void)state;
+    example_put(&example, "example/part.cuh", "#include \"lib/b.cuh\"\n// part\n");
+    example_put(&example, "example/reference.cu",
+                "#include \"part.cuh\"\n#include \"elsewhere.h\"\n#include \"part.cuh\"\n");
+    struct template *template = load(&all);
+    struct error error = {0};
+    char *source = template_reference_source(template, &error);
+    assert_string_equal(source, "// b\n// part\n#include \"elsewhere.h\"\n");
+    free(source);
+    template_free(template);
+}
+
 static void includes_in_a_circle_end(void **state) {
     (void)state;
     example_put(&example, "lib/b.cuh", "#include \"lib/a.cuh\"\n// b\n");
@@ -442,6 +456,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(variants_share_a_compilation, make, discard),
         cmocka_unit_test_setup_teardown(a_source_says_everything, make, discard),
         cmocka_unit_test_setup_teardown(a_missing_include_is_named, make, discard),
+        cmocka_unit_test_setup_teardown(own_files_are_included, make, discard),
         cmocka_unit_test_setup_teardown(includes_in_a_circle_end, make, discard),
         cmocka_unit_test_setup_teardown(options_follow_genes, make, discard),
         cmocka_unit_test_setup_teardown(plans_geometry, make, discard),
