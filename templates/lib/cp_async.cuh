@@ -4,12 +4,8 @@
 #ifndef EVOTILE_LIB_CP_ASYNC
 #define EVOTILE_LIB_CP_ASYNC
 
+#include "lib/smem.cuh"
 #include "lib/types.cuh"
-
-// The 32-bit address that the instructions below and ldmatrix use for a place in shared memory.
-DEVICE u32 smem_address(const void *place_smem) {
-    return static_cast<u32>(__cvta_generic_to_shared(place_smem));
-}
 
 // Stores 16 bytes to shared memory at once. Aligned to 16.
 DEVICE void store_smem_16(u32 target_smem, uint4 value) {

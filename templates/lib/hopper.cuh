@@ -74,6 +74,11 @@ DEVICE u32 map_to_block(u32 place_smem, u32 rank) {
     return mapped;
 }
 
+// Stores a word where map_to_block says; cluster_arrive and cluster_wait make it seen there.
+DEVICE void store_to_block(u32 mapped, float value) {
+    asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(mapped), "f"(value) : "memory");
+}
+
 DEVICE void cluster_arrive() {
     asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory");
 }

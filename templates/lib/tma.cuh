@@ -10,9 +10,9 @@
 //
 // Swizzle: in shared memory the box lies packed, its innermost row first, and 16-byte chunks are
 // then swapped by address, bits 4.. with bits 7.. of it:
-//     128B  chunk bits 4-6 ^= bits 7-9   an innermost row has 128 bytes, the pattern repeats after
-//     1024 64B   chunk bits 4-5 ^= bits 7-8                         64 512 32B   chunk bit  4   ^=
-//     bit  7                           32                                   256
+//     128B  bits 4-6 ^= bits 7-9; an innermost row has 128 bytes, the pattern repeats after 1024
+//     64B   bits 4-5 ^= bits 7-8; 64, 512
+//     32B   bit  4   ^= bit  7;   32, 256
 #ifndef EVOTILE_LIB_TMA
 #define EVOTILE_LIB_TMA
 

@@ -37,4 +37,8 @@ __host__ __device__ constexpr int max_of(int a, int b) {
     return a > b ? a : b;
 }
 
+__host__ __device__ constexpr int min_of(int a, int b) {
+    return a < b ? a : b;
+}
+
 #endif

@@ -19,4 +19,22 @@ template <int width> DEVICE float lanes_sum(float value) {
     return value;
 }
 
+// Four lanes in a row as the rows of a 4x4 matrix, lane t's `words` row t: transposes it. (Selected
+// by value: a register cannot be addressed.)
+DEVICE void lanes_transpose(u32 (&words)[4]) {
+    const bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        const u32 taken = __shfl_xor_sync(full_warp, odd ? words[i] : words[i + 1], 1);
+        words[i] = odd ? taken : words[i];
+        words[i + 1] = odd ? words[i + 1] : taken;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        const u32 taken = __shfl_xor_sync(full_warp, upper ? words[i] : words[i + 2], 2);
+        words[i] = upper ? taken : words[i];
+        words[i + 2] = upper ? words[i + 2] : taken;
+    }
+}
+
 #endif

@@ -1,10 +1,11 @@
 // Tensor-core products of one warpgroup (four warps in a row, 128 threads): d = a * b (+ d), with a
 // 64x16, b 16xN, d 64xN; N is what fits d. They run while the threads go on. sm_90a.
 //
-//     wgmma_fence();                                  // d and a of earlier instructions are
-//     settled wgmma<f16>(d, a, b, false);                     // d = a * b wgmma<f16>(d, a_next,
-//     b_next, true);            // d += a_next * b_next wgmma_commit(); wgmma_wait<0>(); // d may
-//     be read, a's registers written
+//     wgmma_fence();                         // d and a of earlier instructions are settled
+//     wgmma<f16>(d, a, b, false);            // d = a * b
+//     wgmma<f16>(d, a_next, b_next, true);   // d += a_next * b_next
+//     wgmma_commit();
+//     wgmma_wait<0>();                       // d may be read, a's registers written
 //
 // All four warps issue the same instructions. Between the first product and the wait that covers it
 // nobody touches d or a's registers, nor overwrites what the descriptors describe.
@@ -13,8 +14,8 @@
 // two neighbours packed in 32 bits. Warp w has rows 16w to 16w + 15 of a and d; i counts from 0:
 //   d, float: d[4i], d[4i+1] row g, columns 8i+2t, 8i+2t+1; d[4i+2], d[4i+3] row g+8, the same
 //   d, half:  d[2i] row g, columns 8i+2t, 8i+2t+1 as a pair; d[2i+1] row g+8, the same
-//   a[0] row g, columns 2t, 2t+1; a[1] row g+8, the same; a[2] row g, columns 2t+8, 2t+9; a[3] row
-//   g+8
+//   a[0] row g, columns 2t, 2t+1; a[1] row g+8, the same
+//   a[2] row g, columns 2t+8, 2t+9; a[3] row g+8, the same
 // So sixteen columns of d, rounded to half, are a for the next product, as with mma.cuh.
 #ifndef EVOTILE_LIB_WGMMA
 #define EVOTILE_LIB_WGMMA
