@@ -23,13 +23,14 @@ struct sample {
     double compile_s, verify_s;
 };
 
-static void open_sample(struct sample *sample, const char *text, const char *folder) {
+static void open_sample(struct sample *sample, const char *device, const char *text,
+                        const char *folder) {
     struct error error = {0};
     *sample = (struct sample){0};
     sample->config = config_from_text("config.json", text, folder, &error);
     if (sample->config == NULL)
         fail_msg("%s", error.text);
-    sample->device = device_open(TINY_DEVICE, &error);
+    sample->device = device_open(device, &error);
     assert_non_null(sample->device);
     sample->compiler = compiler_new(sample->config, &sample->device->info, NULL, &error);
     if (sample->compiler == NULL)
@@ -70,12 +71,12 @@ static void try_genome(struct sample *sample, const struct trial_request *reques
     trial_result_release(&result);
 }
 
-static void draw(const char *text, const char *folder, uint64_t seed) {
+static void draw(const char *device, const char *text, const char *folder, uint64_t seed) {
     const char *asked = getenv("GENOMES");
     int count = asked != NULL ? atoi(asked) : GENOMES_DEFAULT;
     struct sample sample;
     struct random random;
-    open_sample(&sample, text, folder);
+    open_sample(&sample, device, text, folder);
     random_seed(&random, seed, 1);
     for (int i = 0; i < count; i++) {
         struct trial_request request = {.number = i, .seed = seed + (uint64_t)i};
@@ -94,7 +95,8 @@ static uint64_t seed_of(uint64_t number) {
 
 static void attention_genomes_are_right(void **state) {
     (void)state;
-    draw("{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+    draw(TINY_DEVICE,
+         "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
          "  {\"B\": 1, \"H\": 2, \"S\": 77, \"D\": 64},\n"
          "  {\"B\": 1, \"H\": 1, \"S\": 35, \"S_KV\": 150, \"D\": 64}] }",
          "templates/attention_fwd", seed_of(1));
@@ -102,15 +104,35 @@ static void attention_genomes_are_right(void **state) {
 
 static void causal_attention_genomes_are_right(void **state) {
     (void)state;
-    draw("{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+    draw(TINY_DEVICE,
+         "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
          "  {\"B\": 1, \"H\": 1, \"S\": 77, \"D\": 128, \"CAUSAL\": 1},\n"
          "  {\"B\": 2, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 128, \"CAUSAL\": 1}] }",
          "templates/attention_fwd", seed_of(2));
 }
 
+static void hopper_genomes_are_right(void **state) {
+    (void)state;
+    draw("emulated:sm_90",
+         "{ \"template\": \"attention_fwd_hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+         "  {\"B\": 1, \"H\": 2, \"S\": 77, \"D\": 64},\n"
+         "  {\"B\": 1, \"H\": 1, \"S\": 35, \"S_KV\": 350, \"D\": 64}] }",
+         "templates/attention_fwd_hopper", seed_of(4));
+}
+
+static void causal_hopper_genomes_are_right(void **state) {
+    (void)state;
+    draw("emulated:sm_90",
+         "{ \"template\": \"attention_fwd_hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+         "  {\"B\": 1, \"H\": 1, \"S\": 150, \"D\": 128, \"CAUSAL\": 1},\n"
+         "  {\"B\": 2, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 128, \"CAUSAL\": 1}] }",
+         "templates/attention_fwd_hopper", seed_of(5));
+}
+
 static void softmax_genomes_are_right(void **state) {
     (void)state;
-    draw("{ \"template\": \"softmax_rows\", \"cases\": [{\"ROWS\": 7, \"COLS\": 333},\n"
+    draw(TINY_DEVICE,
+         "{ \"template\": \"softmax_rows\", \"cases\": [{\"ROWS\": 7, \"COLS\": 333},\n"
          "  {\"ROWS\": 130, \"COLS\": 65}, {\"ROWS\": 3, \"COLS\": 129, \"F32\": 1}] }",
          "templates/softmax_rows", seed_of(3));
 }
@@ -119,6 +141,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention_genomes_are_right),
         cmocka_unit_test(causal_attention_genomes_are_right),
+        cmocka_unit_test(hopper_genomes_are_right),
+        cmocka_unit_test(causal_hopper_genomes_are_right),
         cmocka_unit_test(softmax_genomes_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,135 @@
+// A part of kernel.cu: what a warpgroup does with one tile of keys.
+
+DEVICE void load_q(q_fragments &q_rmem, const f16 *q_gmem, int first_row, int S) {
+#pragma unroll
+    for (int k = 0; k < head_dim / 16; ++k)
+        load_left_gmem(q_rmem[k], q_gmem, head_dim, first_row, S, k);
+}
+
+// Starts the scores Q K^T of the warpgroup's queries and a tile of keys.
+DEVICE void start_scores(score_sums &s_rmem, const q_fragments &q_rmem, u32 k_smem) {
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < head_dim / 16; ++k)
+        wgmma<f16>(
+            s_rmem, q_rmem[k],
+            matrix_descriptor(k_smem + k / 4 * panel_bytes + k % 4 * 32, 16, 1024, swizzle::by_128),
+            k > 0);
+    wgmma_commit();
+}
+
+// Starts O += P V.
+DEVICE void start_accumulate(o_sums &o_rmem, const weight_fragments &p_rmem, u32 v_smem) {
+    wgmma_fence();
+#pragma unroll
+    for (int n = 0; n < block_n / 16; ++n)
+        wgmma<f16, major::mn>(
+            o_rmem, p_rmem[n],
+            matrix_descriptor(v_smem + n * 2048, panel_bytes, 1024, swizzle::by_128), true);
+    wgmma_commit();
+}
+
+// Sets the scores of keys past the end, and of keys that a query must not see, to minus infinity.
+// first_row is the thread's row g.
+DEVICE void mask(score_sums &s_rmem, int first_row, int first_key, int S, int S_KV,
+                 const place &p) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const int seen =
+            seen_keys(first_row + i / 2 * 8 + 1, S, S_KV) - (first_key + p.t * 2 + i % 2);
+#pragma unroll
+        for (int n = 0; n < n_tiles; ++n)
+            if (n * 8 >= seen)
+                s_rmem[n * 4 + i] = minus_infinity;
+    }
+}
+
+// What a sum taken at `largest` counts for at `common`, which is no less.
+DEVICE float weight_at(float largest, float common) {
+    return largest == minus_infinity ? 0.0f : exp2_fast((largest - common) * score_scale);
+}
+
+// 2^(scale * (score - m)) is computed as 2^(scale * score - scale * m), one multiply-add. Beyond
+// 2^26 the rounding of scale * m could exceed the range of a half. There scores are 8 or more
+// apart, and a power of two for the scale, which makes the product exact, does no harm.
+DEVICE float row_scale(float largest) {
+    return fabsf(largest) < 67108864.0f ? score_scale : coarse_score_scale;
+}
+
+// Raises m to the scores' maximum, where it must, and brings l to the new m; what O must be
+// multiplied by. False if by nothing. When lazy, m may stay behind by what weights have headroom
+// for: sums and O are at the same m, whatever it is.
+DEVICE bool raise_largest(float (&old_weight)[2], row_state &rows, const score_sums &s_rmem) {
+    float largest[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        float even = s_rmem[h * 2], odd = s_rmem[h * 2 + 1];
+#pragma unroll
+        for (int n = 1; n < n_tiles; ++n) {
+            even = fmaxf(even, s_rmem[n * 4 + h * 2]);
+            odd = fmaxf(odd, s_rmem[n * 4 + h * 2 + 1]);
+        }
+        largest[h] = lanes_max<4>(fmaxf(even, odd));
+        old_weight[h] = 1;
+    }
+    if (lazy_rescale && !__any_sync(full_warp, largest[0] > rows.largest[0] + headroom ||
+                                                   largest[1] > rows.largest[1] + headroom))
+        return false;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        largest[h] = fmaxf(rows.largest[h], largest[h]);
+        old_weight[h] = weight_at(rows.largest[h], largest[h]);
+        rows.largest[h] = largest[h];
+        rows.sum[h] *= old_weight[h];
+    }
+    return true;
+}
+
+DEVICE void rescale(o_sums &o_rmem, const float (&old_weight)[2]) {
+#pragma unroll
+    for (int i = 0; i < o_registers; ++i)
+        o_rmem[i] *= old_weight[i / 2 % 2];
+}
+
+// Turns scores into weights exp(score - m).
+DEVICE void weigh(score_sums &s_rmem, const row_state &rows) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        const float scale = row_scale(rows.largest[h]);
+        const float shift = rows.largest[h] == minus_infinity ? 0.0f : rows.largest[h] * scale;
+#pragma unroll
+        for (int i = 0; i < n_tiles * 2; ++i) {
+            float &weight = s_rmem[i / 2 * 4 + h * 2 + i % 2];
+            weight = weight * scale - shift;
+            weight = i / 2 % 8 < polynomial_exp ? exp2_polynomial(weight) : exp2_fast(weight);
+        }
+    }
+}
+
+// Adds the weights to l, and rounds them for the product with V.
+DEVICE void take_weights(weight_fragments &p_rmem, row_state &rows, const score_sums &s_rmem) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        float even = 0, odd = 0;
+#pragma unroll
+        for (int n = 0; n < n_tiles; ++n) {
+            even += s_rmem[n * 4 + h * 2];
+            odd += s_rmem[n * 4 + h * 2 + 1];
+        }
+        rows.sum[h] += even + odd;
+    }
+#pragma unroll
+    for (int i = 0; i < score_registers / 2; ++i)
+        p_rmem[i / 4][i % 4] = pack_half2(s_rmem[i * 2], s_rmem[i * 2 + 1]);
+}
+
+// Warpgroups take turns at what stands between these two, round robin; end_turn before the first
+// lets the first begin. Each takes part as often as the others.
+DEVICE void begin_turn(const place &p) {
+    if constexpr (turns)
+        barrier_sync(2 + p.group, 256); // the warpgroup before has ended its turn
+}
+DEVICE void end_turn(const place &p) {
+    if constexpr (turns)
+        barrier_arrive(2 + (p.group + 1) % groups, 256);
+}
