@@ -96,21 +96,31 @@ char *process_line(struct process *child) {
     return start;
 }
 
-void process_stop(struct process *child, double patience_s, char *how, size_t how_size) {
-    int status = 0;
-    pid_t reaped = 0;
+enum { KILL_S = 1 }; /* for a process that was killed to be gone */
+
+/* Whether the process has ended, within so long. */
+static bool wait_for(pid_t pid, double patience_s, int *status) {
     double start = clock_seconds();
-    if (child->pid == 0)
-        return;
-    close(child->to);
-    while ((reaped = waitpid(child->pid, &status, WNOHANG)) == 0 &&
-           clock_seconds() - start < patience_s)
+    pid_t reaped;
+    while ((reaped = waitpid(pid, status, WNOHANG)) == 0 && clock_seconds() - start < patience_s)
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-    if (reaped == 0) {
+    return reaped != 0;
+}
+
+pid_t process_stop(struct process *child, double patience_s, char *how, size_t how_size) {
+    int status = 0;
+    pid_t left_behind = 0;
+    if (child->pid == 0)
+        return 0;
+    close(child->to);
+    if (!wait_for(child->pid, patience_s, &status)) {
         kill(child->pid, SIGKILL);
-        waitpid(child->pid, &status, 0);
+        if (!wait_for(child->pid, KILL_S, &status))
+            left_behind = child->pid;
     }
-    if (how != NULL && WIFSIGNALED(status))
+    if (how != NULL && left_behind != 0)
+        snprintf(how, how_size, "killed, and has not gone");
+    else if (how != NULL && WIFSIGNALED(status))
         snprintf(how, how_size, "killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     else if (how != NULL)
@@ -118,6 +128,11 @@ void process_stop(struct process *child, double patience_s, char *how, size_t ho
     close(child->from);
     free(child->buffer);
     *child = (struct process){.to = -1, .from = -1};
+    return left_behind;
+}
+
+bool process_is_gone(pid_t left_behind) {
+    return waitpid(left_behind, NULL, WNOHANG) != 0;
 }
 
 void process_die_with_parent(void) {

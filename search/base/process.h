@@ -42,9 +42,15 @@ void process_fill(struct process *child);
  * yet. */
 char *process_line(struct process *child);
 
-/* Closes its input, gives it so long to leave, kills it, reaps it and releases everything.
-   Describes the end in `how` ("killed by signal 11 (Segmentation fault)"), which may be NULL. */
-void process_stop(struct process *child, double patience_s, char *how, size_t how_size);
+/* Closes its input, gives it so long to leave, kills it and releases everything. Describes the end
+   in `how` ("killed by signal 11 (Segmentation fault)"), which may be NULL. 0: it is gone; else its
+   number, because a second after being killed it was not (a driver may hold it for minutes):
+   process_is_gone tells when it is. */
+pid_t process_stop(struct process *child, double patience_s, char *how, size_t how_size);
+
+/* Whether a process that process_stop left behind has gone by now; never blocks. Once it has, its
+   number is nobody's. */
+bool process_is_gone(pid_t left_behind);
 
 /* For the child: the kernel kills it when its parent dies from now on. That it died before, the end
    of standard input tells. */

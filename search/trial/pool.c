@@ -1,6 +1,7 @@
 #include "trial/pool.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/process.h"
 #include "trial/wire.h"
 
@@ -15,7 +16,10 @@ enum {
     DEVICE_DEADLINE_S = 300,
     START_DEADLINE_S = 120,
     RECYCLE_AFTER = 400, /* trials of one worker: what a library leaks does not add up overnight */
+    LEAVE_S = 2,         /* for a worker that ends by itself */
     DEATHS_MAX = 3,      /* in a row, before a worker was ready */
+    GHOSTS_MAX = 8,
+    GHOST_PATIENCE_S = 600,
 };
 
 enum stage { STAGE_COMPILE, STAGE_DEVICE, STAGE_COUNT };
@@ -37,9 +41,17 @@ struct worker {
     enum stage stage;
     struct process process;
     bool ready;
+    bool leaving;          /* it lost its GPU with its last trial, and ends by itself */
     struct flight *flight; /* NULL: idle */
     double deadline;       /* for the flight, or for getting ready */
     int done;
+};
+
+/* A worker that was killed and has not gone: a driver that clears up after a hang can hold it. */
+struct ghost {
+    enum stage stage;
+    pid_t process;
+    double since;
 };
 
 struct pool {
@@ -50,6 +62,8 @@ struct pool {
     struct worker workers[WORKERS_MAX];
     struct queue waiting[STAGE_COUNT];
     struct queue finished; /* flights whose `compiled` is the final result */
+    struct ghost ghosts[GHOSTS_MAX];
+    int ghost_count;
     int in_flight, restarts;
     int deaths; /* in a row before being ready */
 };
@@ -89,7 +103,7 @@ static int start_worker(struct pool *pool, struct worker *worker, struct error *
                                 NULL};
     if (process_start(&worker->process, argv, error) < 0)
         return -1;
-    worker->ready = false;
+    worker->ready = worker->leaving = false;
     worker->done = 0;
     worker->deadline = clock_seconds() + START_DEADLINE_S;
     if (worker->stage == STAGE_COMPILE) { /* it has no device of its own to describe */
@@ -118,13 +132,61 @@ static void end_flight(struct pool *pool, struct flight *flight, enum verdict ve
     finish(pool, flight);
 }
 
-/* Puts another in the place of a worker that ended or must end. */
+/* ---- ghosts ---- */
+
+static void warn_of(enum stage stage, pid_t process) {
+    log_warn("the %s worker, process %ld, was killed and has not gone yet", stage_names[stage],
+             (long)process);
+}
+
+static int give_up(const struct ghost *ghost, struct error *error) {
+    return error_set(error,
+                     "the %s worker, process %ld, was killed %.0f s ago and has not gone: the GPU "
+                     "hangs; see nvidia-smi, reset it or start the machine anew, then `evotile "
+                     "resume`",
+                     stage_names[ghost->stage], (long)ghost->process,
+                     clock_seconds() - ghost->since);
+}
+
+static int leave_behind(struct pool *pool, enum stage stage, pid_t process, struct error *error) {
+    if (process == 0)
+        return 0;
+    if (pool->ghost_count == GHOSTS_MAX)
+        return give_up(&pool->ghosts[0], error);
+    warn_of(stage, process);
+    pool->ghosts[pool->ghost_count++] = (struct ghost){stage, process, clock_seconds()};
+    return 0;
+}
+
+static int look_for_ghosts(struct pool *pool, struct error *error) {
+    for (int g = pool->ghost_count - 1; g >= 0; g--) {
+        struct ghost *ghost = &pool->ghosts[g];
+        double age_s = clock_seconds() - ghost->since;
+        if (process_is_gone(ghost->process)) {
+            log_info("process %ld went, %.0f s after it was killed", (long)ghost->process, age_s);
+            *ghost = pool->ghosts[--pool->ghost_count];
+        } else if (age_s > GHOST_PATIENCE_S) {
+            return give_up(ghost, error);
+        }
+    }
+    return 0;
+}
+
+/* The kernel of a device worker that has not gone may still run: nothing is timed beside it. */
+static bool is_haunted(const struct pool *pool, enum stage stage) {
+    for (int g = 0; g < pool->ghost_count; g++)
+        if (pool->ghosts[g].stage == STAGE_DEVICE)
+            return stage == STAGE_DEVICE;
+    return false;
+}
+
+/* Puts another in the place of a worker that ended or must end, at once. */
 static int replace_worker(struct pool *pool, struct worker *worker, enum verdict verdict,
                           const char *why, double patience_s, struct error *error) {
     char how[128] = "";
     char reason[REASON_SIZE];
     bool was_ready = worker->ready;
-    process_stop(&worker->process, patience_s, how, sizeof how);
+    pid_t left = process_stop(&worker->process, patience_s, how, sizeof how);
     if (worker->flight != NULL) {
         snprintf(reason, sizeof reason, "%s", why != NULL ? why : "");
         if (why == NULL)
@@ -133,6 +195,8 @@ static int replace_worker(struct pool *pool, struct worker *worker, enum verdict
         end_flight(pool, worker->flight, verdict, reason);
         worker->flight = NULL;
     }
+    if (leave_behind(pool, worker->stage, left, error) < 0)
+        return -1;
     pool->deaths = was_ready ? 0 : pool->deaths + 1;
     if (pool->deaths >= DEATHS_MAX)
         return error_set(error, "the %s worker does not start (%s): try `evotile doctor`",
@@ -163,6 +227,10 @@ static void take_result(struct pool *pool, struct worker *worker, struct trial_r
     }
     flight->compiled = *result;
     finish(pool, flight);
+    worker->leaving = !pool->device.predicts && (result->outcome.verdict == VERDICT_CRASHED ||
+                                                 result->outcome.verdict == VERDICT_TIMEOUT);
+    if (worker->leaving)
+        worker->deadline = clock_seconds() + LEAVE_S;
 }
 
 static int take_message(struct pool *pool, struct worker *worker, const char *line,
@@ -219,6 +287,10 @@ static int enforce_deadline(struct pool *pool, struct worker *worker, struct err
     char reason[REASON_SIZE];
     if (clock_seconds() < worker->deadline)
         return 0;
+    if (!worker->ready && is_haunted(pool, worker->stage)) { /* who waits for the driver as well */
+        worker->deadline = clock_seconds() + START_DEADLINE_S;
+        return 0;
+    }
     pool->restarts++;
     snprintf(reason, sizeof reason, "the %s worker was killed after %g s",
              stage_names[worker->stage], stage_deadline(pool, worker->stage));
@@ -227,7 +299,8 @@ static int enforce_deadline(struct pool *pool, struct worker *worker, struct err
 
 /* Gives an idle worker the next trial that waits for its kind. */
 static int employ(struct pool *pool, struct worker *worker, struct error *error) {
-    if (!worker->ready || worker->flight != NULL || pool->waiting[worker->stage].first == NULL)
+    if (!worker->ready || worker->leaving || worker->flight != NULL ||
+        is_haunted(pool, worker->stage) || pool->waiting[worker->stage].first == NULL)
         return 0;
     if (worker->done >= RECYCLE_AFTER)
         return replace_worker(pool, worker, VERDICT_CRASHED, NULL, 5.0, error);
@@ -242,6 +315,8 @@ static int employ(struct pool *pool, struct worker *worker, struct error *error)
 /* One round: hear whoever speaks within the timeout, then keep everyone busy. */
 static int go_round(struct pool *pool, double timeout_s, struct error *error) {
     struct pollfd polled[WORKERS_MAX];
+    if (look_for_ghosts(pool, error) < 0)
+        return -1;
     for (int w = 0; w < pool->worker_count; w++)
         polled[w] = (struct pollfd){.fd = pool->workers[w].process.from, .events = POLLIN};
     int heard = poll(polled, (nfds_t)pool->worker_count, (int)(timeout_s * 1000));
@@ -323,10 +398,15 @@ void pool_free(struct pool *pool) {
         return;
     for (int w = 0; w < pool->worker_count; w++) {
         struct worker *worker = &pool->workers[w];
-        process_stop(&worker->process, worker->flight == NULL ? 2.0 : 0, NULL, 0);
+        pid_t left = process_stop(&worker->process, worker->flight == NULL ? 2.0 : 0, NULL, 0);
+        if (left != 0)
+            warn_of(worker->stage, left);
         if (worker->flight != NULL)
             drop(worker->flight);
     }
+    for (int g = 0; g < pool->ghost_count; g++)
+        if (!process_is_gone(pool->ghosts[g].process))
+            warn_of(pool->ghosts[g].stage, pool->ghosts[g].process);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         while ((flight = queue_take(&pool->waiting[stage])) != NULL)
             drop(flight);

@@ -10,7 +10,10 @@
  *
  * Results come in any order. Deadlines: a compilation 120 s, the rest of a trial 300 s; past them
  * the worker is killed and the trial's verdict is timeout. A worker that dies with a candidate
- * gives it the verdict crashed.
+ * gives it the verdict crashed. Another is started in its place at once. Where a killed device
+ * worker has not gone (a driver can take minutes to end a kernel that hangs), the other gets no
+ * trial before it has, so that nothing is timed beside it; compiling goes on. After 10 minutes
+ * pool_wait fails. pool_free does not wait for it: what is killed runs nothing more.
  */
 #ifndef EVOTILE_TRIAL_POOL_H
 #define EVOTILE_TRIAL_POOL_H

@@ -1,6 +1,7 @@
 #include "trial/tiny.h"
 
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "base/process.h"
@@ -239,6 +240,75 @@ static void a_hung_worker_is_killed_at_its_deadline(void **state) {
     end(&test);
 }
 
+/* A process that keeps this one from going when it is killed, as a driver can, until it ends. 0: it
+   may not. */
+static pid_t haunt(pid_t process) {
+    int pipes[2];
+    char may;
+    assert_int_equal(pipe(pipes), 0);
+    pid_t tracer = fork();
+    if (tracer == 0) {
+        may = ptrace(PTRACE_SEIZE, process, 0, PTRACE_O_TRACEEXIT) == 0;
+        if (write(pipes[1], &may, 1) == 1)
+            pause();
+        _exit(0);
+    }
+    assert_int_equal(read(pipes[0], &may, 1), 1);
+    close(pipes[0]);
+    close(pipes[1]);
+    if (may)
+        return tracer;
+    kill(tracer, SIGKILL);
+    waitpid(tracer, NULL, 0);
+    return 0;
+}
+
+static void let_go(pid_t tracer) {
+    assert_int_equal(kill(tracer, SIGKILL), 0);
+    assert_int_equal(waitpid(tracer, NULL, 0), tracer);
+}
+
+/* The number of the one device worker, made to outlast its end while a trial hangs in it. */
+static pid_t hang_and_haunt(struct bench_of_pool *test, int64_t number, pid_t *tracer) {
+    struct error error = {0};
+    static struct trial_result result;
+    pid_t pids[CHILDREN_MAX];
+    submit(test, number, "FAULT=hang", patient_us);
+    assert_int_equal(pool_wait(test->pool, 0, &result, &error), 0); /* the worker has it now */
+    assert_int_equal(workers_of(getpid(), "device", pids), 1);
+    *tracer = haunt(pids[0]);
+    return pids[0];
+}
+
+static void nothing_is_timed_beside_a_worker_that_has_not_gone(void **state) {
+    (void)state;
+    struct bench_of_pool test;
+    struct error error = {0};
+    static struct trial_result result;
+    pid_t pids[CHILDREN_MAX], tracer, ghost;
+    start(&test, 0, 1, 2);
+    hang_and_haunt(&test, 0, &tracer);
+    if (tracer == 0) { /* no right to trace */
+        end(&test);
+        skip();
+    }
+    submit(&test, 1, "ITEMS=2", 0);
+    expect(&test, 0, VERDICT_TIMEOUT, "the device worker was killed after 2 s");
+    assert_int_equal(pool_restarts(test.pool), 1);
+    assert_int_equal(workers_of(getpid(), "device", pids), 2); /* another was started already */
+    assert_int_equal(pool_wait(test.pool, 3, &result, &error), 0);
+    let_go(tracer);
+    expect(&test, 1, VERDICT_OK, "");
+    assert_int_equal(workers_of(getpid(), "device", pids), 1);
+    assert_int_equal(pool_restarts(test.pool), 1);
+    ghost = hang_and_haunt(&test, 2, &tracer);
+    assert_int_not_equal(tracer, 0);
+    end(&test); /* waits for nobody */
+    assert_int_equal(waitpid(ghost, NULL, WNOHANG), 0);
+    let_go(tracer);
+    assert_int_equal(waitpid(ghost, NULL, 0), ghost);
+}
+
 static void workers_are_recycled(void **state) {
     (void)state;
     enum { TRIALS = 450 };
@@ -394,6 +464,7 @@ int main(void) {
         cmocka_unit_test(a_killed_device_worker_costs_its_trial),
         cmocka_unit_test(killed_compile_workers_cost_at_most_a_trial_each),
         cmocka_unit_test(a_hung_worker_is_killed_at_its_deadline),
+        cmocka_unit_test(nothing_is_timed_beside_a_worker_that_has_not_gone),
         cmocka_unit_test(workers_are_recycled),
         cmocka_unit_test(who_cannot_start_says_why),
         cmocka_unit_test(a_template_that_does_not_load_is_told),
