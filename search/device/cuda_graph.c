@@ -56,6 +56,17 @@ static CUresult encode(struct cuda_device *self, const struct tensor_map *map,
 
 /* ---- calls ---- */
 
+/* What a launch takes beyond 48 KB, with what its kernel declares, has to be asked for. */
+static CUresult allow_shared(struct cuda_device *self, CUfunction function, int dynamic_bytes) {
+    int declared_bytes = 0;
+    CUresult status = self->driver.cuFuncGetAttribute(
+        &declared_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
+    if (status != CUDA_SUCCESS || declared_bytes + dynamic_bytes <= 48 << 10)
+        return status;
+    return self->driver.cuFuncSetAttribute(
+        function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic_bytes);
+}
+
 /* Issues one call onto the stream. */
 static enum verdict issue(struct cuda_device *self, const struct device_sequence *sequence,
                           char *reason) {
@@ -82,9 +93,8 @@ static enum verdict issue(struct cuda_device *self, const struct device_sequence
             return failed(self, VERDICT_LAUNCH_FAILED, status, "encoding a tensor map", reason);
         status =
             self->driver.cuModuleGetFunction(&function, launch->module->module, launch->kernel);
-        if (status == CUDA_SUCCESS && launch->smem_bytes > 48 << 10)
-            status = self->driver.cuFuncSetAttribute(
-                function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)launch->smem_bytes);
+        if (status == CUDA_SUCCESS)
+            status = allow_shared(self, function, (int)launch->smem_bytes);
         if (status == CUDA_SUCCESS)
             status = self->driver.cuLaunchKernel(function, launch->grid[0], launch->grid[1],
                                                  launch->grid[2], launch->block[0],

@@ -130,13 +130,38 @@ static void a_grid_has_whole_clusters(void **state) {
     hopper_unload(&hopper, module);
 }
 
+/* On an H200 each ends the grid by an illegal instruction. */
+static void misplaced_boxes_are_found(void **state) {
+    (void)state;
+    static const struct {
+        struct copy_case copy;
+        bool is_store;
+        const char *said; /* part of the reason */
+    } rows[] = {
+        {{2, 2, SWIZZLE_NONE, {64, 40}, {64, 8}, {0, -5}}, true, "coordinate -5"},
+        {{2, 2, SWIZZLE_128B, {200, 40}, {64, 24}, {-8, 0}}, true, "coordinate -8"},
+        {{2, 2, SWIZZLE_128B, {72, 40}, {64, 24}, {-19, 0}}, false, "-38 bytes into the row"},
+        {{2, 2, SWIZZLE_NONE, {64, 50}, {64, 40}, {13, 30}}, true, "26 bytes into the row"},
+        {{2, 4, SWIZZLE_128B, {32, 9}, {32, 8}, {1, 2}}, true, "4 bytes into the row"},
+        {{2, 1, SWIZZLE_64B, {80, 33}, {64, 16}, {7, 20}}, false, "7 bytes into the row"},
+    };
+    struct device_module *module = hopper_compile(&hopper, "copies.cu", "", NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char reason[REASON_SIZE] = "";
+        enum verdict verdict = try_copy(&hopper, module, &rows[i].copy, rows[i].is_store, reason);
+        if (verdict != VERDICT_CRASHED || strstr(reason, rows[i].said) == NULL)
+            fail_msg("row %zu: %s, %s", i, verdict_name(verdict), reason);
+    }
+    hopper_unload(&hopper, module);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_primitive_compiles),  cmocka_unit_test(products_are_right),
         cmocka_unit_test(copies_are_right),          cmocka_unit_test(barriers_are_right),
         cmocka_unit_test(a_pipeline_is_right),       cmocka_unit_test(faults_are_found),
         cmocka_unit_test(clusters_are_right),        cmocka_unit_test(faults_of_clusters_are_found),
-        cmocka_unit_test(a_grid_has_whole_clusters),
+        cmocka_unit_test(a_grid_has_whole_clusters), cmocka_unit_test(misplaced_boxes_are_found),
     };
     return cmocka_run_group_tests(tests, open_emulated, close_emulated);
 }

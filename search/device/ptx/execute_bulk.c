@@ -158,6 +158,25 @@ static int find_tensor(struct bulk_copy *copy, uint64_t address) {
     return 0;
 }
 
+/* Where a box may begin: of stores the CUDA Programming Guide says so ("Negative indices and out of
+   bounds"); of chunks nobody does. Both end in CUDA_ERROR_ILLEGAL_INSTRUCTION on an H200. */
+static int check_place(const struct bulk_copy *copy) {
+    int64_t first = (int64_t)copy->at[0] * copy->map.element_bytes;
+    for (int i = 0; i < copy->map.rank && copy->instruction->as.bulk.is_store; i++)
+        if (copy->at[i] < 0) {
+            fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, 0,
+                     "stored a box at coordinate %d: only loads may begin before the tensor",
+                     copy->at[i]);
+            return -1;
+        }
+    if (first % 16 == 0)
+        return 0;
+    fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, 0,
+             "copied a box that begins %lld bytes into the row, which is no multiple of 16",
+             (long long)first);
+    return -1;
+}
+
 static int find_run(struct bulk_copy *copy, uint64_t address, uint32_t bytes) {
     copy->bytes = bytes;
     if (bytes % 16 == 0 && bytes > 0 && address % 16 == 0)
@@ -209,7 +228,7 @@ static int issue(struct bulk_copy *copy, const uint32_t *operands) {
     for (int i = 0; i < form->rank; i++)
         copy->at[i] = ((const int32_t *)place_of(warp, operands[5 + i]))[copy->lane];
     if (form->rank
-            ? find_tensor(copy, address)
+            ? find_tensor(copy, address) < 0 || check_place(copy) < 0
             : find_run(copy, address, ((const uint32_t *)place_of(warp, operands[3]))[copy->lane]))
         return -1;
     struct block *barrier_block = NULL;
