@@ -25,7 +25,7 @@ static void tell(struct session *session, int goal, int64_t trial,
                      name, (long long)trial, sanitizer_name((enum sanitizer)tool),
                      findings[tool].count, findings[tool].first, session->run_dir);
         else if (!findings[tool].ran)
-            log_warn("%s: compute-sanitizer's %s did not run: %s; try `evotile sanitize %s`", name,
+            log_warn("%s: compute-sanitizer's %s says nothing: %s; try `evotile sanitize %s`", name,
                      sanitizer_name((enum sanitizer)tool), findings[tool].first, session->run_dir);
     }
     if (clean == SANITIZER_COUNT)
@@ -55,8 +55,11 @@ void session_inspect(struct session *session, int goal) {
     if (length < 0 || session_files(session->run_dir, config_path, template_folder, &error) < 0)
         return;
     program[length] = '\0';
-    const struct sanitizing how = {tool, program, config_path, template_folder,
-                                   pool_device(session->pool)->spec};
+    const struct sanitizing how = {.tool = tool,
+                                   .program = program,
+                                   .config_path = config_path,
+                                   .template_folder = template_folder,
+                                   .device = pool_device(session->pool)->spec};
     const struct trial_request request = {
         .goal = goal, .genome = champion->genome, .seed = solo_fresh_seed()};
     if (sanitize_run(&how, &request, findings, &error) == 0)

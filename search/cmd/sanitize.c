@@ -24,7 +24,7 @@ struct inspection {
     struct device_info device;
     struct sanitizing how;
     struct table *table;
-    int found, failed; /* findings; tools that did not run */
+    int found, failed; /* findings; tools that did not run to their end */
 };
 
 static int inspect(struct inspection *inspection, struct record *record, struct error *error) {
@@ -127,11 +127,12 @@ const struct verb verb_sanitize = {
     .name = "sanitize",
     .arguments = "RUN|KERNEL_DIR [options]",
     .summary = "run a champion under compute-sanitizer",
-    .help = "Runs the champion of a run (or what --rank names), or a frozen kernel, on the "
-            "template's small\ncases under each tool of NVIDIA's compute-sanitizer: memcheck, "
-            "racecheck, synccheck, initcheck.\nExit status 3 when one of them finds something; 1 "
-            "when compute-sanitizer is not installed or a\ntool did not run.\n\n"
-            "  evotile sanitize results/demo\n"
-            "  evotile sanitize kernels/demo --json\n",
+    .help =
+        "Runs the champion of a run (or what --rank names), or a frozen kernel, on the "
+        "template's small\ncases under each tool of NVIDIA's compute-sanitizer: memcheck, "
+        "racecheck, synccheck, initcheck.\nExit status 3 when one of them finds something; 1 "
+        "when compute-sanitizer is not installed or a\ntool did not run to its end within 60 s.\n\n"
+        "  evotile sanitize results/demo\n"
+        "  evotile sanitize kernels/demo --json\n",
     .run = run,
 };

@@ -1,6 +1,7 @@
 #include "trial/sanitize.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/process.h"
 #include "trial/wire.h"
 
@@ -14,7 +15,7 @@
 #define EVOTILE_CUDA_HOME "/usr/local/cuda"
 #endif
 
-enum { TOOL_DEADLINE_S = 300 };
+enum { TOOL_LIMIT_S = 60 };
 
 static const char *const names[SANITIZER_COUNT] = {
     [SANITIZER_MEMCHECK] = "memcheck",
@@ -105,40 +106,47 @@ void sanitize_read(const char *report, struct findings *findings) {
 
 /* ---- running ---- */
 
-/* Waits for the next message of the worker; false when it ended, or took too long. */
-static bool hear(struct process *child, double deadline, struct wire_message *message) {
+enum heard { HEARD, HEARD_END, HEARD_NOTHING };
+
+/* Waits for the next message of the worker, which may end before it, or take too long. */
+static enum heard hear(struct process *child, double deadline, struct wire_message *message) {
     struct error ignored;
     char *line;
     while ((line = process_line(child)) == NULL) {
-        double left = deadline - clock_seconds();
+        double left_s = deadline - clock_seconds();
         struct pollfd polled = {.fd = child->from, .events = POLLIN};
-        if (child->ended || left <= 0)
-            return false;
-        poll(&polled, 1, left < 1 ? 100 : 1000);
+        if (child->ended)
+            return HEARD_END;
+        if (left_s <= 0)
+            return HEARD_NOTHING;
+        poll(&polled, 1, left_s < 0.1 ? 10 : 100);
         process_fill(child);
     }
-    return wire_read(line, message, &ignored) == 0;
+    return wire_read(line, message, &ignored) == 0 ? HEARD : HEARD_END;
 }
 
-/* The worker's side of the talk: the device, then our request, then the result. */
-static void talk(struct process *child, const struct trial_request *request, char *problem,
-                 size_t size) {
-    double deadline = clock_seconds() + TOOL_DEADLINE_S;
+/* The worker's side of the talk: the device, then our request, then the result. False when it did
+   not end in time. */
+static bool talk(struct process *child, const struct trial_request *request, double limit_s,
+                 char *problem, size_t size) {
+    double deadline = clock_seconds() + limit_s;
     struct wire_message message;
-    if (!hear(child, deadline, &message)) {
+    enum heard heard = hear(child, deadline, &message);
+    if (heard != HEARD) {
         snprintf(problem, size, "the worker did not start under it");
-        return;
+        return heard == HEARD_END;
     }
     if (message.kind == WIRE_FAILURE) {
         snprintf(problem, size, "%.200s", message.failure.text);
-        return;
+        return true;
     }
     char *line = wire_print_request(request);
     process_send(child, line);
     free(line);
-    if (!hear(child, deadline, &message)) {
+    heard = hear(child, deadline, &message);
+    if (heard != HEARD) {
         snprintf(problem, size, "the worker ended without a result");
-        return;
+        return heard == HEARD_END;
     }
     if (message.kind == WIRE_FAILURE)
         snprintf(problem, size, "%.200s", message.failure.text);
@@ -147,6 +155,7 @@ static void talk(struct process *child, const struct trial_request *request, cha
                  message.result.outcome.reason);
     trial_request_release(&message.request);
     trial_result_release(&message.result);
+    return true;
 }
 
 static int run_tool(const struct sanitizing *how, enum sanitizer tool,
@@ -172,9 +181,16 @@ static int run_tool(const struct sanitizing *how, enum sanitizer tool,
                                 how->device,
                                 NULL};
     double start = clock_seconds();
+    double limit_s = how->limit_s > 0 ? how->limit_s : TOOL_LIMIT_S;
+    log_info("compute-sanitizer: %s, at most %g s", names[tool], limit_s);
     if (process_start(&child, argv, error) < 0)
         return -1;
-    talk(&child, request, problem, sizeof problem);
+    if (!talk(&child, request, limit_s, problem, sizeof problem)) {
+        process_stop(&child, 0, NULL, 0);
+        findings->seconds = clock_seconds() - start;
+        snprintf(findings->first, sizeof findings->first, "not finished after %g s", limit_s);
+        return 0; /* what it has reported by then is not all */
+    }
     process_stop(&child, 30, NULL, 0); /* it writes its report when the worker has gone */
     char *report = path_read_file(report_path, 64 << 20, NULL, &ignored);
     if (report != NULL)

@@ -4,11 +4,12 @@
  * through the template's small cases once, without timing.
  *
  *     if (sanitize_find(tool_path, &error) < 0) ...          // not installed: says how to get it
- *     struct sanitizing how = {tool_path, program, config_path, template_folder, "cuda:0"};
+ *     struct sanitizing how = {tool_path, program, config_path, template_folder, "cuda:0", 0};
  *     if (sanitize_run(&how, &request, findings, &error) == 0)
  *         for (int t = 0; t < SANITIZER_COUNT; t++) ... findings[t].count
  *
- * It blocks for some seconds a tool.
+ * It blocks for some seconds a tool, and says on stderr which. A tool that does not end within its
+ * limit is killed and did not run, whatever it had found or not.
  */
 #ifndef EVOTILE_TRIAL_SANITIZE_H
 #define EVOTILE_TRIAL_SANITIZE_H
@@ -36,6 +37,7 @@ struct findings {
 struct sanitizing {
     const char *tool;                                             /* sanitize_find's */
     const char *program, *config_path, *template_folder, *device; /* as of a pool */
+    double limit_s;                                               /* of a tool; 0: 60 */
 };
 
 /* Where compute-sanitizer is: on PATH, or in the CUDA Toolkit. That it is not there is an error,

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "trial/sanitize.h"
 
@@ -44,6 +45,36 @@ static void reads_reports(void **state) {
     }
 }
 
+/* A tool whose report is clean, and whose worker never answers. */
+static void an_unfinished_tool_is_not_clean(void **state) {
+    (void)state;
+    static const char script[] = "#!/bin/sh\n"
+                                 "echo '========= ERROR SUMMARY: 0 errors' > \"$4\"\n"
+                                 "exec sleep 1000\n";
+    struct error error = {0};
+    struct findings findings[SANITIZER_COUNT];
+    char folder[] = "/tmp/evotile-sanitize-XXXXXX";
+    char tool[PATH_SIZE];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(path_join(tool, folder, "compute-sanitizer", &error), 0);
+    assert_int_equal(path_write_file(tool, script, sizeof script - 1, &error), 0);
+    assert_int_equal(chmod(tool, 0755), 0);
+    const struct sanitizing how = {.tool = tool,
+                                   .program = "/bin/true",
+                                   .config_path = "config.json",
+                                   .template_folder = folder,
+                                   .device = "cuda:0",
+                                   .limit_s = 0.2};
+    const struct trial_request request = {.number = 1};
+    assert_int_equal(sanitize_run(&how, &request, findings, &error), 0);
+    for (int t = 0; t < SANITIZER_COUNT; t++) {
+        assert_false(findings[t].ran);
+        assert_int_equal(findings[t].count, 0);
+        assert_string_equal(findings[t].first, "not finished after 0.2 s");
+    }
+    assert_int_equal(path_remove_tree(folder, &error), 0);
+}
+
 static void a_missing_tool_has_a_remedy(void **state) {
     (void)state;
     struct error error = {0};
@@ -57,6 +88,7 @@ static void a_missing_tool_has_a_remedy(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_reports),
+        cmocka_unit_test(an_unfinished_tool_is_not_clean),
         cmocka_unit_test(a_missing_tool_has_a_remedy),
     };
     return cmocka_run_group_tests_name("sanitize", tests, NULL, NULL);
