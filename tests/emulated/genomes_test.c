@@ -1,6 +1,6 @@
 /*
  * Genomes drawn at random are right on the emulated device, at ragged shapes: what the constraints
- * admit works. GENOMES of each template and variant (6; the requirement for attention_fwd is 200 in
+ * admit works. GENOMES of each template and variant (4; the requirement for attention_fwd is 200 in
  * all: GENOMES=100 tests/run emulated/genomes).
  */
 #include "trial/tiny.h"
@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "trial/bench.h"
 
-enum { GENOMES_DEFAULT = 6 };
+enum { GENOMES_DEFAULT = 4 };
 
 static struct trial_result result; /* too large for a stack that the sanitizer watches */
 
