@@ -123,8 +123,9 @@ static int judge_outputs(const struct verify_case *one, const struct buffers *bu
 /* ---- one input ---- */
 
 static enum verdict look_at_guards(const struct verify_case *one, char *reason) {
-    return one->device->backend->guards != NULL ? one->device->backend->guards(one->device, false, reason)
-                                                : VERDICT_OK;
+    return one->device->backend->guards != NULL
+               ? one->device->backend->guards(one->device, false, reason)
+               : VERDICT_OK;
 }
 
 /* That a set's inputs are as they were filled. */
