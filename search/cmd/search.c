@@ -210,7 +210,7 @@ bool session_must_fight(const struct trial_result *result, const struct member *
 
 static int tell(struct session *session, const struct trial_result *result, struct error *error) {
     const struct member *champion = evolution_champion(session->evolutions[result->goal]);
-    if (session_must_fight(result, champion)) {
+    if (!session->settings.recording && session_must_fight(result, champion)) {
         session_submit(session, result->number, result->goal, &result->genome, champion);
         return 0;
     }
