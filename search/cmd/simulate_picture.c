@@ -72,7 +72,9 @@ int picture_draw(const struct picture *picture, const char *path, struct error *
     char partial[PATH_SIZE];
     if (snprintf(partial, sizeof partial, "%s.partial", path) >= (int)sizeof partial)
         return error_input(error, "the path %.60s... is too long", path);
-    FILE *gnuplot = popen("gnuplot", "w"); /* SIGPIPE is ignored: what it says ends in its status */
+    /* SIGPIPE is ignored: what it says ends in its status. The shell would say a line of its own.
+     */
+    FILE *gnuplot = popen("command -v gnuplot >/dev/null || exit 127; exec gnuplot", "w");
     if (gnuplot == NULL)
         return error_set(error, "cannot start gnuplot: %m");
     print_script(gnuplot, picture, partial);
