@@ -213,6 +213,24 @@ static void add_small(struct table *table, double number) {
         table_none(table);
 }
 
+/* What the kernel is, beside its latency: not known of what was looked up in a recording. */
+static void add_compiled(struct table *table, const struct resources *resources,
+                         const struct figures *figures) {
+    const int counts[] = {figures->ctas, resources->ctas_per_sm, resources->smem_bytes,
+                          resources->registers, resources->spill_bytes};
+    enum { COUNTS = sizeof counts / sizeof *counts };
+    if (resources->ctas_per_sm == 0) {
+        for (int i = 0; i < COUNTS + 3; i++)
+            table_none(table);
+        return;
+    }
+    for (int i = 0; i < COUNTS; i++)
+        table_integer(table, counts[i]);
+    add_percent(table, resources->occupancy);
+    add_small(table, figures->error);
+    add_small(table, figures->bound);
+}
+
 /* `number` is the case's, or -1 for all. */
 static void add_case_name(const struct board *board, int case_count, int number) {
     char name[CASE_NAME_SIZE];
@@ -251,14 +269,7 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
     table_number(table, it.ceiling, 2);
     table_number(table, it.default_us / it.p50_us, 2);
     table_number(table, board->baseline_us > 0 ? board->baseline_us / it.p50_us : NAN, 2);
-    table_integer(table, it.ctas);
-    table_integer(table, resources->ctas_per_sm);
-    table_integer(table, resources->smem_bytes);
-    table_integer(table, resources->registers);
-    table_integer(table, resources->spill_bytes);
-    add_percent(table, resources->occupancy);
-    add_small(table, it.error);
-    add_small(table, it.bound);
+    add_compiled(table, resources, &it);
     table_cell(table, cJSON_CreateBool(outcome->limited_range),
                outcome->limited_range ? "limited" : "full");
     add_genome(board, trial->genome);

@@ -20,13 +20,24 @@ int session_template_name(const char *folder, char name[PATH_SIZE], struct error
     return 0;
 }
 
+static int copy_file(const char *from, const char *to, struct error *error) {
+    size_t size;
+    char *bytes = path_read_file(from, (size_t)1 << 30, &size, error);
+    int result = bytes != NULL ? path_write_file(to, bytes, size, error) : -1;
+    free(bytes);
+    return result;
+}
+
 int session_copy_template(const char *from, const char *name, const char *run_dir,
                           struct error *error) {
     char to[PATH_SIZE];
     char library[PATH_SIZE];
     if (path_join(to, run_dir, "template", error) < 0 || path_make_folder(to, error) < 0 ||
-        path_join(to, to, name, error) < 0 || path_copy_tree(from, to, error) < 0 ||
-        path_join(library, from, "../lib", error) < 0)
+        path_join(to, to, name, error) < 0)
+        return -1;
+    if (!path_is_dir(from))
+        return copy_file(from, to, error);
+    if (path_copy_tree(from, to, error) < 0 || path_join(library, from, "../lib", error) < 0)
         return -1;
     if (!path_is_dir(library))
         return 0;
@@ -48,7 +59,7 @@ static int find_template(char folder[PATH_SIZE], const char *run_dir, struct err
         if (path_join(folder, parent, names[i], error) < 0 ||
             path_join(file, folder, "template.json", error) < 0)
             result = -1;
-        else if (path_exists(file))
+        else if (path_exists(file) || !path_is_dir(folder)) /* a file is a recorded space */
             result = 0;
     path_list_free(names, count);
     return result == 1 ? error_set(error, "%s holds no template: restore it from a copy", parent)

@@ -200,7 +200,7 @@ int session_retime(struct session *session, struct error *error) {
     int members = 0;
     for (int goal = 0; goal < session->goal_count; goal++)
         members += evolution_population(session->evolutions[goal])->count;
-    if (members == 0) /* a run that begins */
+    if (members == 0 || session->config->shapes->recorded != NULL) /* a run that begins; a table */
         return 0;
     int status = read_present(session, &present, error);
     if (status == 0)

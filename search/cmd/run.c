@@ -35,10 +35,13 @@ static int search(struct session *session, bool *interrupted) {
     return STATUS_DONE;
 }
 
-/* results/NAME for configs/NAME.json, or the first free of results/NAME-2, -3 ... */
+/* results/NAME for configs/NAME.json or recorded:NAME.json.gz, or the first free of results/NAME-2,
+ * -3 ... */
 static int default_run_dir(const char *config_path, char run_dir[PATH_SIZE], struct error *error) {
-    const char *name = path_name(config_path);
-    const char *dot = strrchr(name, '.');
+    bool recorded = config_path_is_recording(config_path);
+    const char *name = path_name(recorded ? strchr(config_path, ':') + 1 : config_path);
+    const char *dot =
+        recorded ? strchr(name, '.') : strrchr(name, '.'); /* .json.gz is one ending */
     int length = dot != NULL && dot != name ? (int)(dot - name) : (int)strlen(name);
     char candidate[PATH_SIZE];
     for (int i = 1; i < 10000; i++) {
@@ -181,10 +184,13 @@ const struct verb verb_run = {
         "folder; "
         "all are\nread before the first begins, and one that fails does not keep the next from "
         "running.\n\n"
+        "With recorded:FILE in place of a config, a recorded tuning space (see simulate) is "
+        "searched by\nlook-up: it stands in for compiler and GPU.\n\n"
         "  evotile run configs/demo.json\n"
         "  evotile run configs/demo.json --time 8h --device cuda:0 --out results/night\n"
         "  evotile run configs/demo.json --patience 2000 --target 6.5\n"
-        "  evotile run configs/a.json configs/b.json --time 4h\n",
+        "  evotile run configs/a.json configs/b.json --time 4h\n"
+        "  evotile run recorded:tests/spaces/pnpoly_RTX_3090.json.gz --trials 400\n",
     .run = run,
 };
 

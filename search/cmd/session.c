@@ -33,7 +33,8 @@ static int start_workers(struct session *session, const char *config_path,
         .config_path = config_path,
         .template_folder = template_folder,
         .device = device,
-        .compile_workers = session->settings.compile_workers >= 0
+        .compile_workers = session->config->shapes->recorded != NULL ? 0
+                           : session->settings.compile_workers >= 0
                                ? (int)session->settings.compile_workers
                                : default_compile_workers(),
     };
@@ -171,6 +172,9 @@ int session_create(struct session *session, const char *run_dir, struct config *
                    const struct session_settings *settings, struct error *error) {
     *session = (struct session){.settings = *settings, .config = config, .workers_lock = -1};
     snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
+    if (config->shapes->recorded != NULL && settings->device != NULL)
+        return error_input(error, "a recorded space is its own device: leave --device %s out",
+                           settings->device);
     apply_settings(session);
     bool made = !path_exists(run_dir);
     if (session_claim_folder(session, run_dir, error) < 0 ||

@@ -367,6 +367,10 @@ static void show_heading(struct view *view) {
         cJSON_AddNumberToObject(view->json, "smem_limit_bytes", view->config->smem_limit_bytes);
         return;
     }
+    if (template->recorded != NULL) { /* nothing more is known of the device */
+        printf("%s: %s\n", template->name, template->about);
+        return;
+    }
     printf("%s: %s\n%s (%s), %d multiprocessors; at most %d bytes of shared memory a block\n",
            template->name, template->about, view->device.name, view->device.spec,
            view->device.sm_count, view->config->smem_limit_bytes);

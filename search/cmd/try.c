@@ -149,6 +149,13 @@ static int run(const struct verb *verb, int argc, char **argv) {
     trying.config = config_load(argv[0], templates, &error);
     if (trying.config == NULL)
         return error_report(&error);
+    if (trying.config->shapes->recorded != NULL) {
+        error_input(&error,
+                    "%s holds measurements and no kernel to try: `evotile run %s` searches "
+                    "them",
+                    argv[0], argv[0]);
+        goto done;
+    }
     if (goal >= config_goal_count(trying.config)) {
         error_input(&error, "there is no goal %lld: %s has %d, from 0", (long long)goal, argv[0],
                     config_goal_count(trying.config));

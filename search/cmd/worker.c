@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "cmd/cmd.h"
+#include "device/recorded.h"
 #include "store/cache.h"
 #include "trial/bench.h"
 #include "trial/wire.h"
@@ -74,6 +75,14 @@ static int start(struct worker *worker, const char *config_path, const char *tem
     free(text);
     if (worker->config == NULL)
         return -1;
+    if (worker->config->shapes->recorded != NULL) { /* it stands in for compiler and device */
+        const struct recorded *recorded = worker->config->shapes->recorded;
+        if (device_describe("recorded", info, error) < 0)
+            return -1;
+        if (*recorded->device_name != '\0')
+            snprintf(info->name, sizeof info->name, "%.100s, recorded", recorded->device_name);
+        return 0;
+    }
     if (worker->has_device) {
         worker->device = device_open(spec, error);
         if (worker->device == NULL)
@@ -107,8 +116,28 @@ static void stop(struct worker *worker) {
 
 /* Whether the device survived the trial. */
 static bool survived(const struct worker *worker, const struct outcome *outcome) {
-    return !worker->has_device || worker->device->info.predicts ||
+    return !worker->has_device || worker->device == NULL || worker->device->info.predicts ||
            (outcome->verdict != VERDICT_CRASHED && outcome->verdict != VERDICT_TIMEOUT);
+}
+
+/* What the table says of the genome. */
+static void look_up(const struct recorded *recorded, struct trial_result *result) {
+    int64_t row = recorded_find(recorded, &result->genome);
+    struct outcome *outcome = &result->outcome;
+    if (row < 0)
+        BUG("trial %lld is no row of the recording", (long long)result->number);
+    outcome->verdict = recorded->verdicts[row];
+    outcome->case_count = 1;
+    trial_gate(result, "recorded", outcome->verdict == VERDICT_OK, 0, "row %lld", (long long)row);
+    if (outcome->verdict != VERDICT_OK) {
+        snprintf(outcome->reason, sizeof outcome->reason, "recorded as %s",
+                 verdict_cache_name(outcome->verdict));
+        return;
+    }
+    double us = recorded->times_us[row];
+    outcome->score_us = us;
+    outcome->cases[0].warm = (struct latency){
+        .sample_count = 1, .p10_us = us, .p50_us = us, .p90_us = us, .samples_us = {us}};
 }
 
 static int work(struct worker *worker, const struct trial_request *request,
@@ -116,6 +145,13 @@ static int work(struct worker *worker, const struct trial_request *request,
     struct device_image images[CASES_MAX];
     *result = (struct trial_result){
         .number = request->number, .goal = request->goal, .genome = request->genome, .rival = -1};
+    if (worker->config->shapes->recorded != NULL) {
+        snprintf(result->worker, sizeof result->worker, "recorded");
+        look_up(worker->config->shapes->recorded, result);
+        if (request->rival.present) /* the table has decided between them: no duel is due */
+            result->rival = request->rival.trial;
+        return 0;
+    }
     snprintf(result->worker, sizeof result->worker, "%s",
              worker->has_device ? worker->device->info.spec : "compile");
     int status = compiler_build(worker->compiler, request, images, result, error);

@@ -6,6 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
+static const char recorded_prefix[] = "recorded:";
+
 static const struct config defaults = {
     .smem_limit_bytes = 48 << 10,
     .limited_range = true,
@@ -189,6 +191,10 @@ static int check_variant(const struct config *config, const struct shape *shape,
 
 static int read_cases(struct config *config, const struct json *root, struct error *error) {
     struct json list;
+    if (config->shapes->recorded != NULL && !json_find(root, "cases", &list)) {
+        config->case_count = 1; /* what the recording was about */
+        return 0;
+    }
     if (json_need(root, "cases", &list, error) < 0 ||
         read_shapes(config, &list, config->cases, &config->case_count, error) < 0)
         return -1;
@@ -349,6 +355,16 @@ static struct config *read_document(struct json_document *document, const char *
     if (json_only(&root, root_keys, error) < 0 || json_need(&root, "template", &value, error) < 0 ||
         json_string(&value, &name, error) < 0)
         goto failed;
+    if (folder == NULL && config_path_is_recording(name)) {
+        folder = name + strlen(recorded_prefix);
+        if (!path_exists(folder) || path_is_dir(folder)) {
+            error_input(error,
+                        "there is no recorded space \"%s\": after recorded: comes a file, "
+                        "a Kernel Tuner cache or T4 results",
+                        folder);
+            goto failed;
+        }
+    }
     if (folder == NULL) {
         if (template_find(found, name, templates, error) < 0) {
             char where[512];
@@ -362,6 +378,8 @@ static struct config *read_document(struct json_document *document, const char *
     config->shapes = template_load(folder, NULL, error);
     if (config->shapes == NULL || read_all(config, &root, error) < 0)
         goto failed;
+    if (config->shapes->recorded != NULL)
+        strcpy(config->device, "recorded");
     return config;
 failed:
     config_free(config);
@@ -380,7 +398,26 @@ struct config *config_from_text(const char *name, const char *text, const char *
     return config;
 }
 
+bool config_path_is_recording(const char *path) {
+    return strncmp(path, recorded_prefix, strlen(recorded_prefix)) == 0;
+}
+
+/* A config that says nothing but which recorded space to search. */
+static struct config *config_of_recording(const char *path, struct error *error) {
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "template", path);
+    char *text = cJSON_Print(root);
+    if (text == NULL)
+        BUG("out of memory");
+    struct config *config = config_from_text(path, text, NULL, error);
+    free(text);
+    cJSON_Delete(root);
+    return config;
+}
+
 struct config *config_load(const char *path, const char *templates, struct error *error) {
+    if (config_path_is_recording(path))
+        return config_of_recording(path, error);
     struct json_document document;
     if (json_read(&document, path, error) < 0)
         return NULL;
@@ -421,7 +458,9 @@ void config_goal_name(const struct config *config, int goal, char name[CASE_NAME
     int first;
     int count;
     config_goal_cases(config, goal, &first, &count);
-    if (count == 1)
+    if (config->shapes->recorded != NULL)
+        snprintf(name, CASE_NAME_SIZE, "%s", config->shapes->name);
+    else if (count == 1)
         template_print_shape(config->shapes, &config->cases[first], name);
     else
         snprintf(name, CASE_NAME_SIZE, "all %d cases", count);

@@ -64,8 +64,11 @@ struct config {
     struct timing timing;
 };
 
-/* `templates` is where template folders are looked for first, or NULL (template_find). */
+/* A path "recorded:FILE", as the config's "template" may be too, is a search on a recorded tuning
+   space, with everything at its default: no case is given, and the device is the recording.
+   `templates` is where template folders are looked for first, or NULL (template_find). */
 struct config *config_load(const char *path, const char *templates, struct error *error);
+bool config_path_is_recording(const char *path);
 /* The same from a text that a run has kept; `folder` is the template's own. */
 struct config *config_from_text(const char *name, const char *text, const char *folder,
                                 struct error *error);

@@ -43,6 +43,20 @@ static struct device *open_emulated(const char *spec, struct error *error) {
     return describe_emulated(spec, &info, error) == 0 ? emulated_open_with(&info, error) : NULL;
 }
 
+/* What was measured elsewhere: nothing more is known of the device, and nothing runs on it. */
+static int describe_recorded(const char *spec, struct device_info *info, struct error *error) {
+    (void)spec;
+    (void)error;
+    *info = (struct device_info){.spec = "recorded", .name = "a recorded device", .driver = "none"};
+    return 0;
+}
+
+static struct device *open_recorded(const char *spec, struct error *error) {
+    error_input(error, "\"%s\" holds measurements and runs nothing: `evotile run %s` searches them",
+                spec, spec);
+    return NULL;
+}
+
 static const struct scheme {
     const char *prefix;
     int (*describe)(const char *spec, struct device_info *info, struct error *error);
@@ -50,6 +64,7 @@ static const struct scheme {
 } schemes[] = {
     {"cuda:", describe_cuda, open_cuda},
     {"emulated:", describe_emulated, open_emulated},
+    {"recorded", describe_recorded, open_recorded},
 };
 
 /* The scheme of a spec, which is exchanged for the one that `auto` comes to. */
@@ -115,7 +130,8 @@ static bool describe_apart(const char *spec, struct description *description) {
 
 int device_describe(const char *spec, struct device_info *info, struct error *error) {
     struct description description = {0};
-    if (strncmp(spec, "emulated:", strlen("emulated:")) == 0)
+    if (strncmp(spec, "emulated:", strlen("emulated:")) == 0 ||
+        strncmp(spec, "recorded", strlen("recorded")) == 0)
         describe(spec, &description);
     else if (!describe_apart(spec, &description))
         return error_set(

@@ -1,8 +1,9 @@
 /*
- * device: what runs a candidate. One table of functions, three backends:
+ * device: what runs a candidate. One table of functions, two backends and a stand-in:
  *   cuda:N         the N-th NVIDIA GPU, through the driver API (opened at run time)
  *   emulated:sm_XX an interpreter of PTX; latency is a prediction
- *   (recorded:FILE, a table of somebody's measurements, comes with `simulate`)
+ *   recorded       a table of somebody's measurements, which is looked up and runs nothing: it can
+ *                  be described, not opened (device/recorded.h)
  *
  *     struct device *device = device_open("emulated:sm_89", &error);
  *     device->backend->module_load(device, &image, &module, &error);

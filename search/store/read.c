@@ -313,7 +313,9 @@ int store_key_read(struct store *store, int64_t trial, struct key *key, struct e
     sqlite3_bind_int64(statement, 1, trial);
     int result = -1, got = database_step(store, statement, error);
     if (got == 0)
-        error_set(error, "trial %lld of %s has no key: it ended before it was compiled",
+        error_set(error,
+                  "trial %lld of %s has no key: nothing was compiled for it, "
+                  "so that there is no kernel to build again",
                   (long long)trial, store->run_dir);
     if (got == 1) {
         struct hash stored = {0};

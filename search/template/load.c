@@ -409,6 +409,11 @@ struct template *template_load(const char *folder, const struct template_setting
         BUG("out of memory");
     template->folder = strdup(folder);
     template->space = space_new();
+    if (path_exists(folder) && !path_is_dir(folder)) {
+        if (load_table(template, setting, error) < 0)
+            goto failed;
+        return template;
+    }
     if (path_join(path, folder, "template.json", error) < 0 ||
         json_read(&template->document, path, error) < 0)
         goto failed;
@@ -442,6 +447,7 @@ void template_free(struct template *template) {
     for (int d = 0; d < template->dimension_count; d++)
         expression_free(template->dimensions[d].preset);
     release_kernel(template);
+    release_table(template);
     space_free(template->space);
     json_release(&template->document);
     free(template->folder);

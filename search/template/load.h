@@ -22,6 +22,11 @@ void release_kernel(struct template *template);
 int load_program(struct template *template, const struct json *root, const char *key, char **source,
                  struct launch_list *launches, struct error *error);
 
+/* table.c: a template that is a recorded tuning space, in the file `folder`. */
+int load_table(struct template *template, const struct template_setting *setting,
+               struct error *error);
+void release_table(struct template *template);
+
 /* judging.c: the plain kernel, relaxed genomes, stress inputs. */
 int load_judging(struct template *template, const struct json *root, struct error *error);
 void release_judging(struct template *template);

@@ -144,6 +144,7 @@ struct narrowing {
 };
 
 struct device_info;
+struct recorded;
 
 struct template_setting {
     const struct device_info *device; /* its attributes; architecture */
@@ -156,6 +157,8 @@ struct template_setting {
 };
 
 struct template {
+    struct recorded *recorded; /* the table that stands in for compiler and device, and whose space
+                                  this is; NULL: there is a kernel */
     char name[NAME_SIZE];
     char about[ABOUT_SIZE];
     char *folder;
@@ -191,7 +194,8 @@ struct template {
 int template_find(char found[PATH_SIZE], const char *name, const char *folder, struct error *error);
 
 /* Reads only what is needed to know the dimensions (for reading cases), when `setting` has no case.
- */
+   Where `folder` is a file, it is a recorded tuning space (device/recorded.h): a template without
+   dimensions, tensors or launches, whose rows are its genomes. */
 struct template *template_load(const char *folder, const struct template_setting *setting,
                                struct error *error);
 void template_free(struct template *template);

@@ -1,0 +1,25 @@
+# A recorded space is searched as a device is: a run folder, a board, a resume; no trial is asked twice.
+. "$ROOT"/tests/cli/tell
+space="$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz
+$EVOTILE run recorded:"$space" --trials 60 --seed 1 --out run 2>/dev/null
+echo "status $?"
+tell board run --top 3
+tell resume run
+tell resume run --trials 80 2>&1 | grep -c '^evotile: champion'
+$EVOTILE board run | head -1
+$EVOTILE export run --format t4 --out rows.json && grep -c configuration rows.json
+$EVOTILE record recorded:"$space" --trials 30 --seed 1 --out part.json 2>/dev/null && grep -c configuration part.json
+# What is looked up in the part is what was asked of the whole.
+$EVOTILE run recorded:part.json --seed 1 --out part-run 2>/dev/null
+$EVOTILE board part-run --top 1 | head -1
+tell space recorded:"$space" | sed "s/^\$ .*/$ space/; 2!d"
+# What cannot be is one line.
+tell run recorded:missing.json.gz
+tell run recorded:
+tell run recorded:run
+printf '{"tune_params_keys": ["a"], "cache": {\n"1": {"a": 1, "time": fast}}}' >bad.json
+tell run recorded:bad.json
+tell run recorded:part.json --device cuda:0
+tell try recorded:part.json
+tell replay run
+tell export run --out kernel
