@@ -60,30 +60,25 @@ struct loader {
         k_tile = v_tile = u.first_tile;
     }
 
-    // Of an empty barrier that was just made the phase before has ended: the first round need not
-    // wait.
-    DEVICE void load_k(int head) {
-        const u32 full = k_full(k.buffer);
-        mbarrier_wait(empty_of(full), k.parity ^ 1);
+    // Starts the copy of a tile to the next buffer of its ring, once that is empty. Of an empty
+    // barrier that was just made the phase before has ended: the first round need not wait.
+    template <int stages>
+    DEVICE void load(ring<stages> &at, u32 full, u32 buffer_smem, const tensor_map &map, int &tile,
+                     int head) {
+        mbarrier_wait(empty_of(full), at.parity ^ 1);
         mbarrier_arrive_expect_bytes(full, tile_bytes);
 #pragma unroll
         for (int i = 0; i < panels; ++i)
-            tma_load(k_buffer(k.buffer) + i * panel_bytes, k_map, full, i * 64, k_tile * block_n,
-                     head);
-        k.advance(1);
-        ++k_tile;
+            tma_load(buffer_smem + i * panel_bytes, map, full, i * 64, tile * block_n, head);
+        at.advance(1);
+        ++tile;
     }
 
+    DEVICE void load_k(int head) {
+        load(k, k_full(k.buffer), k_buffer(k.buffer), k_map, k_tile, head);
+    }
     DEVICE void load_v(int head) {
-        const u32 full = v_full(v.buffer);
-        mbarrier_wait(empty_of(full), v.parity ^ 1);
-        mbarrier_arrive_expect_bytes(full, tile_bytes);
-#pragma unroll
-        for (int i = 0; i < panels; ++i)
-            tma_load(v_buffer(v.buffer) + i * panel_bytes, v_map, full, i * 64, v_tile * block_n,
-                     head);
-        v.advance(1);
-        ++v_tile;
+        load(v, v_full(v.buffer), v_buffer(v.buffer), v_map, v_tile, head);
     }
 
     // All tiles of a unit, in the order in which they are wanted: K is a tile ahead, which a
