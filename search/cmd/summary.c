@@ -1,5 +1,6 @@
 /* summary: the log of a run: what each champion changed and won, which operators earned their
-   trials, why trials failed, and whether time grows with work. Read from the store alone. */
+   trials, why trials failed, and whether time grows with work. Read from the store alone. Longer
+   than most: its sections are one reading of one run, and each is a table of its own. */
 #include "cmd/cmd.h"
 #include "cmd/session.h"
 #include "cmd/table.h"

@@ -1,4 +1,5 @@
-/* NAME.c: the launcher. unit.c writes what is a unit's own; this, what they share. */
+/* NAME.c: the launcher. unit.c writes what is a unit's own; this, what they share. Half of it is
+   the launcher's own text, which is best read in one piece; hence its length. */
 #include "freeze/parts.h"
 #include "freeze/unit.h"
 
