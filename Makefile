@@ -208,6 +208,7 @@ fuzz: deps-fuzz ## every fuzz target FUZZ_RUNS (1000000) times with libFuzzer
 fuzz-built: $(fuzzers)
 
 bench-recorded: bench_recorded ## how fast a recorded space of 200 MB is read here
+bench-reading: bench_reading ## how fast the verbs that read a run are on one of 200,000 trials
 bench-space: bench_space ## how fast the valid genomes of large spaces are counted and drawn here
 SPACES ?= tests/spaces
 STRATEGIES ?= auto,evolve,full,insight,free,random
