@@ -11,6 +11,41 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef EVOTILE_CUDA_HOME
+#define EVOTILE_CUDA_HOME "/usr/local/cuda"
+#endif
+
+/* ---- finding programs ---- */
+
+static bool is_program(char path[PATH_SIZE], const char *folder, size_t length, const char *name) {
+    return length > 0 &&
+           snprintf(path, PATH_SIZE, "%.*s/%s", (int)length, folder, name) < PATH_SIZE &&
+           access(path, X_OK) == 0 && !path_is_dir(path);
+}
+
+bool process_find(const char *name, char path[PATH_SIZE]) {
+    const char *folder = getenv("PATH");
+    if (strchr(name, '/') != NULL)
+        return snprintf(path, PATH_SIZE, "%s", name) < PATH_SIZE && access(path, X_OK) == 0 &&
+               !path_is_dir(path);
+    while (folder != NULL && *folder != '\0') {
+        size_t length = strcspn(folder, ":");
+        if (is_program(path, folder, length, name))
+            return true;
+        folder += length + (folder[length] == ':');
+    }
+    const char *const homes[] = {getenv("CUDA_HOME"), EVOTILE_CUDA_HOME, "/usr/local/cuda"};
+    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
+        char bin[PATH_SIZE];
+        if (homes[i] != NULL && path_join(bin, homes[i], "bin", &(struct error){0}) == 0 &&
+            is_program(path, bin, strlen(bin), name))
+            return true;
+    }
+    return false;
+}
+
+/* ---- starting and talking ---- */
+
 int process_start(struct process *child, const char *const *argv, struct error *error) {
     int in[2];
     int out[2];
@@ -25,6 +60,7 @@ int process_start(struct process *child, const char *const *argv, struct error *
     pid_t pid = fork();
     if (pid == 0) {
         signal(SIGPIPE, SIG_DFL);
+        process_die_with_parent();
         if (dup2(in[0], STDIN_FILENO) >= 0 && dup2(out[1], STDOUT_FILENO) >= 0)
             execv(argv[0], (char *const *)argv);
         _exit(127);

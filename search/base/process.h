@@ -9,13 +9,14 @@
  * process_fill(&child); } process_stop(&child, 2.0);
  *
  * A child's standard input and output are the pipes; its standard error is ours. Reading never
- * blocks; writing may, while the child does not read. A child that should not outlive its parent
- * calls process_die_with_parent.
+ * blocks; writing may, while the child does not read. What a child starts itself, and should not
+ * outlive it, calls process_die_with_parent.
  */
 #ifndef EVOTILE_BASE_PROCESS_H
 #define EVOTILE_BASE_PROCESS_H
 
 #include "base/error.h"
+#include "base/path.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +30,11 @@ struct process {
     size_t used, room, taken;
 };
 
-/* The path of the program comes first in `argv`. */
+/* Where a program is: on PATH, else in the CUDA Toolkit; a name with a slash is a path already.
+   False where there is none that may be run. */
+bool process_find(const char *name, char path[PATH_SIZE]);
+
+/* The path of the program comes first in `argv`. The child is killed when we die. */
 int process_start(struct process *child, const char *const *argv, struct error *error);
 
 /* Sends one line; false when the child is gone. SIGPIPE must be ignored. */

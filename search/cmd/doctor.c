@@ -43,23 +43,6 @@ void doctor_say(struct doctor *doctor, enum doctor_state state, const char *chec
 
 /* ---- the host ---- */
 
-static bool find_on_path(const char *name, char path[PATH_SIZE]) {
-    struct error error = {0};
-    const char *at = getenv("PATH");
-    while (at != NULL && *at != '\0') {
-        char folder[PATH_SIZE];
-        size_t length = strcspn(at, ":");
-        if (length > 0 && length < sizeof folder) {
-            memcpy(folder, at, length);
-            folder[length] = '\0';
-            if (path_join(path, folder, name, &error) == 0 && access(path, X_OK) == 0)
-                return true;
-        }
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
 /* The folder of the CUDA Toolkit, looked for where the build does; false where there is none. */
 static bool find_toolkit(char home[PATH_SIZE]) {
     struct error error = {0};
@@ -68,19 +51,9 @@ static bool find_toolkit(char home[PATH_SIZE]) {
     const char *set = getenv("CUDA_HOME");
     if (set != NULL && *set != '\0')
         return path_join(home, "", set, &error) == 0 && path_is_dir(home);
-    if (find_on_path("nvcc", path) && realpath(path, target) != NULL)
+    if (process_find("nvcc", path) && realpath(path, target) != NULL)
         return path_parent(path, target, &error) == 0 && path_parent(home, path, &error) == 0;
     return path_join(home, "", "/usr/local/cuda", &error) == 0 && path_is_dir(home);
-}
-
-/* A program of the toolkit or on PATH. */
-static bool find_program(const char *name, char path[PATH_SIZE]) {
-    struct error error = {0};
-    char home[PATH_SIZE];
-    if (find_toolkit(home) && path_join(path, home, "bin", &error) == 0 &&
-        path_join(path, path, name, &error) == 0 && access(path, X_OK) == 0)
-        return true;
-    return find_on_path(name, path);
 }
 
 static void check_toolkit(struct doctor *doctor) {
@@ -113,7 +86,7 @@ static void ask_torch(char version[64]) {
     struct process child;
     struct error error = {0};
     char *line = NULL;
-    if (!find_program("python3", python) ||
+    if (!process_find("python3", python) ||
         process_start(&child, (const char *const[]){python, "-c", script, NULL}, &error) < 0)
         return;
     double deadline = clock_seconds() + LIMIT_S;
@@ -139,7 +112,7 @@ static void check_tools(struct doctor *doctor) {
     };
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
         char path[PATH_SIZE];
-        if (find_program(tools[i].name, path))
+        if (process_find(tools[i].name, path))
             doctor_say(doctor, DOCTOR_OK, tools[i].name, NULL, "%.400s", path);
         else
             doctor_say(doctor, DOCTOR_MISSING, tools[i].name, tools[i].remedy, "optional");

@@ -11,10 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef EVOTILE_CUDA_HOME
-#define EVOTILE_CUDA_HOME "/usr/local/cuda"
-#endif
-
 enum { TOOL_LIMIT_S = 60 };
 
 static const char *const names[SANITIZER_COUNT] = {
@@ -28,31 +24,9 @@ const char *sanitizer_name(enum sanitizer sanitizer) {
     return names[sanitizer];
 }
 
-/* ---- finding the tool ---- */
-
-static bool is_there(char path[PATH_SIZE], const char *folder, size_t length) {
-    static const char file[] = "/compute-sanitizer";
-    if (length == 0 || length + sizeof file > PATH_SIZE)
-        return false;
-    memcpy(path, folder, length);
-    memcpy(path + length, file, sizeof file);
-    return access(path, X_OK) == 0 && !path_is_dir(path);
-}
-
 int sanitize_find(char path[PATH_SIZE], struct error *error) {
-    const char *folder = getenv("PATH");
-    char toolkit[PATH_SIZE];
-    while (folder != NULL && *folder != '\0') {
-        size_t length = strcspn(folder, ":");
-        if (is_there(path, folder, length))
-            return 0;
-        folder += length + (folder[length] == ':');
-    }
-    const char *const homes[] = {getenv("CUDA_HOME"), EVOTILE_CUDA_HOME, "/usr/local/cuda"};
-    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++)
-        if (homes[i] != NULL && path_join(toolkit, homes[i], "bin", error) == 0 &&
-            is_there(path, toolkit, strlen(toolkit)))
-            return 0;
+    if (process_find("compute-sanitizer", path))
+        return 0;
     return error_set(error, "compute-sanitizer is not here: it is part of the CUDA Toolkit "
                             "(cuda-sanitizer); install it, or put its folder on PATH");
 }
