@@ -8,6 +8,7 @@
 #include "cmd/preset.h"
 #include "cmd/session.h"
 #include "cmd/table.h"
+#include "cmd/yardstick.h"
 #include "config/config.h"
 #include "store/store.h"
 
@@ -76,11 +77,11 @@ static const struct table_column columns[COLUMN_COUNT] = {
 
 struct board {
     struct store *store;
-    struct config *config; /* for the names of cases; NULL: they are numbered */
-    bool cases;            /* a row a case */
-    bool cold;             /* cold figures and ceilings are shown */
-    int64_t top;           /* rows a goal; 0: all */
-    double baseline_us;    /* 0: none is stored */
+    struct config *config;       /* for the names of cases; NULL: they are numbered */
+    bool cases;                  /* a row a case */
+    bool cold;                   /* cold figures and ceilings are shown */
+    int64_t top;                 /* rows a goal; 0: all */
+    struct yardstick *yardstick; /* NULL: no baseline is stored */
 
     /* Of the goal being read. */
     struct table *table;
@@ -97,7 +98,7 @@ struct board {
 /* What a row shows of one case, or of all cases of the goal together. */
 struct figures {
     double p50_us, p90_us, cold_us, cold_p90_us, tflops, gb_per_s, ceiling;
-    double error, bound, default_us;
+    double error, bound, default_us, baseline_us;
     int ctas;
 };
 
@@ -122,6 +123,8 @@ static struct figures figures_of_case(const struct board *board, const struct ou
         .error = it->errors.relative_l2,
         .bound = it->bound.relative_l2,
         .default_us = case_p50(board->first, number),
+        .baseline_us = yardstick_p50_us(board->yardstick,
+                                        store_goal_count(board->store) > 1 ? board->goal : number),
         .ctas = it->ctas,
     };
 }
@@ -139,7 +142,7 @@ static const size_t meant[] = {
     offsetof(struct figures, p50_us),  offsetof(struct figures, p90_us),
     offsetof(struct figures, cold_us), offsetof(struct figures, cold_p90_us),
     offsetof(struct figures, tflops),  offsetof(struct figures, gb_per_s),
-    offsetof(struct figures, ceiling),
+    offsetof(struct figures, ceiling), offsetof(struct figures, baseline_us),
 };
 
 static double *figure_at(struct figures *figures, size_t offset) {
@@ -268,7 +271,7 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
     table_number(table, it.gb_per_s, 0);
     table_number(table, it.ceiling, 2);
     table_number(table, it.default_us / it.p50_us, 2);
-    table_number(table, board->baseline_us > 0 ? board->baseline_us / it.p50_us : NAN, 2);
+    table_number(table, it.baseline_us / it.p50_us, 2);
     add_compiled(table, resources, &it);
     table_cell(table, cJSON_CreateBool(outcome->limited_range),
                outcome->limited_range ? "limited" : "full");
@@ -339,8 +342,10 @@ static void finish_headings(const struct board *board) {
         table_heading(table, COLUMN_P50, "p50\npredicted\nus");
         table_heading(table, COLUMN_P90, "p90\npredicted\nus");
     }
-    if (board->baseline_us > 0)
+    if (board->yardstick != NULL) { /* what a user would run instead says more than our default */
         table_heading(table, COLUMN_BASELINE, "ratio\nto the\nbaseline");
+        table_heading(table, COLUMN_RATIO, NULL);
+    }
     if (board->cases)
         table_heading(table, COLUMN_CASE, "case");
     if (board->cold) {
@@ -408,18 +413,6 @@ static int print_data(struct board *board, int first, int last, bool json, const
 
 /* ---- the verb ---- */
 
-static double read_baseline(struct store *store) {
-    struct error error = {0};
-    char *text;
-    double baseline_us = 0;
-    /* One figure stands for one goal, all of its cases together. */
-    if (store_goal_count(store) == 1 && store_meta_get(store, "baseline_us", &text, &error) > 0) {
-        baseline_us = strtod(text, NULL);
-        free(text);
-    }
-    return baseline_us;
-}
-
 static int board_run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     bool csv = false;
@@ -463,13 +456,15 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
     if (status == 0) {
         print_counts(&counts, text, sizeof text);
         board.config = board.cases ? session_config(board.store) : NULL;
-        board.baseline_us = board.cases ? 0 : read_baseline(board.store);
+        status = yardstick_read(board.store, &board.yardstick, &error) < 0 ? -1 : 0;
+    }
+    if (status == 0)
         status = json || csv ? print_data(&board, first, last, json, text, &error)
                              : print_goals(&board, first, last,
                                            markdown ? TABLE_MARKDOWN : TABLE_TEXT, text, &error);
-    }
     if (status == 0 && board.more)
         log_info("there is more on the board: --top N or --all shows it");
+    yardstick_free(board.yardstick);
     config_free(board.config);
     store_trial_free(board.first);
     store_close(board.store);
@@ -492,7 +487,8 @@ const struct verb verb_board = {
         "p50 and p90 are percentiles of the latency of one call. On an emulated device they are\n"
         "predictions, and the heading says \"predicted us\". The ratio to the default genome is\n"
         "above 1 where a genome is faster than the template's defaults; \"-\" where these did not\n"
-        "pass. Shared memory is a block's, registers are a thread's; occupancy is the share of\n"
+        "pass. Where `evotile baseline` has timed what a user would run instead, the ratio is to "
+        "that. Shared memory is a block's, registers are a thread's; occupancy is the share of\n"
         "the warps that a multiprocessor (SM) could hold at once. The error is the relative L2\n"
         "norm of the difference from the fp64 reference. Where one genome is judged on several\n"
         "cases, latency and TFLOP/s are geometric means, CTAs and the bound the least and the "

@@ -4,6 +4,7 @@
 #include "cmd/preset.h"
 #include "cmd/recording.h"
 #include "cmd/session.h"
+#include "cmd/yardstick.h"
 #include "device/nvrtc.h"
 #include "freeze/freeze.h"
 #include "trial/wire.h"
@@ -20,7 +21,8 @@ struct exporting {
     struct template_setting setting;
     struct template *template; /* for every case */
     struct store_trial *champions[CASES_MAX],
-        *presets[CASES_MAX]; /* by goal; a preset may be NULL */
+        *presets[CASES_MAX];     /* by goal; a preset may be NULL */
+    struct yardstick *yardstick; /* NULL: no baseline is stored */
     struct key keys[CASES_MAX];
     struct genome genomes[CASES_MAX];
     struct device_image images[CASES_MAX]; /* by unit */
@@ -90,7 +92,8 @@ static int read_run(struct exporting *exporting, struct error *error) {
     }
     exporting->config = config_from_text(config_path, text, template_folder, error);
     free(text);
-    if (exporting->config == NULL || read_device(exporting, error) < 0)
+    if (exporting->config == NULL || read_device(exporting, error) < 0 ||
+        yardstick_read(exporting->store, &exporting->yardstick, error) < 0)
         return -1;
     exporting->setting = config_setting(exporting->config, ALL_GOALS, &exporting->device);
     exporting->template = template_load(template_folder, &exporting->setting, error);
@@ -114,6 +117,8 @@ static void fill_cases(struct exporting *exporting) {
         const struct case_outcome *preset = outcome_of(exporting, exporting->presets, c);
         struct frozen_case *to = &exporting->cases[c];
         to->outcome = outcome_of(exporting, exporting->champions, c);
+        double baseline_us = yardstick_p50_us(exporting->yardstick, c);
+        to->ratio_to_baseline = baseline_us > 0 ? baseline_us / to->outcome->warm.p50_us : 0;
         to->ratio_to_default = preset != NULL ? preset->warm.p50_us / to->outcome->warm.p50_us : 0;
     }
 }
@@ -175,6 +180,7 @@ static int freeze(struct exporting *exporting, struct error *error) {
         .cases = exporting->cases,
         .predicted = outcome->predicted,
         .score_us = exporting->config->objective == OBJECTIVE_JOINT ? outcome->score_us : 0,
+        .baseline = exporting->yardstick != NULL ? exporting->yardstick->name : NULL,
         .replay = replay,
         .force = exporting->force,
     };
@@ -188,6 +194,7 @@ static void release(struct exporting *exporting) {
         key_release(&exporting->keys[c]);
         nvrtc_image_release(&exporting->images[c]);
     }
+    yardstick_free(exporting->yardstick);
     template_free(exporting->template);
     config_free(exporting->config);
     store_close(exporting->store);

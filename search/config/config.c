@@ -314,7 +314,7 @@ static int read_objective(struct config *config, const struct json *root, struct
 
 static const char *const root_keys[] = {"about", "template", "objective", "cases",  "held_out",
                                         "genes", "limits",   "budget",    "search", "timing",
-                                        "seed",  "device",   NULL};
+                                        "seed",  "device",   "baseline",  NULL};
 
 static int read_all(struct config *config, const struct json *root, struct error *error) {
     struct json value;
@@ -328,6 +328,10 @@ static int read_all(struct config *config, const struct json *root, struct error
             return -1;
         config->seed = (uint64_t)seed;
     }
+    if (!json_find(root, "baseline", &value))
+        baseline_command_copy(&config->baseline, &config->shapes->baseline);
+    else if (baseline_command_read(&config->baseline, &value, NULL, error) < 0)
+        return -1;
     if (json_find(root, "limits", &value) &&
         read_fields(config, &value, limit_fields, NULL, error) < 0)
         return -1;
@@ -436,6 +440,7 @@ struct config *config_load(const char *path, const char *templates, struct error
 void config_free(struct config *config) {
     if (config == NULL)
         return;
+    baseline_command_release(&config->baseline);
     template_free(config->shapes);
     free(config->template_folder);
     free(config->path);

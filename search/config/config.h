@@ -62,6 +62,7 @@ struct config {
     int sanitize_every; /* champions, between two that go through compute-sanitizer during the
                            search; 0: only the last, at its end */
     struct timing timing;
+    struct baseline_command baseline; /* the config's own, else the template's */
 };
 
 /* A path "recorded:FILE", as the config's "template" may be too, is a search on a recorded tuning

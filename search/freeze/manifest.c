@@ -27,13 +27,6 @@ static void add_known(cJSON *object, const char *key, double number) {
         cJSON_AddNumberToObject(object, key, number);
 }
 
-static cJSON *new_shape(const struct template *template, const struct shape *shape) {
-    cJSON *object = cJSON_CreateObject();
-    for (int d = 0; d < template->dimension_count; d++)
-        add_integer(object, template->dimensions[d].name, shape->values[d]);
-    return object;
-}
-
 /* ---- the parts ---- */
 
 static void add_device(cJSON *root, const struct template_setting *setting) {
@@ -114,7 +107,7 @@ static void add_case(const struct export *export, int index, cJSON *list) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddItemToArray(list, object);
     cJSON_AddStringToObject(object, "name", checked->name);
-    cJSON_AddItemToObject(object, "shape", new_shape(export->template, &checked->shape));
+    cJSON_AddItemToObject(object, "shape", template_shape_json(export->template, &checked->shape));
     add_integer(object, "unit", frozen->unit);
     cJSON_AddNumberToObject(object, "p10_us", warm->p10_us);
     cJSON_AddNumberToObject(object, "p50_us", warm->p50_us);

@@ -384,6 +384,7 @@ static const char *const root_keys[] = {"format",
                                         "bytes",
                                         "probe_cases",
                                         "architecture_variant",
+                                        "baseline",
                                         NULL};
 
 static int load_head(struct template *template, const struct json *root, struct error *error) {
@@ -398,7 +399,9 @@ static int load_head(struct template *template, const struct json *root, struct 
         load_name(&value, template->name, error) < 0 ||
         load_about(root, template->about, error) < 0)
         return -1;
-    return 0;
+    return json_find(root, "baseline", &value)
+               ? baseline_command_read(&template->baseline, &value, template->folder, error)
+               : 0;
 }
 
 struct template *template_load(const char *folder, const struct template_setting *setting,
@@ -448,6 +451,7 @@ void template_free(struct template *template) {
         expression_free(template->dimensions[d].preset);
     release_kernel(template);
     release_table(template);
+    baseline_command_release(&template->baseline);
     space_free(template->space);
     json_release(&template->document);
     free(template->folder);

@@ -118,6 +118,22 @@ int64_t template_dimension(const struct template *template, const struct shape *
     return otherwise;
 }
 
+cJSON *template_shape_json(const struct template *template, const struct shape *shape) {
+    cJSON *object = cJSON_CreateObject();
+    for (int d = 0; d < template->dimension_count; d++) {
+        const char *name = template->dimensions[d].name;
+        int64_t value = shape->values[d];
+        char digits[24];
+        snprintf(digits, sizeof digits, "%lld", (long long)value);
+        /* Beyond 2^53 cJSON's doubles end: such a number is a string of digits. */
+        if (value <= INT64_C(1) << 53 && value >= -(INT64_C(1) << 53))
+            cJSON_AddNumberToObject(object, name, (double)value);
+        else
+            cJSON_AddStringToObject(object, name, digits);
+    }
+    return object;
+}
+
 static bool same_variant(const struct template *template, const struct shape *a,
                          const struct shape *b) {
     for (int d = 0; d < template->dimension_count; d++)

@@ -185,7 +185,17 @@ int template_options(const struct template *template, const struct genome *genom
 
 /* ---- identity ---- */
 
-static int hash_folder(struct hasher *hasher, const char *folder, struct error *error) {
+/* No candidate is another one for what is said of it, or for what it is compared with. */
+static bool is_beside(const struct template *template, const char *path, const char *name) {
+    size_t length = strlen(name);
+    bool beside = length > 3 && strcmp(name + length - 3, ".md") == 0;
+    for (int i = 0; i < template->baseline.count; i++)
+        beside = beside || strcmp(path, template->baseline.words[i]) == 0;
+    return beside;
+}
+
+static int hash_folder(const struct template *template, struct hasher *hasher, const char *folder,
+                       struct error *error) {
     char **names;
     int count;
     int result = 0;
@@ -195,9 +205,7 @@ static int hash_folder(struct hasher *hasher, const char *folder, struct error *
         char path[PATH_SIZE];
         size_t size;
         result = path_join(path, folder, names[i], error);
-        size_t length = strlen(names[i]);
-        bool prose = length > 3 && strcmp(names[i] + length - 3, ".md") == 0;
-        if (result < 0 || prose || path_is_dir(path))
+        if (result < 0 || is_beside(template, path, names[i]) || path_is_dir(path))
             continue;
         char *bytes = path_read_file(path, SOURCE_BYTES_MAX, &size, error);
         if (bytes == NULL) {
@@ -217,10 +225,10 @@ int template_hash(struct template *template, struct error *error) {
     struct hasher *hasher = hasher_new();
     int result = path_join(library, template->folder, "../lib", error);
     if (result == 0)
-        result = hash_folder(hasher, template->folder, error);
+        result = hash_folder(template, hasher, template->folder, error);
     hasher_add_text(hasher, "lib"); /* a file that moves there is another one */
     if (result == 0 && path_is_dir(library))
-        result = hash_folder(hasher, library, error);
+        result = hash_folder(template, hasher, library, error);
     template->hash = hasher_finish(hasher);
     return result;
 }

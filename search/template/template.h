@@ -133,6 +133,26 @@ struct stress {
     struct tensor_fill fills[TENSORS_MAX];
 };
 
+/* A program that times what a user would run instead of the kernel: templates/README.md, "A
+   baseline", tells how it is talked to, trial/baseline.h does. */
+enum { COMMAND_WORDS_MAX = 16 };
+
+struct baseline_command {
+    int count; /* of words; 0: there is none */
+    char *words[COMMAND_WORDS_MAX];
+    double limit_s; /* for each of its answers */
+};
+
+/* Reads {"command": ["python3", "baseline.py"], "limit_s": 120}; a word that names a file in
+   `folder`, unless that is NULL, becomes its path. To be released, also after a failure. */
+int baseline_command_read(struct baseline_command *command, const struct json *value,
+                          const char *folder, struct error *error);
+/* Has it run by this Python, if it is run by one: else an error. */
+int baseline_command_set_python(struct baseline_command *command, const char *python,
+                                struct error *error);
+void baseline_command_copy(struct baseline_command *copy, const struct baseline_command *command);
+void baseline_command_release(struct baseline_command *command);
+
 /* ---- what it is loaded for ---- */
 
 /* Narrows one gene to some of its values: a config's "genes". */
@@ -162,7 +182,8 @@ struct template {
     char name[NAME_SIZE];
     char about[ABOUT_SIZE];
     char *folder;
-    struct hash hash; /* of every byte that a candidate may depend on: the folder and lib/ */
+    struct hash hash; /* of every byte that a candidate may depend on: the folder, without prose and
+                         the baseline's program, and lib/ */
     struct json_document document;
     struct space *space; /* one environment a case, in their order; sealed */
     int dimension_count;
@@ -187,6 +208,7 @@ struct template {
     char *source, *reference_source, *plain_source;
     char *cpu_reference_function;
     char *cpu_reference; /* these are file names in the folder; this one may be NULL */
+    struct baseline_command baseline;
 };
 
 /* Finds the folder of a template by name: `folder` given by the user, $EVOTILE_TEMPLATES,
@@ -207,6 +229,8 @@ int template_read_shape(const struct template *template, const struct json *valu
 /* "B=2,H=8,S=512": what is not preset, in order. */
 void template_print_shape(const struct template *template, const struct shape *shape,
                           char text[CASE_NAME_SIZE]);
+/* {"B": 2, "H": 8, "S": 512, "CAUSAL": 0}: every dimension. The caller's. */
+cJSON *template_shape_json(const struct template *template, const struct shape *shape);
 /* A short name of the dtype (f16), and its bytes. */
 const char *dtype_name(enum dtype dtype);
 int dtype_bytes(enum dtype dtype);

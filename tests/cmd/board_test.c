@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 
 #include "base/path.h"
+#include "cmd/yardstick.h"
 #include "store/store.h"
 
 #include <math.h>
@@ -125,6 +126,40 @@ static void json_holds_the_board(void **state) {
     cJSON_Delete(object);
 }
 
+static void ratios_are_to_the_baseline_that_is_stored(void **state) {
+    (void)state;
+    static const char stored[] =
+        "{\"baseline\": \"other 1.0\", \"device\": \"a GPU\", \"measured\": 1, \"cases\": "
+        "[{\"name\": \"one\", \"fastest\": \"b\", \"implementations\": ["
+        "{\"name\": \"a\", \"unable\": \"too wide\"}, {\"name\": \"b\", \"p10_us\": 24, "
+        "\"p50_us\": 25, \"p90_us\": 26, \"cold_p10_us\": 30, \"cold_p50_us\": 31, "
+        "\"cold_p90_us\": 32}]}, {\"name\": \"two\", \"fastest\": null, \"implementations\": []}]}";
+    struct error error = {0};
+    make_run(10, false);
+    struct store *store = store_open(run_dir, STORE_WRITE, &error);
+    assert_int_equal(store_begin(store, &error), 0);
+    assert_int_equal(store_meta_set(store, "baseline", stored, &error), 0);
+    assert_int_equal(store_commit(store, &error), 0);
+    struct yardstick *yardstick;
+    assert_int_equal(yardstick_read(store, &yardstick, &error), 1);
+    assert_true(yardstick_p50_us(yardstick, 0) == 25);
+    assert_true(isnan(yardstick_p50_us(yardstick, 1)) && isnan(yardstick_p50_us(yardstick, 2)));
+    cJSON *again = yardstick_json(yardstick);
+    cJSON *first = cJSON_Parse(stored);
+    assert_true(cJSON_Compare(again, first, true));
+    cJSON_Delete(again);
+    cJSON_Delete(first);
+    yardstick_free(yardstick);
+    store_close(store);
+    assert_int_equal(RUN_BOARD(run_dir, "--json", "--cases"), STATUS_DONE);
+    cJSON *object = cJSON_Parse(output);
+    const cJSON *best = cJSON_GetArrayItem(cJSON_GetObjectItem(object, "rows"), 0);
+    assert_true(near(number(best, "ratio_to_baseline"), 25 / number(best, "latency_p50_us")));
+    cJSON_Delete(object);
+    assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
+    assert_non_null(strstr(output, "baseline"));
+}
+
 static void text_shows_what_differs_from_the_default(void **state) {
     (void)state;
     make_run(10, false);
@@ -219,6 +254,7 @@ static int remove_folder(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_holds_the_board),
+        cmocka_unit_test(ratios_are_to_the_baseline_that_is_stored),
         cmocka_unit_test(text_shows_what_differs_from_the_default),
         cmocka_unit_test(predictions_are_called_so),
         cmocka_unit_test(nothing_is_compared_with_a_default_that_failed),

@@ -1,0 +1,78 @@
+/* The part of template.json, and of a config, that names the baseline's program. */
+#include "template/template.h"
+
+#include <string.h>
+
+static const double usual_limit_s =
+    120; /* a framework's first import from a cold disk takes long */
+
+static const char *const keys[] = {"command", "limit_s", NULL};
+
+static int read_word(const struct json *value, const char *folder, char **word,
+                     struct error *error) {
+    const char *text;
+    char path[PATH_SIZE];
+    if (json_string(value, &text, error) < 0)
+        return -1;
+    if (*text == '\0')
+        return json_error(value, error, "must not be empty");
+    if (folder != NULL && path_join(path, folder, text, error) < 0)
+        return -1;
+    *word = strdup(folder != NULL && path_exists(path) ? path : text);
+    if (*word == NULL)
+        BUG("out of memory");
+    return 0;
+}
+
+int baseline_command_read(struct baseline_command *command, const struct json *value,
+                          const char *folder, struct error *error) {
+    struct json words;
+    struct json limit;
+    *command = (struct baseline_command){.limit_s = usual_limit_s};
+    if (json_only(value, keys, error) < 0 || json_need(value, "command", &words, error) < 0 ||
+        json_is_array(&words, error) < 0)
+        return -1;
+    int count = json_count(&words);
+    if (count < 1 || count > COMMAND_WORDS_MAX)
+        return json_error(&words, error, "must have 1 to %d words: a program and its arguments",
+                          COMMAND_WORDS_MAX);
+    for (; command->count < count; command->count++) {
+        struct json word = json_at(&words, command->count);
+        if (read_word(&word, folder, &command->words[command->count], error) < 0)
+            return -1;
+    }
+    if (!json_find(value, "limit_s", &limit))
+        return 0;
+    if (json_number(&limit, &command->limit_s, error) < 0)
+        return -1;
+    return command->limit_s > 0 && command->limit_s <= 3600
+               ? 0
+               : json_error(&limit, error, "must lie between 0 and 3600 seconds");
+}
+
+int baseline_command_set_python(struct baseline_command *command, const char *python,
+                                struct error *error) {
+    if (command->count == 0)
+        return 0; /* that there is none is said by who opens it */
+    if (strncmp(path_name(command->words[0]), "python", strlen("python")) != 0)
+        return error_input(error,
+                           "--python: the baseline's command begins with %s, not with Python",
+                           command->words[0]);
+    free(command->words[0]);
+    if ((command->words[0] = strdup(python)) == NULL)
+        BUG("out of memory");
+    return 0;
+}
+
+void baseline_command_copy(struct baseline_command *copy, const struct baseline_command *command) {
+    *copy = *command;
+    for (int i = 0; i < copy->count; i++)
+        if ((copy->words[i] = strdup(command->words[i])) == NULL)
+            BUG("out of memory");
+}
+
+void baseline_command_release(struct baseline_command *command) {
+    for (int i = 0; i < command->count; i++)
+        free(command->words[i]);
+    *command = (struct baseline_command){0};
+}
