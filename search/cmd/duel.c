@@ -1,16 +1,40 @@
-/* duel: two recorded kernels side by side on one device, until it is clear which is faster. */
+/* duel: two recorded kernels side by side on one device, until it is clear which is faster; or a
+   kernel beside the baseline. */
 #include "trial/duel.h"
 #include "base/log.h"
+#include "base/statistics.h"
 #include "cmd/cmd.h"
 #include "cmd/fight.h"
+#include "cmd/table.h"
 
 #include <math.h>
 #include <signal.h>
 #include <string.h>
 
+/* A line a case: both in the same blocks, so that their figures compare. */
+static const struct table_column columns[] = {
+    {.name = "case", .heading = "case"},
+    {.name = "p50_us", .heading = "A p50\nus", .right = true},
+    {.name = "p90_us", .heading = "A p90\nus", .right = true},
+    {.name = "tflops", .heading = "A\nTFLOP/s", .right = true},
+    {.name = "share_of_peak", .heading = "of the\npeak", .right = true},
+    {.name = "against", .heading = "B"},
+    {.name = "b_p50_us", .heading = "B p50\nus", .right = true},
+    {.name = "b_p90_us", .heading = "B p90\nus", .right = true},
+    {.name = "times_as_fast", .heading = "A is so many\ntimes as fast", .right = true},
+    {.name = "low", .heading = "99 %\nfrom", .right = true},
+    {.name = "high", .heading = "to", .right = true},
+};
+enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
+
 struct duelling {
-    bool json;
+    bool json, markdown;
     cJSON *rows;
+    struct table *table;
+    char b[256]; /* what B is */
+    double logs; /* of all cases' B / A */
+    int cases;
+    bool predicted;
 };
 
 /* ---- telling ---- */
@@ -28,6 +52,41 @@ static void print_differences(const cJSON *differences) {
         cJSON_GetObjectItem(one, "a")->valuestring, cJSON_GetObjectItem(one, "b")->valuestring);
 }
 
+static void add_case(struct duelling *duelling, const struct fight *fight, const char *name,
+                     const struct trial_result *result, int c) {
+    struct table *table = duelling->table;
+    const struct bout *bout = &result->bouts[c];
+    const struct case_outcome *timed = &result->outcome.cases[c];
+    const struct device_info *info = solo_device(fight->solo);
+    double tflops = timed->tflops * timed->warm.p50_us / bout->p50_us;
+    table_text(table, name);
+    table_number(table, bout->p50_us, 2);
+    table_number(table, bout->p90_us, 2);
+    table_number(table, tflops, 1);
+    table_number(table, info->tensor_tflops > 0 ? tflops / info->tensor_tflops : NAN, 2);
+    table_text(table, fight->baseline ? bout->against : fight->b.text);
+    table_number(table, bout->rival_p50_us, 2);
+    table_number(table, bout->rival_p90_us, 2);
+    table_number(table, 1 / bout->ratio, 3);
+    table_number(table, 1 / bout->high, 3);
+    table_number(table, 1 / bout->low, 3);
+    duelling->logs += log(1 / bout->ratio);
+    duelling->cases++;
+}
+
+static void add_cases(struct duelling *duelling, const struct fight *fight,
+                      const struct record *record, const struct trial_result *result) {
+    const struct config *config = fight->a.records.config;
+    int first;
+    int count;
+    config_goal_cases(config, record->request.goal, &first, &count);
+    for (int c = 0; c < result->bout_count && c < count; c++) {
+        char name[CASE_NAME_SIZE];
+        template_print_shape(config->shapes, &config->cases[first + c], name);
+        add_case(duelling, fight, name, result, c);
+    }
+}
+
 static int tell(void *context, const struct fight *fight, const struct record *record,
                 const struct trial_result *result, struct error *error) {
     struct duelling *duelling = context;
@@ -38,6 +97,9 @@ static int tell(void *context, const struct fight *fight, const struct record *r
         return error_input(error, "there is no duel with a kernel that fails: A is %s: %.300s",
                            verdict_name(outcome->verdict), outcome->reason);
     record_cases(&fight->a.records, record, name);
+    snprintf(duelling->b, sizeof duelling->b, "%.100s%s%s", fight->b.text,
+             fight->baseline ? ", " : "", fight->baseline ? result->baseline : "");
+    duelling->predicted = duelling->predicted || outcome->predicted;
     cJSON *row = cJSON_CreateObject();
     cJSON_AddStringToObject(row, "cases", name);
     cJSON_AddStringToObject(row, "verdict", duel_result_name(duel->result));
@@ -50,11 +112,15 @@ static int tell(void *context, const struct fight *fight, const struct record *r
     cJSON *differences = fight_differences(result);
     cJSON_AddItemToObject(row, "differences", differences);
     cJSON_AddItemToArray(duelling->rows, row);
+    add_cases(duelling, fight, record, result);
     if (duelling->json)
         return 0;
+    if (duelling->markdown) {
+        log_info("%s: %s", name, verdict_of(duel));
+        return 0;
+    }
     if (duelling->rows->child == row)
-        printf("A: %s\nB: %s\non %s\n", fight->a.text, fight->b.text,
-               solo_device(fight->solo)->name);
+        printf("A: %s\nB: %s\non %s\n", fight->a.text, duelling->b, solo_device(fight->solo)->name);
     printf("%s\n  A takes %.4f of B's time%s, 99 %% sure between %.4f and %.4f, in %d blocks: "
            "%s\n",
            name, duel->ratio, outcome->predicted ? ", predicted" : "", duel->low, duel->high,
@@ -66,25 +132,45 @@ static int tell(void *context, const struct fight *fight, const struct record *r
 static void print_json(const struct duelling *duelling, const struct fight *fight) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "a", fight->a.text);
-    cJSON_AddStringToObject(object, "b", fight->b.text);
+    cJSON_AddStringToObject(object, "b", duelling->b);
     cJSON_AddStringToObject(object, "device", solo_device(fight->solo)->name);
     cJSON_AddItemReferenceToObject(object, "rows", duelling->rows);
-    char *text = cJSON_Print(object);
-    puts(text);
-    free(text);
-    cJSON_Delete(object);
+    cJSON_AddItemToObject(object, "cases", table_json(duelling->table));
+    table_print_json(object, stdout);
+}
+
+/* The table is what a comparison with the baseline is for, and is at hand for any other. */
+static void print_table(const struct duelling *duelling, const struct fight *fight) {
+    if (duelling->predicted) { /* never shown as measured */
+        table_heading(duelling->table, 1, "A p50\npredicted\nus");
+        table_heading(duelling->table, 2, "A p90\npredicted\nus");
+    }
+    if (duelling->markdown)
+        printf("A: %s, B: %s, on %s\n", fight->a.text, duelling->b, solo_device(fight->solo)->name);
+    putchar('\n');
+    table_print(duelling->table, duelling->markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
+    if (duelling->cases > 1)
+        printf("\nover %d cases A is %.3f times as fast as B, as a geometric mean\n",
+               duelling->cases, exp(duelling->logs / duelling->cases));
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
     struct duelling duelling = {0};
-    struct fight fight = {.blocks = 10, .told = tell, .context = &duelling};
+    struct fight fight = {
+        .goal = RECORDS_ALL_GOALS, .blocks = 10, .told = tell, .context = &duelling};
     const struct option_row rows[] = {
-        {"goal", "K", "which of a per_case run's cases, from 0", OPTION_INTEGER, &fight.goal},
+        {"goal", "K", "which of a per_case run's cases, from 0 (default: all that both have)",
+         OPTION_INTEGER, &fight.goal},
         {"blocks", "N", "blocks of each round, of which there are up to four (10)", OPTION_INTEGER,
          &fight.blocks},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: A's)", OPTION_TEXT,
          &fight.device},
+        {"python", "PROGRAM", "the Python to start the baseline's script with", OPTION_TEXT,
+         &fight.python},
+        {"implementation", "NAME", "of the baseline (default: the fastest of each case)",
+         OPTION_TEXT, &fight.implementation},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &duelling.json},
+        {"markdown", NULL, "print a Markdown table alone", OPTION_FLAG, &duelling.markdown},
         {0},
     };
     struct error error = {0};
@@ -94,14 +180,20 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int status = 0;
     if (fight.blocks < 2 || fight.blocks > DUEL_BLOCKS_MAX)
         status = error_input(&error, "--blocks takes 2 to %d", DUEL_BLOCKS_MAX);
+    else if (duelling.json && duelling.markdown)
+        status = error_input(&error, "duel: --json and --markdown exclude each other: give one");
     duelling.rows = cJSON_CreateArray();
+    duelling.table = table_new(columns, COLUMN_COUNT);
     if (status == 0)
         status = fight_open(&fight, argv[0], argv[1], &error);
     if (status == 0)
         status = fight_all(&fight, &error);
     if (status == 0 && duelling.json)
         print_json(&duelling, &fight);
+    else if (status == 0 && (duelling.markdown || fight.baseline))
+        print_table(&duelling, &fight);
     fight_release(&fight);
+    table_free(duelling.table);
     cJSON_Delete(duelling.rows);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }
@@ -118,8 +210,14 @@ const struct verb verb_duel = {
         "captured anew. The margin is 0.5 %, or what duels of a kernel with itself\nshowed on "
         "this device. Says in which parts the keys of the two differ. On an emulated device\nthe "
         "ratio is one of predictions.\n\n"
+        "B may be the word `baseline`: what a user would run instead of A, as the template says "
+        "(see\n`evotile help baseline`). Its program stays alive beside ours on the same GPU, and "
+        "the two take turns\nin the same way, in each case against the fastest of its "
+        "implementations.\n\n"
         "  evotile duel results/night results/demo\n"
         "  evotile duel results/night:1 results/night:2 --blocks 30\n"
-        "  evotile duel kernels/new kernels/old --json\n",
+        "  evotile duel kernels/new kernels/old --json\n"
+        "  evotile duel results/night baseline\n"
+        "  evotile duel kernels/new baseline --implementation cudnn --markdown\n",
     .run = run,
 };

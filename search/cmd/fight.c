@@ -53,18 +53,21 @@ static struct trial_request request_of(const struct fight *fight, struct record 
     request.promote = fight->promote;
     request.seed = solo_fresh_seed();
     request.duel_blocks = (int)fight->blocks;
-    request.rival = (struct trial_rival){
-        .present = true,
-        .trial = b->request.number,
-        .goal = b->request.goal,
-        .genome = b->request.genome,
-        .config = copy_of(fight->b.records.config_path),
-        .template_folder = copy_of(fight->b.records.template_folder),
-    };
-    for (int c = 0; c < CASES_MAX; c++) {
+    for (int c = 0; c < CASES_MAX; c++)
         request.sources[c] = copy_of(a->request.sources[c]);
-        request.rival.sources[c] = copy_of(b->request.sources[c]);
+    request.rival = (struct trial_rival){.present = true};
+    if (fight->baseline) {
+        baseline_command_copy(&request.rival.baseline, &fight->a.records.config->baseline);
+        request.rival.implementation = copy_of(fight->implementation);
+        return request;
     }
+    request.rival.trial = b->request.number;
+    request.rival.goal = b->request.goal;
+    request.rival.genome = b->request.genome;
+    request.rival.config = copy_of(fight->b.records.config_path);
+    request.rival.template_folder = copy_of(fight->b.records.template_folder);
+    for (int c = 0; c < CASES_MAX; c++)
+        request.rival.sources[c] = copy_of(b->request.sources[c]);
     return request;
 }
 
@@ -74,7 +77,7 @@ static int fight_one(struct fight *fight, struct record *a, struct record *b, st
     if (result == NULL)
         BUG("out of memory");
     int status = record_genome(&fight->a.records, a, device, error);
-    if (status == 0)
+    if (status == 0 && b != NULL)
         status = record_genome(&fight->b.records, b, device, error);
     if (status == 0) {
         struct trial_request request = request_of(fight, a, b);
@@ -88,11 +91,31 @@ static int fight_one(struct fight *fight, struct record *a, struct record *b, st
     return status;
 }
 
+/* What A is to be set against is known by A's template or config. */
+static int open_baseline(struct fight *fight, const char *text, struct error *error) {
+    struct baseline_command *command = &fight->a.records.config->baseline;
+    fight->baseline = true;
+    fight->b.text = text;
+    strcpy(fight->b.from, text);
+    if (command->count == 0)
+        return error_input(error,
+                           "neither the template of %s nor its config names a baseline "
+                           "(templates/README.md)",
+                           fight->a.from);
+    return fight->python != NULL ? baseline_command_set_python(command, fight->python, error) : 0;
+}
+
 int fight_open(struct fight *fight, const char *a, const char *b, struct error *error) {
-    return open_fighter(&fight->a, a, fight->goal, error) < 0 ||
-                   open_fighter(&fight->b, b, fight->goal, error) < 0
-               ? -1
-               : 0;
+    if (open_fighter(&fight->a, a, fight->goal, error) < 0)
+        return -1;
+    if (strcmp(b, "baseline") == 0 && !path_exists(b))
+        return open_baseline(fight, b, error);
+    if (fight->python != NULL || fight->implementation != NULL)
+        return error_input(error,
+                           "--python and --implementation are for a duel with the word "
+                           "baseline, and this one is with %s",
+                           b);
+    return open_fighter(&fight->b, b, fight->goal, error);
 }
 
 void fight_release(struct fight *fight) {
@@ -111,8 +134,8 @@ int fight_all(struct fight *fight, struct error *error) {
     if (fight->solo == NULL)
         return -1;
     for (int i = 0; i < a->count; i++) {
-        struct record *other = opponent(fight, &a->items[i]);
-        if (other == NULL)
+        struct record *other = fight->baseline ? NULL : opponent(fight, &a->items[i]);
+        if (other == NULL && !fight->baseline)
             continue;
         if (fight_one(fight, &a->items[i], other, error) < 0)
             return -1;

@@ -1,6 +1,6 @@
 /*
  * fight: two recorded kernels against each other on one device, in every set of cases that both
- * have: what duel and gate share.
+ * have; or a kernel against the baseline, in all of its own: what duel and gate share.
  *
  *     struct fight fight = {.blocks = 10, .told = tell, .context = &mine};
  *     int status = fight_open(&fight, "results/new", "kernels/old", &error);
@@ -25,7 +25,10 @@ struct fight {
     int64_t goal;       /* of a run; RECORDS_ALL_GOALS: each that has a board */
     int64_t blocks;     /* a round */
     const char *device; /* NULL: A's own, else auto */
-    bool promote;       /* A is checked as a champion must be */
+    /* For a baseline: the Python to start it with, and which implementation; NULL: as its command
+       says, and in each case the fastest. */
+    const char *python, *implementation;
+    bool promote; /* A is checked as a champion must be */
     /* After each fight; `result` is A's trial, whose verdict may be anything. -1 with `error`
        filled ends it all. */
     int (*told)(void *context, const struct fight *fight, const struct record *record,
@@ -33,9 +36,11 @@ struct fight {
     void *context;
 
     struct fighter a, b;
+    bool baseline;     /* B is A's baseline, and b.records is empty */
     struct solo *solo; /* from fight_all on */
 };
 
+/* B may be the word "baseline", where no folder has that name. */
 int fight_open(struct fight *fight, const char *a, const char *b, struct error *error);
 void fight_release(struct fight *fight);
 

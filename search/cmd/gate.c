@@ -54,8 +54,11 @@ static int run(const struct verb *verb, int argc, char **argv) {
                           .context = &gating};
     const char *against = NULL;
     const struct option_row rows[] = {
-        {"against", "RUN|KERNEL", "what it must not be slower than; or a manifest.json",
+        {"against", "WHAT",
+         "what it must not be slower than: RUN, KERNEL_DIR, a manifest.json, or baseline",
          OPTION_TEXT, &against},
+        {"python", "PROGRAM", "the Python to start the baseline's script with", OPTION_TEXT,
+         &fight.python},
         {"tolerance", "PERCENT", "how much slower is still fine (default 2)", OPTION_NUMBER,
          &gating.tolerance},
         {"blocks", "N", "blocks of each round of a duel (10)", OPTION_INTEGER, &fight.blocks},
@@ -69,7 +72,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     int status = 0;
     if (against == NULL)
-        status = error_input(&error, "gate: --against names a run, a kernel or its manifest.json");
+        status = error_input(
+            &error, "gate: --against names a run, a kernel, its manifest.json, or baseline");
     else if (fight.blocks < 2 || fight.blocks > DUEL_BLOCKS_MAX)
         status = error_input(&error, "--blocks takes 2 to %d", DUEL_BLOCKS_MAX);
     gating.rows = cJSON_CreateArray();
@@ -94,7 +98,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 
 const struct verb verb_gate = {
     .name = "gate",
-    .arguments = "RUN|KERNEL_DIR --against RUN|KERNEL_DIR [options]",
+    .arguments = "RUN|KERNEL_DIR --against RUN|KERNEL_DIR|baseline [options]",
     .summary = "for CI: fail on a wrong result or a slower kernel",
     .help = "Builds the champion of a run (RUN:3 is the third of its board), or a frozen kernel; "
             "checks "
@@ -105,8 +109,10 @@ const struct verb verb_gate = {
             "it is slower by more\nthan the tolerance: the whole 99 % interval of the duel's ratio "
             "must "
             "lie above it, so that noise\nfails nothing. On an emulated device the ratio is one of "
-            "predictions, and \"predicted\" says so.\n\n"
+            "predictions, and \"predicted\" says so. The baseline is what `evotile help duel` "
+            "tells.\n\n"
             "  evotile gate results/night --against kernels/released\n"
-            "  evotile gate kernels/new --against kernels/released/manifest.json --tolerance 1\n",
+            "  evotile gate kernels/new --against kernels/released/manifest.json --tolerance 1\n"
+            "  evotile gate kernels/new --against baseline --tolerance 0\n",
     .run = run,
 };

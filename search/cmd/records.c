@@ -10,17 +10,19 @@
 
 /* ---- records of a run ---- */
 
+static int no_rank(const struct records *records, struct error *error) {
+    return error_input(error, "the board of %s has no rank %lld: `evotile board %s` shows it",
+                       records->from, (long long)records->rank, records->from);
+}
+
 /* RECORDS_ALL_GOALS passes over a goal whose board is too short. */
 static int read_rank(struct records *records, struct store *store, int goal, struct error *error) {
     struct record *record = &records->items[records->count];
     int64_t number = store_ranked(store, goal, records->rank, error);
     if (number == STORE_NO_TRIAL && records->goal == RECORDS_ALL_GOALS)
         return 0;
-    if (number == STORE_NO_TRIAL)
-        error_input(error, "the board of %s has no rank %lld: `evotile board %s` shows it",
-                    records->from, (long long)records->rank, records->from);
     if (number < 0)
-        return -1;
+        return number == STORE_NO_TRIAL ? no_rank(records, error) : -1;
     struct store_trial *trial = store_trial_read(store, number, error);
     if (trial == NULL || store_key_read(store, number, &record->key, error) < 0) {
         store_trial_free(trial);
@@ -59,6 +61,10 @@ static int read_run(struct records *records, struct error *error) {
     for (int goal = first; goal <= last; goal++)
         if (read_rank(records, store, goal, error) < 0)
             goto done;
+    if (records->count == 0) {
+        no_rank(records, error);
+        goto done;
+    }
     result = store_meta_get(store, "device", &records->device, error) < 0 ? -1 : 0;
 done:
     free(text);

@@ -209,6 +209,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     }
     process_die_with_parent();
+    signal(SIGPIPE,
+           SIG_IGN); /* a baseline that died is an error, and our parent's end ends our input */
     signal(SIGINT, SIG_IGN); /* a ^C in the terminal is the parent's to answer */
     signal(SIGTERM, SIG_IGN);
     struct error error = {0};

@@ -119,6 +119,7 @@ void bench_free(struct bench *bench) {
     if (bench == NULL)
         return;
     bench_close_guest(bench);
+    bench_close_visitor(bench);
     bench_forget_champion(bench);
     for (int g = 0; g < CASES_MAX; g++)
         template_free(bench->probes[g]);

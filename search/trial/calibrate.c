@@ -251,8 +251,10 @@ static int measure_margin(struct calibration *it, double *margin) {
         for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
             verdict = backend->graph_new(it->device, &sequence, 1, &timing,
                                          &graphs[(i + d) % DUEL_SIDES], reason);
+        const struct duel_corner corners[DUEL_SIDES] = {{.device = it->device, .graph = graphs[0]},
+                                                        {.device = it->device, .graph = graphs[1]}};
         if (verdict == VERDICT_OK)
-            verdict = duel_round(duel, 0, it->device, graphs, timing.launches, reason);
+            verdict = duel_round(duel, 0, corners, timing.launches, reason);
         if (verdict == VERDICT_OK) {
             duel_decide(duel, &outcome);
             *margin = fmax(*margin, margin_factor * fabs(outcome.ratio - 1));

@@ -1,18 +1,24 @@
 /* A duel as a gate of a trial: the rival is loaded beside the candidate, on the same
-   device, and both fight over inputs of the same seeds. */
+   device, and both fight over inputs of the same seeds; or it is a baseline, in a process of its
+   own. */
 #include "trial/journey.h"
 
 #include "base/clock.h"
+#include "trial/baseline.h"
 #include "trial/duel.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The other side, on its own way. */
+/* The other side: a genome on its own way, or a baseline. */
 struct rival {
     struct trial_request request; /* borrows from the candidate's */
     struct trial_result result;
     struct journey journey;
+    struct baseline *baseline;      /* NULL: it is a genome */
+    int implementations[CASES_MAX]; /* of the baseline's, whom a case is fought with */
+    struct error *failure;          /* set when the baseline failed within a round */
+    bool failed;
 };
 
 static int open_guest(struct bench *bench, const struct trial_rival *rival, struct error *error) {
@@ -63,6 +69,31 @@ static int same_cases(const struct journey *a, const struct journey *b, struct e
         same = strcmp(left, right) == 0;
     }
     return same ? 0 : error_input(error, "the two are not about the same cases");
+}
+
+void bench_close_visitor(struct bench *bench) {
+    baseline_close(bench->visitor.baseline);
+    baseline_command_release(&bench->visitor.command);
+    bench->visitor.baseline = NULL;
+}
+
+static bool same_command(const struct baseline_command *a, const struct baseline_command *b) {
+    bool same = a->count == b->count && a->limit_s == b->limit_s;
+    for (int i = 0; same && i < a->count; i++)
+        same = strcmp(a->words[i], b->words[i]) == 0;
+    return same;
+}
+
+/* A framework takes seconds to start: once for all duels of a worker. */
+static struct baseline *open_visitor(struct bench *bench, const struct baseline_command *command,
+                                     struct error *error) {
+    struct visitor *visitor = &bench->visitor;
+    if (visitor->baseline != NULL && same_command(&visitor->command, command))
+        return visitor->baseline;
+    bench_close_visitor(bench);
+    baseline_command_copy(&visitor->command, command);
+    visitor->baseline = baseline_open(&visitor->command, &bench->device->info, error);
+    return visitor->baseline;
 }
 
 void bench_forget_champion(struct bench *bench) {
@@ -124,43 +155,83 @@ static int build(struct journey *journey, struct rival *rival, struct error *err
     return status == 1 ? refuse(rival, error) : status;
 }
 
-/* Captures both sides' graphs of one case, in an order that changes from round to round. */
-static int capture(const struct journey *sides[DUEL_SIDES], int c, int launches, int round,
-                   struct measurement *measurements[DUEL_SIDES], enum verdict *verdict,
-                   char *reason, struct error *error) {
-    *verdict = VERDICT_OK;
-    for (int i = 0; i < DUEL_SIDES && *verdict == VERDICT_OK; i++) {
-        int side = (i + round) % DUEL_SIDES;
-        const struct journey *journey = sides[side];
-        struct device_module *module = journey->modules[template_variant(journey->template, c)];
-        struct verify_case one = journey_case(journey, journey->template, c, module);
-        struct measure_settings settings = journey_settings(sides[DUEL_CHALLENGER], c);
-        settings.launches = launches;
-        settings.beside = measurements[1 - side]; /* NULL the first time */
-        if (measurement_new(&one, &settings, &measurements[side], verdict, reason, error) < 0)
-            return -1;
-    }
+/* ---- one case of a round ---- */
+
+static struct baseline_capture capture_of(const struct journey *journey, int launches) {
+    return (struct baseline_capture){.launches = launches,
+                                     .sets = journey->bench->config->timing.input_sets};
+}
+
+static enum verdict sample_baseline(void *context, int count, double *samples_us, char *reason) {
+    struct rival *rival = context;
+    rival->failed = baseline_warm(rival->baseline, 0, count, samples_us, rival->failure) < 0;
+    snprintf(reason, REASON_SIZE, "the baseline failed");
+    return rival->failed ? VERDICT_CRASHED : VERDICT_OK;
+}
+
+static int enter_baseline(struct rival *rival, const struct journey *journey, int c, int launches,
+                          struct duel_corner *corner, struct error *error) {
+    const struct baseline_capture how = capture_of(journey, launches);
+    char unable[REASON_SIZE];
+    cJSON *shape = template_shape_json(journey->template, &journey->template->cases[c]);
+    int status =
+        baseline_capture(rival->baseline, rival->implementations[c], shape, &how, unable, error);
+    cJSON_Delete(shape);
+    rival->failure = error;
+    *corner = (struct duel_corner){.sample = sample_baseline, .context = rival};
+    return status == 1
+               ? error_set(error, "%s does not do this case: %.300s",
+                           baseline_implementation(rival->baseline, rival->implementations[c]),
+                           unable)
+               : status;
+}
+
+/* Both sides' calls of one case, captured in an order that changes from round to round. */
+struct match {
+    struct duel_corner corners[DUEL_SIDES];
+    struct measurement *measurements[DUEL_SIDES]; /* NULL: a baseline's */
+};
+
+static int enter(struct match *match, int side, const struct journey *sides[DUEL_SIDES], int c,
+                 int launches, enum verdict *verdict, char *reason, struct error *error) {
+    const struct journey *journey = sides[side];
+    struct device_module *module = journey->modules[template_variant(journey->template, c)];
+    struct verify_case one = journey_case(journey, journey->template, c, module);
+    struct measure_settings settings = journey_settings(sides[DUEL_CHALLENGER], c);
+    settings.launches = launches;
+    settings.beside = match->measurements[1 - side]; /* NULL the first time */
+    if (measurement_new(&one, &settings, &match->measurements[side], verdict, reason, error) < 0)
+        return -1;
+    if (*verdict == VERDICT_OK)
+        match->corners[side] =
+            (struct duel_corner){.device = journey->bench->device,
+                                 .graph = measurement_graph(match->measurements[side])};
     return 0;
 }
 
-static int fight_case(struct duel *duel, const struct journey *sides[DUEL_SIDES], int c, int round,
-                      enum verdict *verdict, char *reason, struct error *error) {
-    const struct journey *challenger = sides[DUEL_CHALLENGER];
+static int fight_case(struct duel *duel, struct rival *rival, const struct journey *challenger,
+                      int c, int round, enum verdict *verdict, char *reason, struct error *error) {
+    const struct journey *sides[DUEL_SIDES] = {&rival->journey, challenger};
     const struct timing *timing = &challenger->bench->config->timing;
     int launches =
         duel_launches(challenger->result->outcome.cases[c].warm.p50_us, timing->input_sets);
-    struct measurement *measurements[DUEL_SIDES] = {NULL};
-    int status = capture(sides, c, launches, round, measurements, verdict, reason, error);
-    if (status == 0 && *verdict == VERDICT_OK) {
-        struct device_graph *const graphs[DUEL_SIDES] = {
-            measurement_graph(measurements[DUEL_CHAMPION]),
-            measurement_graph(measurements[DUEL_CHALLENGER])};
-        *verdict = duel_round(duel, c, challenger->bench->device, graphs, launches, reason);
+    struct match match = {0};
+    int status = 0;
+    *verdict = VERDICT_OK;
+    for (int i = 0; i < DUEL_SIDES && status == 0 && *verdict == VERDICT_OK; i++) {
+        int side = (i + round) % DUEL_SIDES;
+        status = side == DUEL_CHAMPION && rival->baseline != NULL
+                     ? enter_baseline(rival, challenger, c, launches, &match.corners[side], error)
+                     : enter(&match, side, sides, c, launches, verdict, reason, error);
     }
+    if (status == 0 && *verdict == VERDICT_OK)
+        *verdict = duel_round(duel, c, match.corners, launches, reason);
     for (int side = 0; side < DUEL_SIDES; side++)
-        measurement_free(measurements[side]);
-    return status;
+        measurement_free(match.measurements[side]);
+    return rival->failed ? -1 : status;
 }
+
+/* ---- the whole ---- */
 
 /* What the search keeps is the score, and it crowns the best. The winner keeps its own timing, so
    that scores stay on one scale, unless that alone would not crown it; whoever did not win ranks
@@ -194,10 +265,24 @@ static void tell(struct journey *journey, const struct duel *duel, double start)
     outcome->score_us = journey_score(journey, outcome->score_us);
 }
 
+/* Whom each case was fought with, and how: for who asked for the duel. */
+static void note_bouts(struct journey *journey, const struct rival *rival,
+                       const struct duel *duel) {
+    struct trial_result *result = journey->result;
+    result->bout_count = journey->template->case_count;
+    if (rival->baseline != NULL)
+        snprintf(result->baseline, sizeof result->baseline, "%s", baseline_name(rival->baseline));
+    for (int c = 0; c < result->bout_count; c++) {
+        result->bouts[c] = duel_bout(duel, c);
+        if (rival->baseline != NULL)
+            snprintf(result->bouts[c].against, sizeof result->bouts[c].against, "%s",
+                     baseline_implementation(rival->baseline, rival->implementations[c]));
+    }
+}
+
 static int fight(struct journey *journey, struct rival *rival, double start) {
     const struct timing *timing = &journey->bench->config->timing;
     const struct device_info *info = &journey->bench->device->info;
-    const struct journey *sides[DUEL_SIDES] = {&rival->journey, journey};
     const struct duel_settings settings = {
         .blocks =
             journey->request->duel_blocks > 0 ? journey->request->duel_blocks : timing->duel_blocks,
@@ -213,7 +298,7 @@ static int fight(struct journey *journey, struct rival *rival, double start) {
         for (int c = 0; c < journey->template->case_count && status == 0; c++) {
             char reason[REASON_SIZE];
             enum verdict verdict;
-            status = fight_case(duel, sides, c, round, &verdict, reason, journey->error);
+            status = fight_case(duel, rival, journey, c, round, &verdict, reason, journey->error);
             if (status == 0 && verdict != VERDICT_OK)
                 status =
                     journey_fail(journey, "duel", journey->template, c, start, verdict, reason);
@@ -223,8 +308,33 @@ static int fight(struct journey *journey, struct rival *rival, double start) {
     }
     if (status == 0)
         tell(journey, duel, start);
+    if (status == 0 && journey->request->duel_blocks > 0)
+        note_bouts(journey, rival, duel);
     duel_free(duel);
     return status;
+}
+
+/* Has the baseline's process there, and finds for each case whom to fight: the fastest, or who was
+ * named. */
+static int call_baseline(struct journey *journey, struct rival *rival, struct error *error) {
+    const struct trial_rival *from = &journey->request->rival;
+    const struct template *template = journey->template;
+    rival->baseline = open_visitor(journey->bench, &from->baseline, error);
+    if (rival->baseline == NULL)
+        return -1;
+    for (int c = 0; c < template->case_count; c++) {
+        const struct baseline_capture how =
+            capture_of(journey, journey->bench->config->timing.launches);
+        cJSON *shape = template_shape_json(template, &template->cases[c]);
+        int found = from->implementation != NULL
+                        ? baseline_find(rival->baseline, from->implementation, error)
+                        : baseline_fastest(rival->baseline, shape, &how, error);
+        cJSON_Delete(shape);
+        if (found < 0)
+            return -1;
+        rival->implementations[c] = found;
+    }
+    return 0;
 }
 
 int journey_duel(struct journey *journey) {
@@ -240,7 +350,8 @@ int journey_duel(struct journey *journey) {
     struct rival *rival = calloc(1, sizeof *rival);
     if (rival == NULL)
         BUG("out of memory");
-    int status = build(journey, rival, journey->error);
+    int status = request->rival.baseline.count > 0 ? call_baseline(journey, rival, journey->error)
+                                                   : build(journey, rival, journey->error);
     if (status == 0)
         status = fight(journey, rival, start);
     journey->result->rival = request->rival.trial;

@@ -10,10 +10,17 @@ enum { LEG_SAMPLES_MAX = 8, ROUND_TRIES = 3, RESAMPLES = 2000, LEGS = 4 };
 static const double leg_us = 320;
 static const double confidence = 0.99;
 
+/* What one side took in one case, over all rounds. */
+struct taken {
+    int count, room;
+    double *samples_us;
+};
+
 struct duel {
     struct duel_settings settings;
     int case_count;
     int counts[CASES_MAX]; /* blocks so far; equal after a round of every case */
+    struct taken taken[CASES_MAX][DUEL_SIDES];
     double logs[CASES_MAX][DUEL_ROUNDS * DUEL_BLOCKS_MAX]; /* of each block's ratio */
     double gpu_us;
 };
@@ -30,7 +37,24 @@ struct duel *duel_new(const struct duel_settings *settings, int case_count) {
 }
 
 void duel_free(struct duel *duel) {
+    if (duel == NULL)
+        return;
+    for (int c = 0; c < CASES_MAX; c++)
+        for (int side = 0; side < DUEL_SIDES; side++)
+            free(duel->taken[c][side].samples_us);
     free(duel);
+}
+
+static void take(struct taken *taken, const double *samples_us, int count) {
+    if (taken->count + count > taken->room) {
+        taken->room = 2 * taken->room + count;
+        taken->samples_us =
+            realloc(taken->samples_us, (size_t)taken->room * sizeof *taken->samples_us);
+        if (taken->samples_us == NULL)
+            BUG("out of memory");
+    }
+    memcpy(taken->samples_us + taken->count, samples_us, (size_t)count * sizeof *samples_us);
+    taken->count += count;
 }
 
 int duel_launches(double call_us, int sets) {
@@ -44,32 +68,38 @@ int duel_launches(double call_us, int sets) {
 
 /* How one side's replays go within a round. */
 struct side {
-    struct device_graph *graph;
+    const struct duel_corner *corner;
     int samples;                            /* of a leg */
     int count;                              /* of the block so far */
     double samples_us[2 * LEG_SAMPLES_MAX]; /* of both legs of a block */
 };
 
-static enum verdict leg(struct duel *duel, struct device *device, struct side *side, int launches,
+static enum verdict ask(const struct duel_corner *corner, int count, double *samples,
                         char *reason) {
+    struct device *device = corner->device;
+    return corner->graph != NULL
+               ? device->backend->graph_sample(device, corner->graph, count, samples, reason)
+               : corner->sample(corner->context, count, samples, reason);
+}
+
+static enum verdict leg(struct duel *duel, struct side *side, int launches, char *reason) {
     double *samples = side->samples_us + side->count;
-    enum verdict verdict =
-        device->backend->graph_sample(device, side->graph, side->samples, samples, reason);
+    enum verdict verdict = ask(side->corner, side->samples, samples, reason);
     if (verdict != VERDICT_OK)
         return verdict;
     side->count += side->samples;
-    /* The backend replays once more than it times. */
+    /* There is one replay more than is timed. */
     duel->gpu_us += samples[0] * launches * (side->samples + 1);
     return VERDICT_OK;
 }
 
-static enum verdict block(struct duel *duel, struct device *device, struct side *champion,
-                          struct side *challenger, int launches, double *ratio, char *reason) {
+static enum verdict block(struct duel *duel, struct side *champion, struct side *challenger,
+                          int launches, double *ratio, char *reason) {
     struct side *const order[LEGS] = {champion, challenger, challenger, champion};
     enum verdict verdict = VERDICT_OK;
     champion->count = challenger->count = 0;
     for (int i = 0; i < LEGS && verdict == VERDICT_OK; i++)
-        verdict = leg(duel, device, order[i], launches, reason);
+        verdict = leg(duel, order[i], launches, reason);
     if (verdict == VERDICT_OK)
         *ratio = statistics_median(challenger->samples_us, challenger->count) /
                  statistics_median(champion->samples_us, champion->count);
@@ -77,50 +107,56 @@ static enum verdict block(struct duel *duel, struct device *device, struct side 
 }
 
 /* How many samples make a leg long enough; the first tells what one takes. */
-static enum verdict prepare(struct duel *duel, struct device *device, struct side *side,
-                            struct device_graph *graph, int launches, char *reason) {
-    *side = (struct side){.graph = graph, .samples = 1};
-    enum verdict verdict = leg(duel, device, side, launches, reason);
+static enum verdict prepare(struct duel *duel, struct side *side, const struct duel_corner *corner,
+                            int launches, char *reason) {
+    *side = (struct side){.corner = corner, .samples = 1};
+    enum verdict verdict = leg(duel, side, launches, reason);
     if (verdict == VERDICT_OK)
         side->samples =
             (int)fmax(1, fmin(LEG_SAMPLES_MAX, ceil(leg_us / (side->samples_us[0] * launches))));
     return verdict;
 }
 
-static enum verdict fight(struct duel *duel, struct device *device,
-                          struct device_graph *const graphs[DUEL_SIDES], int launches, double *logs,
+static enum verdict fight(struct duel *duel, int case_index,
+                          const struct duel_corner corners[DUEL_SIDES], int launches,
                           char *reason) {
-    struct side champion;
-    struct side challenger;
+    struct side sides[DUEL_SIDES];
+    double *logs = duel->logs[case_index] + duel->counts[case_index];
     double ratio;
-    enum verdict verdict =
-        prepare(duel, device, &champion, graphs[DUEL_CHAMPION], launches, reason);
-    if (verdict == VERDICT_OK)
-        verdict = prepare(duel, device, &challenger, graphs[DUEL_CHALLENGER], launches, reason);
+    enum verdict verdict = VERDICT_OK;
+    for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
+        verdict = prepare(duel, &sides[i], &corners[i], launches, reason);
     /* The first block warms both up and does not count. */
     for (int b = -1; b < duel->settings.blocks && verdict == VERDICT_OK; b++) {
-        verdict = block(duel, device, &champion, &challenger, launches, &ratio, reason);
-        if (b >= 0 && verdict == VERDICT_OK)
-            logs[b] = log(ratio);
+        verdict =
+            block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio, reason);
+        if (b < 0 || verdict != VERDICT_OK)
+            continue;
+        logs[b] = log(ratio);
+        for (int i = 0; i < DUEL_SIDES; i++)
+            take(&duel->taken[case_index][i], sides[i].samples_us, sides[i].count);
     }
     return verdict;
 }
 
-enum verdict duel_round(struct duel *duel, int case_index, struct device *device,
-                        struct device_graph *const graphs[DUEL_SIDES], int launches,
+enum verdict duel_round(struct duel *duel, int case_index,
+                        const struct duel_corner corners[DUEL_SIDES], int launches,
                         char reason[REASON_SIZE]) {
-    int *count = &duel->counts[case_index];
+    struct taken *taken = duel->taken[case_index];
+    const int before[DUEL_SIDES] = {taken[0].count, taken[1].count};
     enum verdict verdict = VERDICT_OK;
     bool fit = false;
-    if (*count + duel->settings.blocks > DUEL_ROUNDS * DUEL_BLOCKS_MAX)
+    if (duel->counts[case_index] + duel->settings.blocks > DUEL_ROUNDS * DUEL_BLOCKS_MAX)
         BUG("a duel goes on after its end");
     for (int try = 0; try < ROUND_TRIES && verdict == VERDICT_OK && !fit; try++) {
+        for (int i = 0; i < DUEL_SIDES; i++)
+            taken[i].count = before[i];
         watch_before(duel->settings.watch);
-        verdict = fight(duel, device, graphs, launches, duel->logs[case_index] + *count, reason);
+        verdict = fight(duel, case_index, corners, launches, reason);
         fit = watch_after(duel->settings.watch);
     }
     if (verdict == VERDICT_OK)
-        *count += duel->settings.blocks;
+        duel->counts[case_index] += duel->settings.blocks;
     return verdict;
 }
 
@@ -150,12 +186,32 @@ int duel_worst_case(const struct duel *duel, double *ratio) {
     return worst;
 }
 
+static void interval(const struct duel *duel, const double *logs, int count, double *low,
+                     double *high) {
+    struct random random;
+    random_seed(&random, duel->settings.seed, 1);
+    statistics_bootstrap_mean(logs, count, confidence, RESAMPLES, &random, low, high);
+    *low = exp(*low);
+    *high = exp(*high);
+}
+
+struct bout duel_bout(const struct duel *duel, int case_index) {
+    const struct taken *champion = &duel->taken[case_index][DUEL_CHAMPION];
+    const struct taken *challenger = &duel->taken[case_index][DUEL_CHALLENGER];
+    struct bout bout = {
+        .ratio = duel_case_ratio(duel, case_index),
+        .p50_us = statistics_median(challenger->samples_us, challenger->count),
+        .p90_us = statistics_percentile(challenger->samples_us, challenger->count, 90),
+        .rival_p50_us = statistics_median(champion->samples_us, champion->count),
+        .rival_p90_us = statistics_percentile(champion->samples_us, champion->count, 90),
+    };
+    interval(duel, duel->logs[case_index], duel->counts[case_index], &bout.low, &bout.high);
+    return bout;
+}
+
 bool duel_decide(struct duel *duel, struct duel_outcome *outcome) {
     double logs[DUEL_ROUNDS * DUEL_BLOCKS_MAX];
-    double low;
-    double high;
     double worst;
-    struct random random;
     const struct duel_settings *settings = &duel->settings;
     int count = duel->counts[0];
     for (int b = 0; b < count; b++) {
@@ -163,14 +219,10 @@ bool duel_decide(struct duel *duel, struct duel_outcome *outcome) {
         for (int c = 0; c < duel->case_count; c++)
             logs[b] += duel->logs[c][b] / duel->case_count;
     }
-    random_seed(&random, settings->seed, 1);
-    statistics_bootstrap_mean(logs, count, confidence, RESAMPLES, &random, &low, &high);
     duel_worst_case(duel, &worst);
-    *outcome = (struct duel_outcome){.result = DUEL_UNDECIDED,
-                                     .blocks = count,
-                                     .ratio = exp(mean_log(logs, count)),
-                                     .low = exp(low),
-                                     .high = exp(high)};
+    *outcome = (struct duel_outcome){
+        .result = DUEL_UNDECIDED, .blocks = count, .ratio = exp(mean_log(logs, count))};
+    interval(duel, logs, count, &outcome->low, &outcome->high);
     bool faster = outcome->high < 1 - settings->margin;
     bool slower = outcome->low > 1 + settings->margin;
     bool equal = outcome->low > 1 - settings->margin && outcome->high < 1 + settings->margin;

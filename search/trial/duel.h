@@ -16,13 +16,14 @@
  *     struct duel *duel = duel_new(&settings, case_count);
  *     do
  *         for (int c = 0; c < case_count; c++)
- *             ... capture both ...; duel_round(duel, c, device, graphs, launches, reason);
+ *             ... capture both ...; duel_round(duel, c, corners, launches, reason);
  *     while (!duel_decide(duel, &outcome));
  *     duel_free(duel);
  */
 #ifndef EVOTILE_TRIAL_DUEL_H
 #define EVOTILE_TRIAL_DUEL_H
 
+#include "trial/trial.h"
 #include "trial/watch.h"
 
 enum { DUEL_ROUNDS = 4, DUEL_BLOCKS_MAX = 250, DUEL_LAUNCHES_MAX = 100 };
@@ -47,10 +48,19 @@ enum duel_side { DUEL_CHAMPION, DUEL_CHALLENGER, DUEL_SIDES };
    one. */
 int duel_launches(double call_us, int sets);
 
-/* One round of blocks in one case. Each graph holds `launches` calls. Anything but VERDICT_OK ends
-   the duel. A round in which the GPU was throttled is fought again, up to three times. */
-enum verdict duel_round(struct duel *duel, int case_index, struct device *device,
-                        struct device_graph *const graphs[DUEL_SIDES], int launches,
+/* One side of a round: `launches` calls in a warm graph of the device's, or, where there is none,
+   in somebody else's, who is asked for samples as a backend's graph_sample is. */
+struct duel_corner {
+    struct device *device;
+    struct device_graph *graph;
+    enum verdict (*sample)(void *context, int count, double *samples_us, char *reason);
+    void *context;
+};
+
+/* One round of blocks in one case. Anything but VERDICT_OK ends the duel. A round in which the GPU
+   was throttled is fought again, up to three times. */
+enum verdict duel_round(struct duel *duel, int case_index,
+                        const struct duel_corner corners[DUEL_SIDES], int launches,
                         char reason[REASON_SIZE]);
 
 /* After each round of every case: fills what is known so far, and says whether that is the end. */
@@ -59,6 +69,9 @@ bool duel_decide(struct duel *duel, struct duel_outcome *outcome);
 /* The case that is slowest against the champion's, and its ratio. */
 int duel_worst_case(const struct duel *duel, double *ratio);
 double duel_case_ratio(const struct duel *duel, int case_index);
+/* What one case came to, with its own interval and both sides' percentiles over all blocks;
+   `against` is left empty. */
+struct bout duel_bout(const struct duel *duel, int case_index);
 /* What the GPU was kept busy for. */
 double duel_gpu_us(const struct duel *duel);
 

@@ -18,6 +18,12 @@ struct guest {
     struct bench *bench;
 };
 
+/* The baseline that the last duel was fought with: its process stays, for the next one. */
+struct visitor {
+    struct baseline_command command;
+    struct baseline *baseline; /* NULL: none */
+};
+
 /* Whom the last duel was fought with, as machine code in our own memory. */
 struct champion {
     bool known; /* images are of this goal's genome */
@@ -37,12 +43,14 @@ struct bench {
     bool probes_known[CASES_MAX];
     struct watch *watch; /* NULL where there is nothing to see */
     struct guest guest;
+    struct visitor visitor;
     struct champion champion;
     uint64_t answer; /* that our own kernels give, before any candidate ran */
 };
 
 void bench_close_guest(struct bench *bench);
 void bench_forget_champion(struct bench *bench);
+void bench_close_visitor(struct bench *bench);
 /* What our own kernels answer now (verify_ourselves). */
 int bench_answer(struct bench *bench, uint64_t *answer, struct error *error);
 

@@ -24,6 +24,8 @@ void trial_request_release(struct trial_request *request) {
     }
     release_text(&request->rival.config);
     release_text(&request->rival.template_folder);
+    release_text(&request->rival.implementation);
+    baseline_command_release(&request->rival.baseline);
 }
 
 void trial_result_release(struct trial_result *result) {

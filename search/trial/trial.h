@@ -12,6 +12,7 @@
 #include "genome/genome.h"
 #include "outcome/key.h"
 #include "outcome/outcome.h"
+#include "template/template.h"
 
 /* Version of how we verify and time, a part of every key: raise it when figures would change. */
 #define TRIAL_METHOD "warm and cold graphs 3"
@@ -26,10 +27,12 @@ struct gate {
     char text[GATE_TEXT_SIZE];
 };
 
-/* Whom a candidate fights a duel with. */
+/* Whom a candidate fights a duel with: another genome, or a baseline. */
 struct trial_rival {
     bool present;
-    int64_t trial; /* its number */
+    struct baseline_command baseline; /* no words: it is a genome, and the rest counts */
+    char *implementation;             /* of the baseline; NULL: in each case the fastest. Owned */
+    int64_t trial;                    /* its number */
     int goal;
     struct genome genome;
     char *config, *template_folder; /* where it comes from; NULL: the worker's own. Owned */
@@ -53,6 +56,14 @@ struct trial_request {
                                  least so many blocks, and the rival is verified first */
 };
 
+/* One case of a duel that was asked for. */
+struct bout {
+    char against[64];        /* the baseline's implementation; empty where the rival is a genome */
+    double ratio, low, high; /* as of the whole duel, for this case alone */
+    double p50_us, p90_us;   /* of the candidate's samples in all blocks */
+    double rival_p50_us, rival_p90_us;
+};
+
 struct trial_result {
     int64_t number;
     int goal;
@@ -62,6 +73,9 @@ struct trial_result {
     struct key key;       /* released with trial_result_release */
     int64_t rival;        /* trial number of the rival it fought, -1 without a duel */
     struct key rival_key; /* where the duel was asked for; empty otherwise */
+    char baseline[128];   /* the name of the one that it fought; empty: none */
+    int bout_count;       /* 0, or one a case */
+    struct bout bouts[CASES_MAX];
     char worker[64];
     int gate_count;
     struct gate gates[GATES_MAX];

@@ -102,6 +102,17 @@ static const struct field gate_fields[] = {
     FIELD(gate, FIELD_TEXT, text),
     {0},
 };
+static const struct field bout_fields[] = {
+    FIELD(bout, FIELD_TEXT, against),
+    FIELD(bout, FIELD_DOUBLE, ratio),
+    FIELD(bout, FIELD_DOUBLE, low),
+    FIELD(bout, FIELD_DOUBLE, high),
+    FIELD(bout, FIELD_DOUBLE, p50_us),
+    FIELD(bout, FIELD_DOUBLE, p90_us),
+    FIELD(bout, FIELD_DOUBLE, rival_p50_us),
+    FIELD(bout, FIELD_DOUBLE, rival_p90_us),
+    {0},
+};
 
 static void add_int64(cJSON *object, const char *name, int64_t value) {
     char digits[24]; /* a double does not hold all of them */
@@ -265,8 +276,19 @@ static void add_text_or_null(cJSON *object, const char *name, const char *text) 
                           text != NULL ? cJSON_CreateString(text) : cJSON_CreateNull());
 }
 
+static void add_baseline(cJSON *object, const struct trial_rival *rival) {
+    cJSON *to = cJSON_AddObjectToObject(object, "baseline");
+    cJSON *words = cJSON_AddArrayToObject(to, "words");
+    for (int i = 0; i < rival->baseline.count; i++)
+        cJSON_AddItemToArray(words, cJSON_CreateString(rival->baseline.words[i]));
+    cJSON_AddItemToObject(to, "limit_s", number(rival->baseline.limit_s));
+    add_text_or_null(to, "implementation", rival->implementation);
+}
+
 static void add_rival(cJSON *object, const struct trial_rival *rival) {
     cJSON *to = cJSON_AddObjectToObject(object, "rival");
+    if (rival->baseline.count > 0)
+        add_baseline(to, rival);
     add_int64(to, "trial", rival->trial);
     cJSON_AddNumberToObject(to, "goal", rival->goal);
     add_genome(to, &rival->genome);
@@ -304,8 +326,24 @@ static void read_sources(const cJSON *object, char *sources[CASES_MAX], bool *ok
         read_text_or_null(cJSON_GetArrayItem(list, c), &sources[c], ok);
 }
 
+static void read_baseline(const cJSON *object, struct trial_rival *rival, bool *ok) {
+    struct baseline_command *command = &rival->baseline;
+    const cJSON *words = array(object, "words", 1, COMMAND_WORDS_MAX, ok);
+    const cJSON *word;
+    command->limit_s = double_of(member(object, "limit_s", ok), ok);
+    cJSON_ArrayForEach(word, words) {
+        *ok = *ok && cJSON_IsString(word);
+        if (*ok)
+            read_text_or_null(word, &command->words[command->count++], ok);
+    }
+    read_text_or_null(member(object, "implementation", ok), &rival->implementation, ok);
+}
+
 static void read_rival(const cJSON *object, struct trial_rival *rival, bool *ok) {
+    const cJSON *baseline = cJSON_GetObjectItemCaseSensitive(object, "baseline");
     rival->present = true;
+    if (baseline != NULL)
+        read_baseline(baseline, rival, ok);
     rival->trial = read_int64(object, "trial", ok);
     rival->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
     read_genome(object, &rival->genome, ok);
@@ -361,6 +399,10 @@ char *wire_print_result(const struct trial_result *result) {
     cJSON *gates = cJSON_AddArrayToObject(object, "gates");
     for (int g = 0; g < result->gate_count; g++)
         cJSON_AddItemToArray(gates, print_fields(gate_fields, &result->gates[g]));
+    cJSON_AddStringToObject(object, "baseline", result->baseline);
+    cJSON *bouts = cJSON_AddArrayToObject(object, "bouts");
+    for (int b = 0; b < result->bout_count; b++)
+        cJSON_AddItemToArray(bouts, print_fields(bout_fields, &result->bouts[b]));
     add_int64(object, "rival", result->rival);
     if (result->has_key)
         add_key(object, "key", &result->key);
@@ -407,12 +449,16 @@ static void read_result(const cJSON *object, struct trial_result *result, bool *
     const cJSON *cases = array(object, "cases", 0, CASES_MAX, ok);
     *ok = *ok && cJSON_GetArraySize(cases) == outcome->case_count;
     const cJSON *gates = array(object, "gates", 0, GATES_MAX, ok);
+    const cJSON *bouts = array(object, "bouts", 0, CASES_MAX, ok);
+    read_text(object, "baseline", result->baseline, sizeof result->baseline, ok);
     if (!*ok)
         return;
     struct case_outcome *one = outcome->cases;
     cJSON_ArrayForEach(item, cases) read_case(item, one++, ok);
     cJSON_ArrayForEach(item, gates)
         read_fields(gate_fields, item, &result->gates[result->gate_count++], ok);
+    cJSON_ArrayForEach(item, bouts)
+        read_fields(bout_fields, item, &result->bouts[result->bout_count++], ok);
     const cJSON *key = cJSON_GetObjectItemCaseSensitive(object, "key");
     result->has_key = key != NULL;
     if (result->has_key)

@@ -74,7 +74,9 @@ static struct fight duel_between(int champion, int challenger, double us, uint64
             int side = (i + round) % DUEL_SIDES;
             graphs[side] = capture(iterations[side], launches);
         }
-        if (duel_round(duel, 0, device, graphs, launches, reason) != VERDICT_OK)
+        const struct duel_corner corners[DUEL_SIDES] = {{.device = device, .graph = graphs[0]},
+                                                        {.device = device, .graph = graphs[1]}};
+        if (duel_round(duel, 0, corners, launches, reason) != VERDICT_OK)
             fail_msg("%s", reason);
         for (int i = 0; i < DUEL_SIDES; i++)
             device->backend->graph_free(device, graphs[i]);

@@ -49,6 +49,10 @@ static enum verdict sample(struct device *device, struct device_graph *graph, in
 static const struct device_backend scripted = {.scheme = "script", .graph_sample = sample};
 static struct device device = {.backend = &scripted};
 
+static struct duel_corner corner(struct device_graph *graph) {
+    return (struct duel_corner){.device = &device, .graph = graph};
+}
+
 static const struct duel_settings ordinary = {.blocks = 10, .margin = 0.005, .tolerance = 0.02};
 
 static struct duel_outcome fight(struct device_graph champion, struct device_graph challenger,
@@ -56,13 +60,13 @@ static struct duel_outcome fight(struct device_graph champion, struct device_gra
     struct duel_settings settings = ordinary;
     struct duel_outcome outcome;
     char reason[REASON_SIZE];
-    struct device_graph *const graphs[DUEL_SIDES] = {&champion, &challenger};
+    const struct duel_corner corners[DUEL_SIDES] = {corner(&champion), corner(&challenger)};
     settings.seed = seed;
     random_seed(&script.random, seed, 3);
     script.samples = 0;
     struct duel *duel = duel_new(&settings, 1);
     do
-        assert_int_equal(duel_round(duel, 0, &device, graphs, 20, reason), VERDICT_OK);
+        assert_int_equal(duel_round(duel, 0, corners, 20, reason), VERDICT_OK);
     while (!duel_decide(duel, &outcome));
     duel_free(duel);
     return outcome;
@@ -118,15 +122,45 @@ static void the_same_seed_gives_the_same_interval(void **state) {
     assert_true(a.low == b.low && a.high == b.high && a.ratio == b.ratio);
 }
 
+/* Who is no graph of the device's is asked for samples in its stead. */
+static enum verdict sample_other(void *context, int count, double *samples_us, char *reason) {
+    return sample(NULL, context, count, samples_us, reason);
+}
+
+static void a_bout_has_the_samples_of_both(void **state) {
+    (void)state;
+    struct device_graph one = {.us = 4, .scatter = 0.0006};
+    struct device_graph other = {.us = 6, .scatter = 0.0006};
+    const struct duel_corner corners[DUEL_SIDES] = {{.sample = sample_other, .context = &other},
+                                                    corner(&one)};
+    struct duel_outcome outcome;
+    char reason[REASON_SIZE];
+    random_seed(&script.random, 9, 3);
+    script.samples = 0;
+    struct duel *duel = duel_new(&ordinary, 1);
+    do
+        assert_int_equal(duel_round(duel, 0, corners, 20, reason), VERDICT_OK);
+    while (!duel_decide(duel, &outcome));
+    struct bout bout = duel_bout(duel, 0);
+    duel_free(duel);
+    assert_int_equal(outcome.result, DUEL_WON);
+    /* With one case it is the duel itself. */
+    assert_true(bout.ratio == outcome.ratio && bout.low == outcome.low &&
+                bout.high == outcome.high);
+    assert_true(fabs(bout.p50_us / 4 - 1) < 0.001 && fabs(bout.rival_p50_us / 6 - 1) < 0.001);
+    assert_true(bout.p90_us > bout.p50_us && bout.rival_p90_us > bout.rival_p50_us);
+    assert_true(bout.p90_us < 4 * 1.002 && bout.rival_p90_us < 6 * 1.002);
+}
+
 static void a_hang_ends_it(void **state) {
     (void)state;
     struct device_graph good = {.us = 5};
     struct device_graph bad = {.us = 5, .fails_after = 30};
-    struct device_graph *const graphs[DUEL_SIDES] = {&good, &bad};
+    const struct duel_corner corners[DUEL_SIDES] = {corner(&good), corner(&bad)};
     char reason[REASON_SIZE] = "";
     script.samples = 0;
     struct duel *duel = duel_new(&ordinary, 1);
-    assert_int_equal(duel_round(duel, 0, &device, graphs, 20, reason), VERDICT_TIMEOUT);
+    assert_int_equal(duel_round(duel, 0, corners, 20, reason), VERDICT_TIMEOUT);
     assert_string_equal(reason, "still running after 1 s");
     duel_free(duel);
 }
@@ -152,8 +186,8 @@ static enum duel_result fight_cases(const double *ratios, int count, double *wor
         for (int c = 0; c < count; c++) {
             struct device_graph champion = {.us = 10 * (c + 1), .scatter = 0.0005};
             struct device_graph challenger = {.us = 10 * (c + 1) * ratios[c], .scatter = 0.0005};
-            struct device_graph *const graphs[DUEL_SIDES] = {&champion, &challenger};
-            assert_int_equal(duel_round(duel, c, &device, graphs, 20, reason), VERDICT_OK);
+            const struct duel_corner corners[DUEL_SIDES] = {corner(&champion), corner(&challenger)};
+            assert_int_equal(duel_round(duel, c, corners, 20, reason), VERDICT_OK);
         }
     while (!duel_decide(duel, &outcome));
     *slowest = duel_worst_case(duel, worst);
@@ -194,7 +228,7 @@ static void read_script(void *context, struct nvml_state *state) {
 static struct conditions watched(int throttled, int *samples) {
     struct duel_settings settings = ordinary;
     struct device_graph one = {.us = 5};
-    struct device_graph *const graphs[DUEL_SIDES] = {&one, &one};
+    const struct duel_corner corners[DUEL_SIDES] = {corner(&one), corner(&one)};
     char reason[REASON_SIZE];
     readings = 0;
     throttled_readings = throttled;
@@ -202,7 +236,7 @@ static struct conditions watched(int throttled, int *samples) {
     settings.watch = watch_over(read_script, NULL);
     watch_begin(settings.watch);
     struct duel *duel = duel_new(&settings, 1);
-    assert_int_equal(duel_round(duel, 0, &device, graphs, 20, reason), VERDICT_OK);
+    assert_int_equal(duel_round(duel, 0, corners, 20, reason), VERDICT_OK);
     *samples = script.samples;
     struct conditions conditions = watch_conditions(settings.watch);
     duel_free(duel);
@@ -236,6 +270,7 @@ int main(void) {
         cmocka_unit_test(drift_does_not_decide),
         cmocka_unit_test(what_scatters_gets_more_rounds),
         cmocka_unit_test(the_same_seed_gives_the_same_interval),
+        cmocka_unit_test(a_bout_has_the_samples_of_both),
         cmocka_unit_test(a_hang_ends_it),
         cmocka_unit_test(graphs_are_short),
         cmocka_unit_test(cases_weigh_alike),

@@ -70,6 +70,17 @@ static inline void example_result(struct random *random, int case_count,
         example_case(random, &outcome->cases[c]);
     for (int g = 0; g < GATES_MAX; g++)
         trial_gate(result, "gate", g % 2 == 0, awkward_double(random), "text \"%d\"", g);
+    snprintf(result->baseline, sizeof result->baseline, "a \"baseline\" 1.0");
+    result->bout_count = case_count;
+    for (int c = 0; c < case_count; c++)
+        result->bouts[c] = (struct bout){"fused",
+                                         awkward_double(random),
+                                         awkward_double(random),
+                                         awkward_double(random),
+                                         awkward_double(random),
+                                         awkward_double(random),
+                                         awkward_double(random),
+                                         awkward_double(random)};
     result->has_key = random_below(random, 4) != 0;
     for (int part = 0; part < KEY_PART_COUNT && result->has_key; part++)
         key_set(&result->key, part, part == 0 ? "" : key_part_name(part));

@@ -50,6 +50,26 @@ static void requests_come_back(void **state) {
     }
 }
 
+static void a_baseline_comes_back(void **state) {
+    (void)state;
+    struct trial_request request = {.rival.present = true};
+    request.rival.baseline = (struct baseline_command){
+        .count = 2, .words = {strdup("python3"), strdup("a \"b\".py")}, .limit_s = 0.1};
+    request.rival.implementation = strdup("fused");
+    char *line = wire_print_request(&request);
+    read_line(line, WIRE_REQUEST);
+    const struct trial_rival *read = &message.request.rival;
+    assert_true(read->present);
+    assert_int_equal(read->baseline.count, 2);
+    assert_string_equal(read->baseline.words[0], "python3");
+    assert_string_equal(read->baseline.words[1], "a \"b\".py");
+    assert_true(read->baseline.limit_s == 0.1);
+    assert_string_equal(read->implementation, "fused");
+    free(line);
+    release_message(&message);
+    trial_request_release(&request);
+}
+
 /* The structs were zero before they were filled, so that padding is equal too. */
 static void results_come_back_bit_for_bit(void **state) {
     (void)state;
@@ -82,6 +102,10 @@ static void results_come_back_bit_for_bit(void **state) {
             assert_int_equal(read->gates[g].passed, result.gates[g].passed);
             assert_memory_equal(&read->gates[g].seconds, &result.gates[g].seconds, sizeof(double));
         }
+        assert_string_equal(read->baseline, result.baseline);
+        assert_int_equal(read->bout_count, result.bout_count);
+        for (int b = 0; b < result.bout_count; b++)
+            assert_memory_equal(&read->bouts[b], &result.bouts[b], sizeof(struct bout));
         assert_int_equal(read->has_key, result.has_key);
         for (int part = 0; part < KEY_PART_COUNT && result.has_key; part++)
             assert_string_equal(read->key.parts[part], result.key.parts[part]);
@@ -319,9 +343,9 @@ static void missing_members_are_refused(void **state) {
 /* Arrays that would not fit where they go. */
 static void too_many_are_refused(void **state) {
     (void)state;
-    static const char *const arrays[] = {"cases", "gates", "sources"};
+    static const char *const arrays[] = {"cases", "gates", "bouts", "sources"};
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++) {
-        char *line = small_line(a == 2 ? WIRE_REQUEST : WIRE_RESULT);
+        char *line = small_line(a == 3 ? WIRE_REQUEST : WIRE_RESULT);
         cJSON *root = cJSON_Parse(line);
         cJSON *array = cJSON_GetObjectItem(root, arrays[a]);
         cJSON *first = cJSON_GetArrayItem(array, 0);
@@ -353,6 +377,7 @@ static void too_many_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_come_back),
+        cmocka_unit_test(a_baseline_comes_back),
         cmocka_unit_test(results_come_back_bit_for_bit),
         cmocka_unit_test(devices_come_back),
         cmocka_unit_test(failures_come_back),

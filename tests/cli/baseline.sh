@@ -1,0 +1,42 @@
+# A baseline: a program of one's own that times something else; here one whose times are made up.
+. "$ROOT/tests/cli/tell"
+cp "$ROOT/tests/cli/baseline_program.py" .
+with() { small "$1.json" "\"baseline\": { \"command\": [$2], \"limit_s\": ${3:-60} }"; }
+with good '"python3", "baseline_program.py"'
+"$EVOTILE" run good.json --out run >/dev/null 2>&1
+tell baseline run
+"$EVOTILE" board run | grep -A 3 ratio
+"$EVOTILE" board run --cases --json | grep -c '"ratio_to_baseline":	[0-9]'
+"$EVOTILE" baseline good.json --json 2>/dev/null | grep -E '"(baseline|device|name|fastest|p50_us|cold_p50_us|unable)"' | tr -d '\t,'
+"$EVOTILE" export run --out frozen >/dev/null 2>&1
+grep -E '"(baseline|ratio_to_baseline)"' frozen/manifest.json | sed 's/[0-9.]*,$/*/' | tr -d '\t'
+tell duel run baseline
+tell duel run baseline --implementation plain --markdown
+"$EVOTILE" gate run --against baseline | grep -E '"(passed|against|verdict)"' | tr -d '\t,'
+# What can go wrong.
+for fault in talks dies few negative device error unable; do
+    with $fault "\"python3\", \"baseline_program.py\", \"$fault\""
+    echo "$fault"
+    tell baseline $fault.json
+done 2>&1 | grep -v '^evotile: made up'
+with hangs '"python3", "baseline_program.py", "hangs"' 3
+tell baseline hangs.json
+with nowhere '"no-such-program"'
+tell baseline nowhere.json
+tell baseline good.json --python no-such-python
+tell baseline nowhere.json --python python3
+with empty ''
+tell baseline empty.json
+small none.json
+tell baseline none.json
+"$EVOTILE" run none.json --out other >/dev/null 2>&1
+tell duel other baseline
+tell duel run baseline --implementation narrow
+tell duel run baseline --implementation wide
+tell duel run run --python python3
+tell baseline
+# Where PyTorch, or a GPU, is not there, the attention template's own script says so.
+cat >attention.json <<JSON
+{ "template": "attention_fwd", "cases": [ { "B": 1, "H": 1, "S": 64, "D": 64 } ], "device": "emulated:sm_89" }
+JSON
+tell baseline attention.json

@@ -1,0 +1,34 @@
+"""A baseline whose times are made up, and which fails as it is told: baseline_program.py [FAULT]"""
+import json
+import sys
+import time
+
+fault = sys.argv[1] if len(sys.argv) > 1 else ""
+times = {"plain": 4.0, "fused": 3.0}
+for line in sys.stdin:
+    question = json.loads(line)
+    ask = question["ask"]
+    if ask == "begin":
+        answer = {"baseline": "made up 1.0", "device": question["device_name"], "implementations": [*times, "wide"]}
+        if fault == "device":
+            answer["device"] = "another GPU"
+    elif ask == "capture":
+        implementation = question["implementation"]
+        assert set(question["case"]) == {"ROWS", "COLS", "F32"} and question["launches"] > 0 and question["sets"] > 0
+        answer = {"captured": True} if implementation in times else {"unable": "the rows are not wide"}
+        if fault == "unable":
+            answer = {"unable": "made up"}
+    else:
+        us = times[implementation] * (2 if ask == "cold" else 1)
+        answer = {"samples_us": [us + 0.001 * i for i in range(question["samples"])]}
+        if fault == "few":
+            answer["samples_us"].pop()
+        if fault == "negative":
+            answer["samples_us"][0] = -1
+    if fault == "dies" and ask == "warm":
+        sys.exit(7)
+    if fault == "hangs" and ask == "warm":
+        time.sleep(100)
+    if fault == "error":
+        answer = {"error": "there is no library"}
+    print("loading ..." if fault == "talks" else json.dumps(answer), flush=True)
