@@ -216,6 +216,8 @@ SEEDS ?= 50
 bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the folder SPACES (tests/spaces), SEEDS (50) runs each
 	@$< simulate $(filter-out %_T4.json.gz,$(sort $(wildcard $(SPACES)/*.json.gz))) --strategy $(STRATEGIES) \
 	    --trials 400 --seeds $(SEEDS)
+bench-attention: $(BUILD)/evotile ## attention against PyTorch, on a GPU; SECONDS (600) of search a shape that kernels/ lacks
+	@python3 tests/bench/attention.py --evotile $< --seconds $(or $(SECONDS),600) --out $(BUILD)/bench/attention
 bench_%: deps
 	@$(anew) $(BUILD)/tests/bench/$*_bench
 	@$(BUILD)/tests/bench/$*_bench
@@ -248,7 +250,7 @@ bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with 
 share := $(DESTDIR)$(PREFIX)/share/evotile
 install: $(BUILD)/evotile ## to PREFIX (/usr/local), below DESTDIR
 	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/evotile
-	for file in $$(find templates configs -type f); do install -D -m 644 $$file $(share)/$$file; done
+	for file in $$(find -L templates configs -type f); do install -D -m 644 $$file $(share)/$$file; done
 
 clean: ## remove build/
 	rm -rf build
@@ -257,5 +259,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-search demo bundle \
+.PHONY: all deps deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-search bench-attention demo bundle \
         install clean help FORCE

@@ -1,0 +1,141 @@
+"""Attention against PyTorch: for each shape, the best frozen kernel of this GPU under kernels/, or else a search,
+then a duel with the fastest backend of scaled_dot_product_attention. Prints a Markdown table; `make bench-attention`.
+
+usage: python3 tests/bench/attention.py [--seconds N] [--evotile PROGRAM] [--out FOLDER] [--python PROGRAM] [--search]
+
+N seconds of search for a shape that has no frozen kernel (600; --search: whatever is frozen). Without a GPU it prints
+SKIP. It needs nothing but evotile, its templates and configs, and a Python with PyTorch (--python; this one).
+"""
+import argparse
+import glob
+import json
+import math
+import os
+import subprocess
+import sys
+
+# Every shape of these is measured; the geometric mean is over those with S <= 512.
+GRID = [(1, 1, 128), (1, 8, 512), (2, 8, 512), (4, 8, 512), (4, 16, 512), (8, 16, 512), (2, 16, 2048)]
+SHAPES = [{"B": b, "H": h, "S": s, "D": 64, "CAUSAL": causal} for b, h, s in GRID for causal in (0, 1)]
+TEMPLATES = {"attention_fwd", "attention_fwd_hopper"}
+
+
+def gpu():
+    """Name and compute capability of the first GPU, or None."""
+    try:
+        said = subprocess.run(["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"],
+                              capture_output=True, text=True, timeout=60, check=True).stdout
+        name, capability = said.strip().splitlines()[0].rsplit(",", 1)
+        return name.strip(), int(capability.replace(".", ""))
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
+        return None
+
+
+def index_of(shape):
+    """Which of SHAPES a manifest's shape is, or None."""
+    asked = {"CAUSAL": 0, **shape}
+    usual = {"S_KV": asked.get("S"), "H_KV": asked.get("H")}  # of dimensions that SHAPES do not name
+    for index, wanted in enumerate(SHAPES):
+        if all(value == {**usual, **wanted}.get(name, 0) for name, value in asked.items()):
+            return index
+    return None
+
+
+def frozen(folder, name):
+    """For each shape the kernel folder that was fastest on this GPU, by its manifest."""
+    best = {}
+    for path in sorted(glob.glob(os.path.join(folder, "*", "manifest.json"))):
+        with open(path) as file:
+            manifest = json.load(file)
+        if manifest["template"]["name"] not in TEMPLATES or manifest["device"]["name"] != name or manifest["predicted"]:
+            continue
+        for case in manifest["cases"]:
+            index = index_of(case["shape"])
+            if index is not None and case["p50_us"] < best.get(index, (math.inf, ""))[0]:
+                best[index] = (case["p50_us"], os.path.dirname(path))
+    return {index: kernel for index, (_, kernel) in best.items()}
+
+
+def run(arguments, **options):
+    print("$", " ".join(arguments), file=sys.stderr, flush=True)
+    done = subprocess.run(arguments, text=True, **options)
+    if done.returncode != 0:
+        sys.exit(f"bench-attention: that ended with exit status {done.returncode}")
+    return done.stdout
+
+
+def search(options, capability, indices):
+    """A run with a champion for each of these shapes; returns its folder."""
+    os.makedirs(options.out, exist_ok=True)
+    template = "attention_fwd_hopper" if capability == 90 else "attention_fwd"
+    config = os.path.join(options.out, "config.json")
+    results = os.path.join(options.out, "run")
+    if os.path.exists(results):
+        sys.exit(f"bench-attention: {results} is there already: remove it, or name another folder by --out")
+    with open(config, "w") as file:
+        json.dump({"template": template, "objective": "per_case", "cases": [SHAPES[i] for i in indices]}, file)
+    run([options.evotile, "run", config, "--time", f"{options.seconds * len(indices)}s", "--out", results],
+        stdout=subprocess.DEVNULL)
+    return results
+
+
+def duels(options, kernels):
+    """The cases of a duel of each kernel or run with the baseline, by shape."""
+    rows, about = {}, {}
+    for kernel in sorted(set(kernels.values())):
+        said = json.loads(run([options.evotile, "duel", kernel, "baseline", "--json", "--python", options.python],
+                              stdout=subprocess.PIPE))
+        about = {"device": said["device"], "baseline": said["b"].split(", ", 1)[-1]}
+        for row in said["cases"]:
+            index = index_of({key: int(value) for key, value in (part.split("=") for part in row["case"].split(","))})
+            if index is not None and kernels.get(index) == kernel:
+                rows[index] = {**row, "kernel": kernel}
+    return rows, about
+
+
+def mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def show(rows, about):
+    print(f"{about['baseline']}, on {about['device']}; warm, in turns on the same GPU; above 1 ours is faster\n")
+    print("| (B,H,S,D) | p50 us | p90 us | TFLOP/s | of the peak | fastest SDPA | its p50 us | its p90 us | "
+          "ratio | 99 % interval | kernel |\n|---|---|---|---|---|---|---|---|---|---|---|")
+    for index, row in sorted(rows.items()):
+        shape = SHAPES[index]
+        name = f"({shape['B']},{shape['H']},{shape['S']},{shape['D']}){' causal' if shape['CAUSAL'] else ''}"
+        peak = f"{100 * row['share_of_peak']:.0f} %" if row["share_of_peak"] else "-"
+        print(f"| {name} | {row['p50_us']:.2f} | {row['p90_us']:.2f} | {row['tflops']:.1f} | {peak} | "
+              f"{row['against']} | {row['b_p50_us']:.2f} | {row['b_p90_us']:.2f} | {row['times_as_fast']:.3f} | "
+              f"{row['low']:.3f} to {row['high']:.3f} | {os.path.basename(row['kernel'])} |")
+    ratios = [row["times_as_fast"] for row in rows.values()]
+    short = [row["times_as_fast"] for index, row in rows.items() if SHAPES[index]["S"] <= 512]
+    tail = sum(row["p90_us"] > row["b_p90_us"] for row in rows.values())
+    print(f"\ngeometric mean of the {len(short)} ratios with S <= 512: {mean(short):.3f}; of all {len(ratios)}: "
+          f"{mean(ratios):.3f}; below 1: {sum(ratio < 1 for ratio in ratios)}; with a p90 above SDPA's: {tail}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--evotile", default=os.environ.get("EVOTILE", "build/evotile"))
+    parser.add_argument("--kernels", default="kernels")
+    parser.add_argument("--out", default="build/bench/attention")
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--search", action="store_true")
+    options = parser.parse_args()
+    found = gpu()
+    if found is None:
+        print("SKIP: bench-attention measures, and there is no GPU here (nvidia-smi names none)")
+        return
+    name, capability = found
+    kernels = {} if options.search else frozen(options.kernels, name)
+    missing = [index for index in range(len(SHAPES)) if index not in kernels]
+    if missing:
+        results = search(options, capability, missing)
+        kernels.update((index, results) for index in missing)
+    show(*duels(options, kernels))
+
+
+if __name__ == "__main__":
+    main()
