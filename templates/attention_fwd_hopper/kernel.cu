@@ -116,10 +116,11 @@ struct row_state {
 
 // The thread's place in the block.
 struct place {
-    int warp = threadIdx.x / 32;
+    int warp = __shfl_sync(full_warp, threadIdx.x / 32, 0); // of which the compiler can tell now
+                                                            // that all lanes have the same
     int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    int group = threadIdx.x / 128;                 // its warpgroup,
-    int set = group / groups_m;                    // that one's set,
+    int group = warp / 4;                          // its warpgroup,
+    int set = groups_kv > 1 ? group / groups_m : 0; // that one's set,
     int first_row = group % groups_m * group_rows; // its first query within the tile of queries
     int warp_row = warp % 4 * 16;                  // and the warp's within the warpgroup's
 };

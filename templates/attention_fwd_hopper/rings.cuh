@@ -22,9 +22,10 @@ template <int stages> struct ring {
     int buffer = 0;
     u32 parity = 0;
 
+    // At most once around: `tiles` <= stages.
     DEVICE void advance(int tiles) {
         buffer += tiles;
-        while (buffer >= stages) {
+        if (buffer >= stages) {
             buffer -= stages;
             parity ^= 1;
         }

@@ -8,24 +8,21 @@ DEVICE void load_q(q_fragments &q_rmem, const f16 *q_gmem, int first_row, int S)
 
 // Starts the scores Q K^T of the warpgroup's queries and a tile of keys.
 DEVICE void start_scores(score_sums &s_rmem, const q_fragments &q_rmem, u32 k_smem) {
+    const u64 k_operand = matrix_descriptor(k_smem, 16, 1024, swizzle::by_128);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < head_dim / 16; ++k)
-        wgmma<f16>(
-            s_rmem, q_rmem[k],
-            matrix_descriptor(k_smem + k / 4 * panel_bytes + k % 4 * 32, 16, 1024, swizzle::by_128),
-            k > 0);
+        wgmma<f16>(s_rmem, q_rmem[k], advance(k_operand, k / 4 * panel_bytes + k % 4 * 32), k > 0);
     wgmma_commit();
 }
 
 // Starts O += P V.
 DEVICE void start_accumulate(o_sums &o_rmem, const weight_fragments &p_rmem, u32 v_smem) {
+    const u64 v_operand = matrix_descriptor(v_smem, panel_bytes, 1024, swizzle::by_128);
     wgmma_fence();
 #pragma unroll
     for (int n = 0; n < block_n / 16; ++n)
-        wgmma<f16, major::mn>(
-            o_rmem, p_rmem[n],
-            matrix_descriptor(v_smem + n * 2048, panel_bytes, 1024, swizzle::by_128), true);
+        wgmma<f16, major::mn>(o_rmem, p_rmem[n], advance(v_operand, n * 2048), true);
     wgmma_commit();
 }
 
@@ -110,9 +107,9 @@ DEVICE void weigh(score_sums &s_rmem, const row_state &rows) {
 DEVICE void take_weights(weight_fragments &p_rmem, row_state &rows, const score_sums &s_rmem) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        float even = 0, odd = 0;
+        float even = s_rmem[h * 2], odd = s_rmem[h * 2 + 1];
 #pragma unroll
-        for (int n = 0; n < n_tiles; ++n) {
+        for (int n = 1; n < n_tiles; ++n) {
             even += s_rmem[n * 4 + h * 2];
             odd += s_rmem[n * 4 + h * 2 + 1];
         }

@@ -87,9 +87,10 @@ DEVICE u64 matrix_descriptor(u32 start_smem, u32 leading_bytes, u32 stride_bytes
            static_cast<u64>((stride_bytes & 0x3ffff) >> 4) << 32 | static_cast<u64>(mode) << 62;
 }
 
-// The same operand `bytes` (a multiple of 16) further on.
+// The same operand `bytes` (a multiple of 16) further on: the address is in the low half, which does
+// not overflow.
 DEVICE u64 advance(u64 descriptor, u32 bytes) {
-    return descriptor + (bytes >> 4);
+    return descriptor >> 32 << 32 | (static_cast<u32>(descriptor) + (bytes >> 4));
 }
 
 // ---- the products ----
