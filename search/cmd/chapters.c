@@ -185,6 +185,20 @@ static void add_parents(struct table *table, const struct store_trial *trial) {
     table_text(table, text);
 }
 
+/* What an operator does; of a rule, the reason that its template gave. */
+static void print_about(struct store *store, const char *name, char about[BECAUSE_SIZE]) {
+    struct error ignored;
+    char *because = NULL;
+    int kind = operator_parse(name, NULL);
+    if (kind == OPERATOR_RULE)
+        store_meta_get(store, name, &because, &ignored);
+    snprintf(about, BECAUSE_SIZE, "%s",
+             because != NULL ? because
+             : kind >= 0     ? operators[kind].about
+                             : "");
+    free(because);
+}
+
 static int add_champion(struct chapters *chapters, struct table *table,
                         const struct store_champion *champion, double before_us, bool *predicted,
                         struct error *error) {
@@ -201,11 +215,12 @@ static int add_champion(struct chapters *chapters, struct table *table,
         char changed[CHANGES_SIZE], decision[160];
         const char *const genomes[2] = {parents[0] != NULL ? parents[0]->genome : NULL,
                                         parents[1] != NULL ? parents[1]->genome : NULL};
-        int kind = operator_parse(trial->operator_name);
+        char about[BECAUSE_SIZE];
         bool again = champion->previous == champion->trial;
         const struct duel_outcome *duel = &trial->outcome->duel;
         bool fought = trial->told == champion->event && duel->result == DUEL_WON;
         *predicted = trial->outcome->predicted;
+        print_about(chapters->store, trial->operator_name, about);
         chapters_print_changes(trial->genome, genomes, changed);
         print_decision(champion, trial, decision);
         table_integer(table, champion->trial);
@@ -219,7 +234,7 @@ static int add_champion(struct chapters *chapters, struct table *table,
         table_number(table, fought ? duel->high : NAN, 4);
         table_text(table, decision);
         table_text(table, again ? "" : changed[0] != '\0' ? changed : trial->genome);
-        table_text(table, kind >= 0 ? operators[kind].about : "");
+        table_text(table, about);
         table_text(table, trial->genome);
     }
     for (int p = 0; p < 2; p++)
@@ -331,12 +346,13 @@ struct table *chapters_operators(struct chapters *chapters, struct error *error)
         status = credit_champion(chapters, &earned, &chapters->champions[i], error);
     struct table *table = table_new(columns, 5);
     for (int k = 0; k < earned.count; k++) {
-        int kind = operator_parse(earned.operators[k].name);
+        char about[BECAUSE_SIZE];
+        print_about(chapters->store, earned.operators[k].name, about);
         table_text(table, earned.operators[k].name);
         table_integer(table, earned.operators[k].told);
         table_integer(table, earned.operators[k].ok);
         table_integer(table, earned.operators[k].crowned);
-        table_text(table, kind >= 0 ? operators[kind].about : "");
+        table_text(table, about);
     }
     return filled(table, status);
 }

@@ -125,6 +125,7 @@ void session_submit(struct session *session, int64_t number, int goal, const str
 /* 1: one more in flight, 0: nothing left to ask. */
 static int ask(struct session *session, bool *exhausted, struct error *error) {
     char genome[GENOME_TEXT_SIZE];
+    char operator_name[OPERATOR_NAME_SIZE];
     struct proposal proposal;
     int goal;
     for (;;) {
@@ -136,13 +137,14 @@ static int ask(struct session *session, bool *exhausted, struct error *error) {
         exhausted[goal] = true;
     }
     genome_print(&proposal.genome, session->templates[goal]->space, genome);
+    operator_print(proposal.made_by, proposal.rule, operator_name);
     const struct store_ask record = {
         .number = session->asked,
         .goal = goal,
         .genome = genome,
         .parent_a = proposal.parents[0],
         .parent_b = proposal.parents[1],
-        .operator_name = operators[proposal.made_by].name,
+        .operator_name = operator_name,
     };
     if (session_open_batch(session, error) < 0 ||
         session_stored(session, store_ask(session->store, &record, error)) < 0)
@@ -219,8 +221,8 @@ static int tell(struct session *session, const struct trial_result *result, stru
                                            result->has_key ? &result->key : NULL, result->worker,
                                            error)) < 0)
         return -1;
-    evolution_tell(session->evolutions[result->goal], result->number, &result->genome,
-                   result->outcome.verdict, result->outcome.score_us);
+    evolution_tell_outcome(session->evolutions[result->goal], result->number, &result->genome,
+                           &result->outcome);
     session_note_gain(session, result->goal, false);
     session->told++;
     if (session->settings.verbose)

@@ -12,7 +12,7 @@
 #define EVOTILE_VERSION "unknown"
 #endif
 
-enum { STRATEGY_STREAM = 1 };
+enum { STRATEGY_STREAM = 1, META_MAX = 24 + RULES_MAX };
 
 /* ---- starting ---- */
 
@@ -114,7 +114,7 @@ static int create_store(struct session *session, struct error *error) {
         goals[g] = names[g];
     }
     char *device_line = wire_print_device(device);
-    const struct store_meta meta[] = {
+    struct store_meta meta[META_MAX] = {
         {"config", config->text},
         {"config_path", config->path},
         {"template", session->templates[0]->name},
@@ -133,8 +133,16 @@ static int create_store(struct session *session, struct error *error) {
         {"recording", session->settings.recording ? "yes" : "no"},
         {"evotile", EVOTILE_VERSION},
     };
-    const struct store_description description = {meta, (int)(sizeof meta / sizeof *meta), goals,
-                                                  session->goal_count};
+    int meta_count = 0;
+    while (meta[meta_count].name != NULL)
+        meta_count++;
+    const struct rules *rules = &session->templates[0]->space->rules;
+    char rule_names[RULES_MAX][OPERATOR_NAME_SIZE];
+    for (int r = 0; r < rules->count; r++) {
+        operator_print(OPERATOR_RULE, r, rule_names[r]);
+        meta[meta_count++] = (struct store_meta){rule_names[r], rules->rows[r].because};
+    }
+    const struct store_description description = {meta, meta_count, goals, session->goal_count};
     session->store = store_create(session->run_dir, &description, error);
     free(device_line);
     return session->store != NULL ? 0 : -1;
@@ -206,16 +214,16 @@ static int replay_event(void *context, const struct store_event *event, struct e
         return 0;
     }
     if (event->told) {
-        evolution_tell(evolution, trial->number, &genome, trial->outcome->verdict,
-                       trial->outcome->score_us);
+        evolution_tell_outcome(evolution, trial->number, &genome, trial->outcome);
         session_note_gain(session, trial->goal, false);
         session->told++;
         return 0;
     }
-    int made_by = operator_parse(trial->operator_name);
+    int rule = 0, made_by = operator_parse(trial->operator_name, &rule);
     struct proposal proposal = {.genome = genome,
                                 .made_by = (enum operator_kind)made_by,
-                                .parents = {trial->parent_a, trial->parent_b}};
+                                .parents = {trial->parent_a, trial->parent_b},
+                                .rule = rule};
     if (made_by < 0 || evolution_replay(evolution, &proposal) < 0)
         return error_set(
             error,

@@ -1,7 +1,7 @@
 /* free, insight, full: EvoEngineer's (arXiv 2510.03760) three ways to propose, carried over to
    genomes. It tells apart I1, the task (here: what the space admits), I2, good solutions found
-   before (the population), and I3, insights (here: evolve/effects.h, what the archive teaches about
-   each gene's values). */
+   before (the population), and I3, insights: here evolve/effects.h, what the archive teaches about
+   each gene's values, and genome/rules.h, what the template advises. */
 #include "base/error.h"
 #include "evolve/effects.h"
 #include "evolve/strategy.h"
@@ -74,31 +74,57 @@ static double merit(const struct operator_counters *counters) {
     return (double)(counters->entered + 1) / (double)(counters->tries + 2);
 }
 
+/* One of those that have a share, by their shares and yet none too seldom; -1: none has. */
+static int draw(struct random *random, const double *shares, int count) {
+    double total = 0, even = 0;
+    int last = -1;
+    for (int i = 0; i < count; i++) {
+        total += shares[i];
+        even += shares[i] > 0;
+    }
+    double least = fmin(least_share, 0.5 / fmax(even, 1)), at = random_uniform(random);
+    for (int i = 0; i < count; i++)
+        if (shares[i] > 0) {
+            at -= least + (1 - even * least) * shares[i] / total;
+            last = i;
+            if (at < 0)
+                break;
+        }
+    return last;
+}
+
 static bool applies(const struct manner *manner, const struct evolution *evolution, int kind) {
     int parents = manner->elites ? evolution->population.count : 1;
     if (kind == OPERATOR_INSIGHT)
         return manner->insights;
+    if (kind == OPERATOR_RULE)
+        return manner->insights && evolution->space->rules.count > 0;
     return operators[kind].breed != NULL && operators[kind].parents <= parents;
 }
 
 static enum operator_kind pick(const struct manner *manner, struct evolution *evolution) {
-    double shares[OPERATOR_COUNT] = {0}, total = 0, even = 0;
-    int last = -1;
+    double shares[OPERATOR_COUNT] = {0};
     for (int kind = 0; kind < OPERATOR_COUNT; kind++)
-        if (applies(manner, evolution, kind)) {
+        if (applies(manner, evolution, kind))
             shares[kind] = manner->elites ? merit(&evolution->counters[kind]) : 1;
-            total += shares[kind];
-            even++;
-        }
-    double at = random_uniform(&evolution->random);
-    for (int kind = 0; kind < OPERATOR_COUNT; kind++)
-        if (applies(manner, evolution, kind)) {
-            at -= least_share + (1 - even * least_share) * shares[kind] / total;
-            last = kind;
-            if (at < 0)
-                break;
-        }
-    return (enum operator_kind)last;
+    return (enum operator_kind)draw(&evolution->random, shares, OPERATOR_COUNT);
+}
+
+/* A child as one of the rules would have it that hold for the parent; which, the rules have to
+   earn as operators do. */
+static bool breed_by_rule(struct evolution *evolution, const struct genome *parent,
+                          struct proposal *proposal) {
+    const struct space *space = evolution->space;
+    uint32_t holding = seen_find(&evolution->seen, parent)->rules;
+    double shares[RULES_MAX] = {0};
+    for (int rule = 0; rule < space->rules.count; rule++)
+        if (holding >> rule & 1)
+            shares[rule] = merit(&evolution->rule_counters[rule]);
+    int rule = draw(&evolution->random, shares, RULES_MAX);
+    if (rule < 0)
+        return false;
+    proposal->rule = rule;
+    return breed_rule(space, rule, &evolution->random, parent, &proposal->genome);
 }
 
 /* ---- Proposing ---- */
@@ -118,6 +144,8 @@ static bool breed(const struct manner *manner, struct evolution *evolution,
         .made_by = kind, .parents = {picked[0]->trial, picked[1] ? picked[1]->trial : TRIAL_NONE}};
     if (kind == OPERATOR_INSIGHT)
         return breed_insight(evolution, parents[0], &proposal->genome);
+    if (kind == OPERATOR_RULE)
+        return breed_by_rule(evolution, parents[0], proposal);
     return operators[kind].breed(evolution->space, random, parents, &proposal->genome);
 }
 

@@ -122,8 +122,11 @@ static void begin_question(struct evolution *evolution) {
 }
 
 static void note(struct evolution *evolution, const struct proposal *proposal) {
-    seen_add(&evolution->seen, &proposal->genome, proposal->made_by);
+    struct seen_entry *entry = seen_add(&evolution->seen, &proposal->genome, proposal->made_by);
+    entry->rule = (uint8_t)proposal->rule;
     evolution->counters[proposal->made_by].tries++;
+    if (proposal->made_by == OPERATOR_RULE)
+        evolution->rule_counters[proposal->rule].tries++;
 }
 
 int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
@@ -168,8 +171,14 @@ static void put_told(struct evolution *evolution, struct seen_entry *entry) {
     entry->told_at = (uint32_t)evolution->told_count;
 }
 
-void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
-                    enum verdict verdict, double score_us) {
+static void credit(struct operator_counters *counters, int rank) {
+    counters->successes++;
+    counters->entered += rank >= 0;
+    counters->gains += rank == 0;
+}
+
+static void tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                 enum verdict verdict, double score_us, const struct measures *measures) {
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
     if (!entry) {
         entry = seen_add(&evolution->seen, genome, OPERATOR_SEED);
@@ -183,10 +192,33 @@ void evolution_tell(struct evolution *evolution, int64_t trial, const struct gen
     int rank = offer(evolution, trial, genome, score_us);
     entry->ok = true;
     entry->score_us = score_us;
-    struct operator_counters *counters = &evolution->counters[entry->made_by];
-    counters->successes++;
-    counters->entered += rank >= 0;
-    counters->gains += rank == 0;
+    entry->rules = space_rules(evolution->space, genome, measures);
+    credit(&evolution->counters[entry->made_by], rank);
+    if (entry->made_by == OPERATOR_RULE)
+        credit(&evolution->rule_counters[entry->rule], rank);
+}
+
+void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                    enum verdict verdict, double score_us) {
+    tell(evolution, trial, genome, verdict, score_us, &(struct measures){0});
+}
+
+void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                            const struct outcome *outcome) {
+    const struct resources *resources = &outcome->resources;
+    const struct measures measures = {
+        .known = true,
+        .values =
+            {
+                [MEASURE_REGISTERS] = resources->registers,
+                [MEASURE_SMEM_BYTES] = resources->smem_bytes,
+                [MEASURE_LOCAL_BYTES] = resources->local_bytes,
+                [MEASURE_SPILL_BYTES] = resources->spill_bytes,
+                [MEASURE_CTAS_PER_SM] = resources->ctas_per_sm,
+                [MEASURE_OCCUPANCY] = llround(100 * resources->occupancy),
+            },
+    };
+    tell(evolution, trial, genome, outcome->verdict, outcome->score_us, &measures);
 }
 
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
@@ -228,6 +260,10 @@ const struct operator_counters *evolution_counters(const struct evolution *evolu
     return evolution->counters;
 }
 
+const struct operator_counters *evolution_rule_counters(const struct evolution *evolution) {
+    return evolution->rule_counters;
+}
+
 struct hash evolution_digest(const struct evolution *evolution) {
     struct hasher *hasher = hasher_new();
     hasher_add_text(hasher, evolution->strategy->name);
@@ -245,11 +281,14 @@ struct hash evolution_digest(const struct evolution *evolution) {
         const struct seen_entry *entry = &evolution->seen.entries[i];
         hasher_add(hasher, &entry->genome, sizeof entry->genome);
         hasher_add(hasher, &entry->made_by, sizeof entry->made_by);
+        hasher_add(hasher, &entry->rule, sizeof entry->rule);
+        hasher_add(hasher, &entry->rules, sizeof entry->rules);
         hasher_add(hasher, &entry->ok, sizeof entry->ok);
         hasher_add(hasher, &entry->told_at, sizeof entry->told_at);
         hasher_add(hasher, &entry->score_us, sizeof entry->score_us);
     }
     hasher_add(hasher, evolution->counters, sizeof evolution->counters);
+    hasher_add(hasher, evolution->rule_counters, sizeof evolution->rule_counters);
     for (int i = evolution->start_at; i < evolution->start_count; i++)
         hasher_add(hasher, &evolution->starts[i].genome, sizeof evolution->starts[i].genome);
     /* Where the walk over the rest stands follows from what was seen. */

@@ -46,6 +46,7 @@ struct proposal {
     struct genome genome; /* canonical and valid */
     enum operator_kind made_by;
     int64_t parents[2]; /* trial numbers, or TRIAL_NONE */
+    int rule;           /* an index among the space's, where made_by is OPERATOR_RULE */
 };
 
 /* What became of the proposals of one operator. */
@@ -80,8 +81,13 @@ int evolution_replay(struct evolution *evolution, const struct proposal *proposa
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                     enum verdict verdict, double score_us);
 
+/* The same with all that was measured, which rules may ask for. */
+void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                            const struct outcome *outcome);
+
 /* What became of a genome that was told before, when it was tried anew because its score holds no
-   more: it takes its new place in the population, or, if it failed, leaves it. Counters stay. */
+   more: it takes its new place in the population, or, if it failed, leaves it. Counters stay, and
+   so do the rules that held. */
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
                           enum verdict verdict, double score_us);
 
@@ -100,6 +106,9 @@ bool evolution_has_seen(const struct evolution *evolution, const struct genome *
 
 /* OPERATOR_COUNT rows. */
 const struct operator_counters *evolution_counters(const struct evolution *evolution);
+
+/* A row for each of the space's rules: what became of its children. */
+const struct operator_counters *evolution_rule_counters(const struct evolution *evolution);
 
 /* A hash of the whole state: equal states, equal digests. */
 struct hash evolution_digest(const struct evolution *evolution);

@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "genome/breed.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The table has one shape for all; a mutation looks at its only parent. */
@@ -39,13 +41,27 @@ const struct operator_row operators[OPERATOR_COUNT] = {
     [OPERATOR_CROSS_BLOCK] = {"cross_block", "neighbouring genes from one parent", 2, 2,
                               cross_block},
     [OPERATOR_INSIGHT] = {"insight", "one or two genes as the archive would have them", 1, 0, NULL},
+    [OPERATOR_RULE] = {"rule", "genes as an insight of the template would have them", 1, 0, NULL},
     [OPERATOR_MODEL] = {"model", "what a model of the archive expects most of", 0, 0, NULL},
     [OPERATOR_REST] = {"rest", "the walk over all that is left", 0, 0, NULL},
 };
 
-int operator_parse(const char *name) {
+void operator_print(enum operator_kind kind, int rule, char text[OPERATOR_NAME_SIZE]) {
+    if (kind == OPERATOR_RULE)
+        snprintf(text, OPERATOR_NAME_SIZE, "%s:%d", operators[kind].name, rule + 1);
+    else
+        snprintf(text, OPERATOR_NAME_SIZE, "%s", operators[kind].name);
+}
+
+int operator_parse(const char *text, int *rule) {
+    size_t length = strcspn(text, ":");
+    int number = text[length] == ':' ? atoi(text + length + 1) - 1 : 0;
+    if (number < 0 || number >= RULES_MAX)
+        return -1;
+    if (rule)
+        *rule = number;
     for (int i = 0; i < OPERATOR_COUNT; i++)
-        if (strcmp(operators[i].name, name) == 0)
+        if (strlen(operators[i].name) == length && strncmp(operators[i].name, text, length) == 0)
             return i;
     return -1;
 }

@@ -23,10 +23,13 @@ enum operator_kind {
     OPERATOR_CROSS_UNIFORM,
     OPERATOR_CROSS_BLOCK,
     OPERATOR_INSIGHT, /* genes as the archive's effects would have them */
+    OPERATOR_RULE,    /* genes as one of the template's rules would have them */
     OPERATOR_MODEL,   /* what a model of the archive expects most of */
     OPERATOR_REST,    /* from the walk over what is left of a nearly exhausted space */
     OPERATOR_COUNT
 };
+
+enum { OPERATOR_NAME_SIZE = 32 };
 
 struct operator_row {
     const char *name;
@@ -40,8 +43,12 @@ struct operator_row {
 
 extern const struct operator_row operators[OPERATOR_COUNT];
 
-/* The operator of that name, or -1. */
-int operator_parse(const char *name);
+/* What a trial says of its operator: its name, and of OPERATOR_RULE which of the template's rules
+   (genome/rules.h), from 1: "rule:2". */
+void operator_print(enum operator_kind kind, int rule, char text[OPERATOR_NAME_SIZE]);
+
+/* The operator of such a text, or -1. `rule`, which may be NULL, gets the rule's index, or 0. */
+int operator_parse(const char *text, int *rule);
 
 /* One that has a weight and needs at most `parents` parents, and at least one. */
 enum operator_kind operators_pick(int parents, struct random *random);

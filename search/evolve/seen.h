@@ -14,8 +14,10 @@
 struct seen_entry {
     struct genome genome;
     uint8_t made_by;  /* enum operator_kind */
+    uint8_t rule;     /* of the template's, where that is OPERATOR_RULE */
     bool ok;          /* told with VERDICT_OK */
     uint32_t told_at; /* its place among those that were told, from 1; 0: not told */
+    uint32_t rules;   /* a bit for each rule that holds for it; 0 until told */
     double score_us;  /* 0 unless ok */
 };
 

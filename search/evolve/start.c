@@ -14,7 +14,7 @@ bool start_add(struct evolution *evolution, const struct genome *genome, enum op
         if (genome_equal(&evolution->starts[i].genome, genome))
             return false;
     evolution->starts[evolution->start_count++] =
-        (struct proposal){*genome, kind, {TRIAL_NONE, TRIAL_NONE}};
+        (struct proposal){.genome = *genome, .made_by = kind, .parents = {TRIAL_NONE, TRIAL_NONE}};
     return true;
 }
 

@@ -43,9 +43,8 @@ static bool breed(struct evolution *evolution, struct proposal *proposal) {
     else if (!population_pick_two(population, random, picked))
         return false;
     const struct genome *parents[2] = {&picked[0]->genome, picked[1] ? &picked[1]->genome : NULL};
-    proposal->made_by = kind;
-    proposal->parents[0] = picked[0]->trial;
-    proposal->parents[1] = picked[1] ? picked[1]->trial : TRIAL_NONE;
+    *proposal = (struct proposal){
+        .made_by = kind, .parents = {picked[0]->trial, picked[1] ? picked[1]->trial : TRIAL_NONE}};
     return operators[kind].breed(evolution->space, random, parents, &proposal->genome);
 }
 

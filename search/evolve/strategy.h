@@ -39,6 +39,7 @@ struct evolution {
     size_t told_count;
     uint64_t retold_count; /* scores that were told anew */
     struct operator_counters counters[OPERATOR_COUNT];
+    struct operator_counters rule_counters[RULES_MAX];
     struct proposal *starts; /* proposed first, in this order */
     int start_count, start_at;
     struct space_cursor *rest; /* NULL until proposals run dry */

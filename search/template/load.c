@@ -276,6 +276,51 @@ static int load_space(struct template *template, const struct json *root, struct
     return 0;
 }
 
+static const char *const insight_keys[] = {"when", "favour", "because", NULL};
+
+static int load_insight(struct template *template, const struct json *value, struct error *error) {
+    struct json when;
+    struct json favour;
+    struct json why;
+    char text[EXPRESSION_TEXT_MAX];
+    const char *because;
+    if (json_only(value, insight_keys, error) < 0 || json_need(value, "when", &when, error) < 0 ||
+        json_need(value, "favour", &favour, error) < 0 ||
+        json_need(value, "because", &why, error) < 0 || expression_source(&when, text, error) < 0 ||
+        json_is_object(&favour, error) < 0 || json_string(&why, &because, error) < 0)
+        return -1;
+    if (json_count(&favour) < 1)
+        return json_error(&favour, error, "must favour a gene at least");
+    int rule = space_add_rule(template->space, text, because, error);
+    if (rule < 0)
+        return load_located(&when, error);
+    for (int i = 0; i < json_count(&favour); i++) {
+        struct json towards = json_at(&favour, i);
+        const char *word = text;
+        if (cJSON_IsString(towards.value) ? json_string(&towards, &word, error) < 0
+                                          : expression_source(&towards, text, error) < 0)
+            return -1;
+        if (space_add_favour(template->space, rule, json_key(&towards), word, error) < 0)
+            return load_located(&towards, error);
+    }
+    return 0;
+}
+
+/* After all that adds names. */
+static int load_insights(struct template *template, const struct json *root, struct error *error) {
+    struct json list;
+    if (!json_find(root, "insights", &list))
+        return 0;
+    if (json_is_array(&list, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(&list); i++) {
+        struct json value = json_at(&list, i);
+        if (load_insight(template, &value, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* How an expression writes the value of a gene: a label's name if it is an identifier. */
 static void value_operand(const struct space *space, int gene, int index, char operand[NAME_SIZE]) {
     const struct gene *the = &space->genes[gene];
@@ -361,31 +406,14 @@ static int add_environments(struct template *template, const struct template_set
 
 /* ---- the whole ---- */
 
-static const char *const root_keys[] = {"format",
-                                        "name",
-                                        "about",
-                                        "dimensions",
-                                        "specialised",
-                                        "genes",
-                                        "derived",
-                                        "constraints",
-                                        "tensors",
-                                        "tensor_maps",
-                                        "launches",
-                                        "options",
-                                        "source",
-                                        "reference",
-                                        "cpu_reference",
-                                        "plain",
-                                        "relaxed",
-                                        "stress",
-                                        "float_atomics",
-                                        "operations",
-                                        "bytes",
-                                        "probe_cases",
-                                        "architecture_variant",
-                                        "baseline",
-                                        NULL};
+static const char *const root_keys[] = {
+    "format",      "name",    "about",       "dimensions",
+    "specialised", "genes",   "derived",     "constraints",
+    "insights",    "tensors", "tensor_maps", "launches",
+    "options",     "source",  "reference",   "cpu_reference",
+    "plain",       "relaxed", "stress",      "float_atomics",
+    "operations",  "bytes",   "probe_cases", "architecture_variant",
+    "baseline",    NULL};
 
 static int load_head(struct template *template, const struct json *root, struct error *error) {
     struct json value;
@@ -433,7 +461,8 @@ struct template *template_load(const char *folder, const struct template_setting
             error_prefix(error, "%s", path);
             goto failed;
         }
-    if (load_space(template, &root, error) < 0 || narrow_all(template, setting, error) < 0 ||
+    if (load_space(template, &root, error) < 0 || load_insights(template, &root, error) < 0 ||
+        narrow_all(template, setting, error) < 0 ||
         (setting->forbid_limited_range && forbid_relaxed(template, &root, error) < 0) ||
         add_environments(template, setting, error) < 0 || load_kernel(template, &root, error) < 0 ||
         template_hash(template, error) < 0)

@@ -96,10 +96,66 @@ static void full_takes_the_operators_that_pay(void **state) {
             assert_int_equal(most[kind], 0);
 }
 
+/* Of the rules that hold for the parent, by what was measured of it, the one that pays is taken
+   most, and the other not forgotten; the one that does not hold never. */
+static void full_takes_the_rules_that_hold_and_pay(void **state) {
+    (void)state;
+    struct error error = {0};
+    struct space *space = space_new();
+    int64_t values[] = {1, 2, 3, 4};
+    struct random random;
+    int taken[3] = {0};
+    space_add_integers(space, "A", "", values, 4, 0, NULL, &error);
+    space_add_integers(space, "B", "", values, 4, 0, NULL, &error);
+    space_add_rule(space, "MEASURED_REGISTERS > 100", "first", &error);
+    space_add_rule(space, "MEASURED_OCCUPANCY < 30", "second", &error);
+    space_add_rule(space, "A + B < 8", "third", &error);
+    for (int rule = 0; rule < 3; rule++)
+        assert_int_equal(space_add_favour(space, rule, rule < 2 ? "A" : "B", "lower", &error), 0);
+    assert_int_equal(space_seal(space, &error), 0);
+    struct evolution_settings settings = evolution_defaults();
+    snprintf(settings.strategy, sizeof settings.strategy, "full");
+    struct evolution *evolution = evolution_new(space, &settings, 1, 0, &error);
+    struct genome genome = genome_default(space);
+    genome.value[0] = genome.value[1] = 3;
+    struct outcome *outcome = calloc(1, sizeof *outcome);
+    outcome->verdict = VERDICT_OK;
+    outcome->score_us = 3;
+    outcome->resources.registers = 168;
+    outcome->resources.occupancy = 0.25;
+    evolution_tell_outcome(evolution, 0, &genome, outcome);
+    free(outcome);
+    for (int rule = 0; rule < 3; rule++)
+        evolution->rule_counters[rule] =
+            (struct operator_counters){.tries = 1000, .entered = rule == 1 ? 900 : 1};
+    evolution->start_at = evolution->start_count;
+    evolution->exploration = 0;
+    random_seed(&random, 63, 0);
+    for (int i = 0; i < 2000; i++) {
+        struct proposal proposal;
+        char text[OPERATOR_NAME_SIZE];
+        int rule;
+        random_seed(&evolution->random, random_next(&random), 0);
+        assert_true(full_propose(evolution, &proposal));
+        if (proposal.made_by != OPERATOR_RULE)
+            continue;
+        taken[proposal.rule]++;
+        assert_true(proposal.genome.value[0] < 3 && proposal.genome.value[1] == 3);
+        operator_print(proposal.made_by, proposal.rule, text);
+        assert_int_equal(operator_parse(text, &rule), OPERATOR_RULE);
+        assert_int_equal(rule, proposal.rule);
+    }
+    assert_true(taken[0] > 5 && taken[1] > 5 * taken[0]);
+    assert_int_equal(taken[2], 0);
+    evolution_free(evolution);
+    space_free(space);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_follow_what_was_learnt),
         cmocka_unit_test(full_takes_the_operators_that_pay),
+        cmocka_unit_test(full_takes_the_rules_that_hold_and_pay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

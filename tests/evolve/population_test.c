@@ -67,10 +67,10 @@ static void operators_are_found_by_name(void **state) {
     (void)state;
     for (int i = 0; i < OPERATOR_COUNT; i++) {
         assert_non_null(operators[i].about);
-        assert_int_equal(operator_parse(operators[i].name), i);
+        assert_int_equal(operator_parse(operators[i].name, NULL), i);
         assert_int_equal(operators[i].breed != NULL, operators[i].weight > 0);
     }
-    assert_int_equal(operator_parse("mutate"), -1);
+    assert_int_equal(operator_parse("mutate", NULL), -1);
 }
 
 static void operators_are_picked_by_weight(void **state) {

@@ -77,6 +77,17 @@ static void mistakes_of_the_folder(void **state) {
         {"\"because\": \"the grid has an end\"", "\"why\": \"x\"",
          "13: constraints[0].why: unknown key; did you mean \"require\"?"},
         {"BLOCKS <= 100", "BLOCKS <= ", "13: constraints[0].require: column 11: "},
+        {"\"tensors\": {", "\"insights\": [ { \"when\": \"BLOCKS <\" } ], \"tensors\": {",
+         "14: insights[0]: the key \"favour\" is missing"},
+        {"\"tensors\": {",
+         "\"insights\": [ { \"when\": \"MEASURED_WARPS > 2\", \"favour\": { \"SPLIT\": \"lower\" "
+         "}, "
+         "\"because\": \"\" } ], \"tensors\": {",
+         "14: insights[0].when: column 1: "},
+        {"\"tensors\": {",
+         "\"insights\": [ { \"when\": \"BLOCKS < 4\", \"favour\": { \"ORDER\": \"lower\" }, "
+         "\"because\": \"\" } ], \"tensors\": {",
+         "14: insights[0].favour.ORDER: gene ORDER has no value lower"},
         {"\"dtype\": \"f16\"", "\"dtype\": \"fp16\"",
          "14: tensors.x.dtype: unknown word \"fp16\"; did you mean \"f16\"?"},
         {"\"role\": \"input\"", "\"role\": \"inptu\"",

@@ -1,0 +1,127 @@
+#include "genome/rules.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "genome/breed.h"
+#include "genome/space.h"
+
+#include <string.h>
+
+enum { ATTEMPTS = 8 };
+
+static const char *const measure_names[MEASURE_COUNT] = {
+    [MEASURE_REGISTERS] = "MEASURED_REGISTERS",     [MEASURE_SMEM_BYTES] = "MEASURED_SMEM_BYTES",
+    [MEASURE_LOCAL_BYTES] = "MEASURED_LOCAL_BYTES", [MEASURE_SPILL_BYTES] = "MEASURED_SPILL_BYTES",
+    [MEASURE_CTAS_PER_SM] = "MEASURED_CTAS_PER_SM", [MEASURE_OCCUPANCY] = "MEASURED_OCCUPANCY",
+};
+
+/* The measures have names in rules alone, so that no constraint can read what is known only after a
+   trial: the scope that a rule is parsed in is a copy with some more slots. */
+int space_add_rule(struct space *space, const char *when, const char *because,
+                   struct error *error) {
+    struct rules *rules = &space->rules;
+    struct scope scope = space->scope;
+    if (rules->count == RULES_MAX)
+        return error_input(error, "more than %d insights", RULES_MAX);
+    if (strlen(because) >= BECAUSE_SIZE)
+        return error_input(error, "the reason '%.40s...' has more than %d characters", because,
+                           BECAUSE_SIZE - 1);
+    rules->first_slot = scope.slot_count;
+    for (int m = 0; m < MEASURE_COUNT; m++)
+        if (scope_add(&scope, measure_names[m], error) < 0)
+            return -1;
+    struct rule *rule = &rules->rows[rules->count];
+    rule->when = expression_parse(when, &scope, error);
+    if (!rule->when)
+        return -1;
+    for (int m = 0; m < MEASURE_COUNT; m++)
+        rule->reads_measures =
+            rule->reads_measures || slots_has(expression_reads(rule->when), rules->first_slot + m);
+    strcpy(rule->because, because);
+    return rules->count++;
+}
+
+int space_add_favour(struct space *space, int rule, const char *gene, const char *towards,
+                     struct error *error) {
+    struct rule *to = &space->rules.rows[rule];
+    char text[NAME_SIZE];
+    int index = space_find_gene(space, gene);
+    if (index < 0)
+        return error_input(error, "there is no gene %s; the nearest name is %s", gene,
+                           scope_nearest(&space->scope, gene));
+    if (to->favour_count == FAVOURS_MAX)
+        return error_input(error, "an insight favours at most %d genes", FAVOURS_MAX);
+    struct favour favour = {.gene = index};
+    if (space->genes[index].ordered)
+        favour.step = strcmp(towards, "higher") == 0 ? 1 : strcmp(towards, "lower") == 0 ? -1 : 0;
+    while (favour.step == 0 && favour.value < space->genes[index].count &&
+           strcmp(space_value_text(space, index, favour.value, text), towards) != 0)
+        favour.value++;
+    if (favour.value == space->genes[index].count)
+        return error_input(error, "gene %s has no value %s%s", gene, towards,
+                           space->genes[index].ordered ? "; \"higher\" and \"lower\" will do too"
+                                                       : "");
+    to->favours[to->favour_count++] = favour;
+    return 0;
+}
+
+uint32_t space_rules(const struct space *space, const struct genome *genome,
+                     const struct measures *measures) {
+    const struct rules *rules = &space->rules;
+    int holds[RULES_MAX] = {0};
+    uint32_t holding = 0;
+    if (rules->count == 0)
+        return 0;
+    if (rules->first_slot != space->scope.slot_count)
+        BUG("a name was added to a space after its rules");
+    for (int e = 0; e < space->environment_count; e++) {
+        int64_t values[SLOTS_MAX], held;
+        if (space_values(space, genome, e, values, NULL) < 0)
+            continue;
+        memcpy(values + rules->first_slot, measures->values, sizeof measures->values);
+        for (int r = 0; r < rules->count; r++) {
+            const struct rule *rule = &rules->rows[r];
+            if ((measures->known || !rule->reads_measures) &&
+                expression_evaluate(rule->when, values, &held, NULL) == 0)
+                holds[r] += held != 0;
+        }
+    }
+    for (int r = 0; r < rules->count; r++)
+        if (holds[r] > 0 && 2 * holds[r] >= space->environment_count)
+            holding |= UINT32_C(1) << r;
+    return holding;
+}
+
+/* One step, and half as often each one further, as far as the domain goes. */
+static void move(const struct favour *favour, int domain, struct random *random,
+                 struct genome *genome) {
+    int value = favour->value;
+    if (favour->step != 0) {
+        value = genome->value[favour->gene] + favour->step;
+        while (value + favour->step >= 0 && value + favour->step < domain &&
+               random_below(random, 2))
+            value += favour->step;
+    }
+    if (value >= 0 && value < domain)
+        genome->value[favour->gene] = (uint8_t)value;
+}
+
+bool breed_rule(const struct space *space, int rule, struct random *random,
+                const struct genome *parent, struct genome *child) {
+    const struct rule *by = &space->rules.rows[rule];
+    for (int attempt = 0; attempt < ATTEMPTS && by->favour_count > 0; attempt++) {
+        uint64_t sure = random_below(random, (uint64_t)by->favour_count);
+        *child = *parent;
+        for (int f = 0; f < by->favour_count; f++)
+            if ((uint64_t)f == sure || random_below(random, 2))
+                move(&by->favours[f], space->genes[by->favours[f].gene].count, random, child);
+        if (breed_repair(space, random, child) && !genome_equal(child, parent))
+            return true;
+    }
+    return false;
+}
+
+void rules_release(struct rules *rules) {
+    for (int r = 0; r < rules->count; r++)
+        expression_free(rules->rows[r].when);
+}

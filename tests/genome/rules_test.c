@@ -1,0 +1,138 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "genome/space.h"
+
+#include <string.h>
+
+enum { SPLITS, ROWS, LAYOUT };
+
+/* Two cases on 10 multiprocessors; splits times rows may not exceed 64. */
+static struct space *space_of_two_cases(void) {
+    static const char *const labels[] = {"none", "xor", "pad"};
+    static const int64_t powers[] = {1, 2, 4, 8, 16};
+    struct space *space = space_new();
+    struct error error = {0};
+    space_add_dimension(space, "WORK", &error);
+    space_add_integers(space, "SPLITS", "", powers, 5, 0, NULL, &error);
+    space_add_integers(space, "ROWS", "", powers, 5, 2, NULL, &error);
+    space_add_labels(space, "LAYOUT", "", labels, 3, 0, NULL, &error);
+    space_add_derived(space, "BLOCKS", "ceil_div(WORK, ROWS) * SPLITS", &error);
+    space_add_constraint(space, "SPLITS * ROWS <= 64", "memory", &error);
+    return space;
+}
+
+static struct space *sealed(struct space *space) {
+    struct error error = {0};
+    space_add_environment(space, "small", (int64_t[]){16}, &error);
+    space_add_environment(space, "large", (int64_t[]){1600}, &error);
+    if (space_seal(space, &error) < 0)
+        fail_msg("%s", error.text);
+    return space;
+}
+
+static int rule(struct space *space, const char *when) {
+    struct error error = {0};
+    int index = space_add_rule(space, when, "because", &error);
+    if (index < 0)
+        fail_msg("%s", error.text);
+    return index;
+}
+
+static void favour(struct space *space, int rule, const char *gene, const char *towards) {
+    struct error error = {0};
+    if (space_add_favour(space, rule, gene, towards, &error) < 0)
+        fail_msg("%s", error.text);
+}
+
+static struct genome genome_of(int splits, int rows, int layout) {
+    struct genome genome = {{0}};
+    genome.value[SPLITS] = (uint8_t)splits;
+    genome.value[ROWS] = (uint8_t)rows;
+    genome.value[LAYOUT] = (uint8_t)layout;
+    return genome;
+}
+
+static void rules_hold_by_cases_and_measures(void **state) {
+    (void)state;
+    struct space *space = space_of_two_cases();
+    struct measures unknown = {0}, measured = {.known = true};
+    rule(space, "BLOCKS < 40");                          /* 4 in the small case: half of them */
+    rule(space, "BLOCKS > 100000");                      /* in none */
+    rule(space, "MEASURED_REGISTERS > 128");             /* only where that is known */
+    rule(space, "100 / (MEASURED_CTAS_PER_SM - 2) > 0"); /* cannot always be evaluated */
+    sealed(space);
+    struct genome genome = genome_of(0, 2, 0);
+    assert_int_equal(space_rules(space, &genome, &unknown), 1);
+    measured.values[MEASURE_REGISTERS] = 168;
+    measured.values[MEASURE_CTAS_PER_SM] = 2;
+    assert_int_equal(space_rules(space, &genome, &measured), 1 | 4);
+    measured.values[MEASURE_REGISTERS] = 128;
+    measured.values[MEASURE_CTAS_PER_SM] = 3;
+    assert_int_equal(space_rules(space, &genome, &measured), 1 | 8);
+    space_free(space);
+}
+
+static void children_move_where_the_rule_points(void **state) {
+    (void)state;
+    struct space *space = space_of_two_cases();
+    struct random random;
+    int more = rule(space, "BLOCKS < 40"), layout = rule(space, "LAYOUT == none");
+    favour(space, more, "SPLITS", "higher");
+    favour(space, more, "ROWS", "lower");
+    favour(space, layout, "LAYOUT", "xor");
+    sealed(space);
+    random_seed(&random, 7, 1);
+    bool splits_moved = false, rows_moved = false, both_moved = false;
+    for (int i = 0; i < 200; i++) {
+        struct genome parent = genome_of(1, 2, 0), child;
+        assert_true(breed_rule(space, more, &random, &parent, &child));
+        assert_true(space_check(space, &child, NULL));
+        int up = child.value[SPLITS] - 1, down = 2 - child.value[ROWS];
+        assert_true(up >= 0 && down >= 0 && up + down > 0);
+        assert_int_equal(child.value[LAYOUT], 0);
+        splits_moved = splits_moved || up > 1;
+        rows_moved = rows_moved || down > 1;
+        both_moved = both_moved || (up > 0 && down > 0);
+        assert_true(breed_rule(space, layout, &random, &parent, &child));
+        assert_int_equal(child.value[LAYOUT], 1);
+    }
+    assert_true(splits_moved && rows_moved && both_moved);
+    /* Where nothing is left to move there is no child. */
+    struct genome edge = genome_of(4, 0, 1), child;
+    assert_false(breed_rule(space, more, &random, &edge, &child));
+    assert_false(breed_rule(space, layout, &random, &edge, &child));
+    space_free(space);
+}
+
+static void mistakes_are_told(void **state) {
+    (void)state;
+    struct space *space = space_of_two_cases();
+    struct error error = {0};
+    assert_int_equal(space_add_rule(space, "BLOKS < 4", "", &error), -1);
+    assert_non_null(strstr(error.text, "BLOCKS"));
+    int good = rule(space, "BLOCKS < 4");
+    assert_int_equal(space_add_favour(space, good, "SPLITZ", "higher", &error), -1);
+    assert_non_null(strstr(error.text, "SPLITS"));
+    assert_int_equal(space_add_favour(space, good, "SPLITS", "more", &error), -1);
+    assert_non_null(strstr(error.text, "higher"));
+    assert_int_equal(space_add_favour(space, good, "LAYOUT", "higher", &error), -1);
+    assert_int_equal(space_add_favour(space, good, "SPLITS", "16", &error), 0);
+    /* What is measured is known after a trial only: no constraint may read it. */
+    assert_int_equal(space_add_constraint(space, "MEASURED_REGISTERS < 9", "", &error), -1);
+    space_free(space);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_hold_by_cases_and_measures),
+        cmocka_unit_test(children_move_where_the_rule_points),
+        cmocka_unit_test(mistakes_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
