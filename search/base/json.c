@@ -261,6 +261,18 @@ int json_string(const struct json *value, const char **string, struct error *err
     return 0;
 }
 
+int json_copy_text(const struct json *object, const char *key, char *to, size_t size,
+                   struct error *error) {
+    struct json value;
+    const char *text = "";
+    if (json_need(object, key, &value, error) < 0 || json_string(&value, &text, error) < 0)
+        return -1;
+    if (*text == '\0' || strlen(text) >= size)
+        return json_error(&value, error, "must have 1 to %zu letters", size - 1);
+    strcpy(to, text);
+    return 0;
+}
+
 int json_bool(const struct json *value, bool *flag, struct error *error) {
     if (!cJSON_IsBool(value->value))
         return json_error(value, error, "must be true or false");

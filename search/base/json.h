@@ -61,6 +61,9 @@ int json_only(const struct json *object, const char *const *keys, struct error *
 int json_is_array(const struct json *value, struct error *error);
 int json_is_object(const struct json *value, struct error *error);
 int json_string(const struct json *value, const char **string, struct error *error);
+/* Copies the string under a key, of 1 to `size` - 1 bytes. */
+int json_copy_text(const struct json *object, const char *key, char *to, size_t size,
+                   struct error *error);
 int json_bool(const struct json *value, bool *flag, struct error *error);
 int json_number(const struct json *value, double *number, struct error *error);
 /* A whole number; beyond 2^53, where cJSON's doubles end, only as a string of digits. */

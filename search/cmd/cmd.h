@@ -55,6 +55,6 @@ int error_report(const struct error *error);
 
 extern const struct verb verb_doctor, verb_space, verb_run, verb_resume, verb_board, verb_summary,
     verb_try, verb_replay, verb_duel, verb_gate, verb_export, verb_sanitize, verb_simulate,
-    verb_record, verb_baseline, verb_worker;
+    verb_record, verb_baseline, verb_ablate, verb_worker;
 
 #endif

@@ -1,5 +1,6 @@
 /* summary: the log of a run: what each champion changed and won, which operators earned their
    trials, why trials failed, and whether time grows with work. Read from the store alone. */
+#include "cmd/ablation.h"
 #include "cmd/chapters.h"
 #include "cmd/cmd.h"
 #include "outcome/scaling.h"
@@ -29,14 +30,30 @@ static int finish(const struct summary *summary, struct table *table, cJSON *to,
     return 0;
 }
 
+/* Of the present champion or of an earlier one, whichever was last asked about. */
+static int show_ablation(const struct summary *summary, int goal, cJSON *to, struct error *error) {
+    struct ablation *ablation;
+    char title[128];
+    int found = ablation_read(summary->store, goal, &ablation, error);
+    if (found <= 0)
+        return found;
+    snprintf(title, sizeof title, "what each choice of trial %lld is worth%s",
+             (long long)ablation->trial, ablation->predicted ? ", by predictions" : "");
+    int status = finish(summary, ablation_table(ablation), to, "ablation", title);
+    ablation_free(ablation);
+    return status;
+}
+
 static int show_goal(const struct summary *summary, int goal, cJSON *to, struct error *error) {
     bool predicted = false;
     struct table *champions = chapters_champions(summary->chapters, goal, &predicted, error);
     if (finish(summary, champions, to, "champions",
                predicted ? "champions, by predicted latency" : "champions") < 0)
         return -1;
-    return finish(summary, chapters_elites(summary->chapters, goal, ELITES, error), to, "elites",
-                  "the best");
+    if (finish(summary, chapters_elites(summary->chapters, goal, ELITES, error), to, "elites",
+               "the best") < 0)
+        return -1;
+    return show_ablation(summary, goal, to, error);
 }
 
 static int show_goals(const struct summary *summary, struct error *error) {

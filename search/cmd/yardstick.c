@@ -1,11 +1,11 @@
 #include "cmd/yardstick.h"
 
-#include "base/json.h"
+#include "cmd/kept.h"
 
 #include <math.h>
 #include <string.h>
 
-static const char meta_name[] = "baseline";
+static const char kept_name[] = "baseline";
 
 struct yardstick *yardstick_new(void) {
     struct yardstick *yardstick = calloc(1, sizeof *yardstick);
@@ -81,23 +81,13 @@ cJSON *yardstick_json(const struct yardstick *yardstick) {
     return object;
 }
 
-static int read_text(const struct json *object, const char *key, char *to, size_t size,
-                     struct error *error) {
-    struct json value;
-    const char *text;
-    if (json_need(object, key, &value, error) < 0 || json_string(&value, &text, error) < 0)
-        return -1;
-    snprintf(to, size, "%s", text);
-    return 0;
-}
-
 static int read_figure(const struct json *object, struct yardstick_figure *figure,
                        struct error *error) {
     struct json value;
-    if (read_text(object, "name", figure->name, sizeof figure->name, error) < 0)
+    if (json_copy_text(object, "name", figure->name, sizeof figure->name, error) < 0)
         return -1;
     if (json_find(object, "unable", &value))
-        return read_text(object, "unable", figure->unable, sizeof figure->unable, error);
+        return json_copy_text(object, "unable", figure->unable, sizeof figure->unable, error);
     for (int i = 0; i < NUMBER_COUNT; i++)
         if (json_need(object, numbers[i].key, &value, error) < 0 ||
             json_number(&value, (double *)((char *)figure + numbers[i].offset), error) < 0)
@@ -109,7 +99,7 @@ static int read_case(const struct json *object, struct yardstick_case *it, struc
     struct json list;
     struct json value;
     it->fastest = -1;
-    if (read_text(object, "name", it->name, sizeof it->name, error) < 0 ||
+    if (json_copy_text(object, "name", it->name, sizeof it->name, error) < 0 ||
         json_need(object, "fastest", &value, error) < 0 ||
         json_need(object, "implementations", &list, error) < 0 || json_is_array(&list, error) < 0)
         return -1;
@@ -129,8 +119,8 @@ static int read_case(const struct json *object, struct yardstick_case *it, struc
 static int read_all(const struct json *root, struct yardstick *yardstick, struct error *error) {
     struct json list;
     struct json value;
-    if (read_text(root, "baseline", yardstick->name, sizeof yardstick->name, error) < 0 ||
-        read_text(root, "device", yardstick->device, sizeof yardstick->device, error) < 0 ||
+    if (json_copy_text(root, "baseline", yardstick->name, sizeof yardstick->name, error) < 0 ||
+        json_copy_text(root, "device", yardstick->device, sizeof yardstick->device, error) < 0 ||
         json_need(root, "measured", &value, error) < 0 ||
         json_number(&value, &yardstick->measured, error) < 0 ||
         json_need(root, "cases", &list, error) < 0 || json_is_array(&list, error) < 0)
@@ -148,19 +138,14 @@ static int read_all(const struct json *root, struct yardstick *yardstick, struct
 /* ---- with the run ---- */
 
 int yardstick_read(struct store *store, struct yardstick **yardstick, struct error *error) {
-    char *text;
     struct json_document document;
     *yardstick = NULL;
-    int found = store_meta_get(store, meta_name, &text, error);
+    int found = kept_read(store, kept_name, &document, error);
     if (found <= 0)
         return found;
-    int status = json_read_text(&document, store_run_dir(store), text, error);
-    free(text);
-    if (status < 0)
-        return -1;
     struct json root = json_root(&document);
     *yardstick = yardstick_new();
-    status = read_all(&root, *yardstick, error);
+    int status = read_all(&root, *yardstick, error);
     json_release(&document);
     if (status == 0)
         return 1;
@@ -170,14 +155,5 @@ int yardstick_read(struct store *store, struct yardstick **yardstick, struct err
 }
 
 int yardstick_write(struct store *store, const struct yardstick *yardstick, struct error *error) {
-    cJSON *object = yardstick_json(yardstick);
-    char *text = cJSON_PrintUnformatted(object);
-    cJSON_Delete(object);
-    int status = store_begin(store, error) < 0 ||
-                         store_meta_set(store, meta_name, text, error) < 0 ||
-                         store_commit(store, error) < 0
-                     ? -1
-                     : 0;
-    free(text);
-    return status;
+    return kept_write(store, kept_name, yardstick_json(yardstick), error);
 }

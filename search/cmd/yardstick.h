@@ -1,6 +1,6 @@
 /*
- * yardstick: what a baseline took for each case of a run, as it is kept with the run: in run.db's
- * meta "baseline", as one JSON object. `evotile baseline` writes it; board, export and whoever
+ * yardstick: what a baseline took for each case of a run, as it is kept with the run (cmd/kept.h)
+ * under the name "baseline". `evotile baseline` writes it; board, export and whoever
  * shows ratios read it. One baseline a run: the last replaces the one before.
  *
  *     {"baseline": "its name and version", "device": "NVIDIA H200", "measured": 1763712000.5,

@@ -129,26 +129,14 @@ static int ask(struct baseline *baseline, const char *question, cJSON *object,
 
 /* ---- beginning and ending ---- */
 
-static int read_text(const struct json *object, const char *key, char *to, size_t size,
-                     struct error *error) {
-    struct json value;
-    const char *text;
-    if (json_need(object, key, &value, error) < 0 || json_string(&value, &text, error) < 0)
-        return -1;
-    if (*text == '\0' || strlen(text) >= size)
-        return json_error(&value, error, "must have 1 to %zu letters", size - 1);
-    strcpy(to, text);
-    return 0;
-}
-
 static int read_beginning(struct baseline *baseline, const struct json *answer,
                           const struct device_info *device, struct error *error) {
     static const char *const keys[] = {"baseline", "device", "implementations", NULL};
     char itself[sizeof device->name];
     struct json list;
     if (json_only(answer, keys, error) < 0 ||
-        read_text(answer, "baseline", baseline->name, sizeof baseline->name, error) < 0 ||
-        read_text(answer, "device", itself, sizeof itself, error) < 0 ||
+        json_copy_text(answer, "baseline", baseline->name, sizeof baseline->name, error) < 0 ||
+        json_copy_text(answer, "device", itself, sizeof itself, error) < 0 ||
         json_need(answer, "implementations", &list, error) < 0 || json_is_array(&list, error) < 0)
         return -1;
     if (strcmp(itself, device->name) != 0)
