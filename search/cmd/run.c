@@ -92,6 +92,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"target", "US", "stop at this latency, in microseconds", OPTION_NUMBER,
          &settings.target_us},
         {"seed", "N", "begin the random numbers from N", OPTION_INTEGER, &settings.seed},
+        {"seed-genome", "GENOMES", "begin with these, parted by semicolons", OPTION_TEXT,
+         &settings.seed_genome},
+        {"warm-start", "RUN", "begin with the best of that run, or of the runs in that folder",
+         OPTION_TEXT, &settings.warm_start},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT, &settings.device},
         {"out", "DIR", "the run folder (default: results/NAME of the config)", OPTION_TEXT, &out},
         {"templates", "DIR", "where to look for template folders first", OPTION_TEXT, &templates},
@@ -184,11 +188,18 @@ const struct verb verb_run = {
         "folder; "
         "all are\nread before the first begins, and one that fails does not keep the next from "
         "running.\n\n"
+        "--seed-genome and --warm-start name genomes that each goal tries right after the default "
+        "one; genes\nthat are left out have their defaults. Of earlier runs of the same template "
+        "the "
+        "six are taken that\ndid best on the nearest cases and devices. They are judged and timed "
+        "anew, and stored with the\nrun, so that `resume` needs their source no more.\n\n"
         "With recorded:FILE in place of a config, a recorded tuning space (see simulate) is "
         "searched by\nlook-up: it stands in for compiler and GPU.\n\n"
         "  evotile run configs/demo.json\n"
         "  evotile run configs/demo.json --time 8h --device cuda:0 --out results/night\n"
         "  evotile run configs/demo.json --patience 2000 --target 6.5\n"
+        "  evotile run configs/demo.json --warm-start results --seed-genome "
+        "'MIN_CTAS=2; MIN_CTAS=3,WARPS=8'\n"
         "  evotile run configs/a.json configs/b.json --time 4h\n"
         "  evotile run recorded:tests/spaces/pnpoly_RTX_3090.json.gz --trials 400\n",
     .run = run,

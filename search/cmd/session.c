@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cmd/warm.h"
 #include "trial/wire.h"
 
 #include <errno.h>
@@ -12,7 +13,9 @@
 #define EVOTILE_VERSION "unknown"
 #endif
 
-enum { STRATEGY_STREAM = 1, META_MAX = 24 + RULES_MAX };
+enum { STRATEGY_STREAM = 1, META_MAX = 24 + RULES_MAX + CASES_MAX, META_NAME_SIZE = 32 };
+
+#define SEEDS_META "seeds:%d" /* by goal */
 
 /* ---- starting ---- */
 
@@ -42,21 +45,49 @@ static int start_workers(struct session *session, const char *config_path,
     return session->pool != NULL ? 0 : -1;
 }
 
+/* The genomes that a goal begins with, as text: of a new run from what the user asked for, of an
+   old one as it was stored, so that what became of their source since does not matter. */
+static int find_seeds(struct session *session, int goal, const struct warm *warm,
+                      const struct device_info *device, struct error *error) {
+    const struct template *template = session->templates[goal];
+    struct genome genomes[WARM_MAX];
+    char name[META_NAME_SIZE];
+    if (session->store != NULL) {
+        snprintf(name, sizeof name, SEEDS_META, goal);
+        return store_meta_get(session->store, name, &session->seeds[goal], error) < 0 ? -1 : 0;
+    }
+    if (warm == NULL)
+        return 0;
+    int count = warm_genomes(warm, session->config, goal, template, device, genomes, error);
+    if (count > 0)
+        session->seeds[goal] = warm_print(genomes, count, template->space);
+    return count < 0 ? -1 : 0;
+}
+
+/* `warm` is NULL where a run is resumed, or nothing was asked for. */
 static int start_evolutions(struct session *session, const struct device_info *device,
-                            struct error *error) {
+                            const struct warm *warm, struct error *error) {
     const struct config *config = session->config;
     session->to_inspect = -1;
     session->goal_count = config_goal_count(config);
     for (int g = 0; g < session->goal_count; g++) {
         struct evolution_settings settings = evolution_defaults();
+        struct genome seeds[WARM_MAX];
         char name[CASE_NAME_SIZE];
         settings.population = config->population;
         settings.initial = config->initial;
         settings.exploration = config->exploration;
         snprintf(settings.strategy, sizeof settings.strategy, "%s", config->strategy);
         session->templates[g] = config_load_template(config, g, device, error);
-        if (session->templates[g] == NULL)
+        if (session->templates[g] == NULL || find_seeds(session, g, warm, device, error) < 0)
             return -1;
+        if (session->seeds[g] != NULL) {
+            settings.seeds = seeds;
+            settings.seed_count =
+                warm_parse(session->seeds[g], session->templates[g]->space, seeds, error);
+            if (settings.seed_count < 0)
+                return -1;
+        }
         session->champions[g].trial = STORE_NO_TRIAL;
         session->champions[g].inspected = STORE_NO_TRIAL;
         session->evolutions[g] = evolution_new(session->templates[g]->space, &settings,
@@ -132,7 +163,7 @@ static int create_store(struct session *session, struct error *error) {
         {"driver", device->driver},
         {"recording", session->settings.recording ? "yes" : "no"},
         {"evotile", EVOTILE_VERSION},
-    };
+    }; /* rules and seeds follow */
     int meta_count = 0;
     while (meta[meta_count].name != NULL)
         meta_count++;
@@ -142,13 +173,20 @@ static int create_store(struct session *session, struct error *error) {
         operator_print(OPERATOR_RULE, r, rule_names[r]);
         meta[meta_count++] = (struct store_meta){rule_names[r], rules->rows[r].because};
     }
+    char seed_names[CASES_MAX][META_NAME_SIZE];
+    for (int g = 0; g < session->goal_count; g++)
+        if (session->seeds[g] != NULL) {
+            snprintf(seed_names[g], META_NAME_SIZE, SEEDS_META, g);
+            meta[meta_count++] = (struct store_meta){seed_names[g], session->seeds[g]};
+        }
     const struct store_description description = {meta, meta_count, goals, session->goal_count};
     session->store = store_create(session->run_dir, &description, error);
     free(device_line);
     return session->store != NULL ? 0 : -1;
 }
 
-static int fill_folder(struct session *session, const char *run_dir, struct error *error) {
+static int fill_folder(struct session *session, const char *run_dir, const struct warm *warm,
+                       struct error *error) {
     struct config *config = session->config;
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
@@ -159,7 +197,7 @@ static int fill_folder(struct session *session, const char *run_dir, struct erro
         session_copy_template(config->template_folder, name, run_dir, error) < 0 ||
         session_files(run_dir, config_path, template_folder, error) < 0 ||
         start_workers(session, config_path, template_folder, config->device, error) < 0 ||
-        start_evolutions(session, pool_device(session->pool), error) < 0)
+        start_evolutions(session, pool_device(session->pool), warm, error) < 0)
         return -1;
     return create_store(session, error);
 }
@@ -184,9 +222,18 @@ int session_create(struct session *session, const char *run_dir, struct config *
         return error_input(error, "a recorded space is its own device: leave --device %s out",
                            settings->device);
     apply_settings(session);
+    struct warm *warm = NULL;
+    if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
+        (warm = warm_open(settings->seed_genome, settings->warm_start, config->shapes->name,
+                          error)) == NULL)
+        return -1;
     bool made = !path_exists(run_dir);
-    if (session_claim_folder(session, run_dir, error) < 0 ||
-        fill_folder(session, run_dir, error) < 0) {
+    int status = session_claim_folder(session, run_dir, error) < 0 ||
+                         fill_folder(session, run_dir, warm, error) < 0
+                     ? -1
+                     : 0;
+    warm_close(warm);
+    if (status < 0) {
         struct error ignored;
         name_users_config(session, error);
         if (made)
@@ -398,9 +445,9 @@ int session_resume(struct session *session, const char *run_dir,
         return -1;
     session->store = store_open(run_dir, STORE_WRITE, error);
     if (session->store == NULL || restore_settings(session, error) < 0 ||
-        read_device(session, &device, error) < 0 || start_evolutions(session, &device, error) < 0 ||
-        check_template(session, error) < 0 || rebuild(session, error) < 0 ||
-        keep_budget(session, error) < 0)
+        read_device(session, &device, error) < 0 ||
+        start_evolutions(session, &device, NULL, error) < 0 || check_template(session, error) < 0 ||
+        rebuild(session, error) < 0 || keep_budget(session, error) < 0)
         return -1;
     session->begun = clock_seconds();
     if (session_is_finished(session)) /* then nobody is waited for, and nothing started */
@@ -419,6 +466,7 @@ void session_close(struct session *session) {
     for (int g = 0; g < session->goal_count; g++) {
         evolution_free(session->evolutions[g]);
         template_free(session->templates[g]);
+        free(session->seeds[g]);
     }
     config_free(session->config);
     if (session->workers_lock >= 0)

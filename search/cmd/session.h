@@ -26,7 +26,9 @@ struct session_settings {
     int64_t seed;            /* -1: the config's */
     int64_t compile_workers; /* -1: as many as there are cores for */
     bool verbose;            /* a line a trial */
-    bool recording;          /* random genomes, each timed in full and fighting no duel */
+    const char *seed_genome; /* cmd/warm.h; NULL: none. Of a new run alone */
+    const char *warm_start;
+    bool recording; /* random genomes, each timed in full and fighting no duel */
 };
 
 struct session {
@@ -40,8 +42,9 @@ struct session {
     int goal_count;
     struct template *templates[CASES_MAX];
     struct evolution *evolutions[CASES_MAX];
-    int64_t asked, told; /* trials */
-    int64_t told_before; /* of earlier sessions of the run */
+    char *seeds[CASES_MAX]; /* what each began with (cmd/warm.h); NULL: nothing */
+    int64_t asked, told;    /* trials */
+    int64_t told_before;    /* of earlier sessions of the run */
     double seconds_before;
     double begun;   /* clock_seconds */
     int to_inspect; /* a goal whose champion is due for compute-sanitizer; -1: none */

@@ -1,0 +1,306 @@
+#include "cmd/warm.h"
+
+#include "base/log.h"
+#include "base/path.h"
+#include "cmd/session.h"
+#include "store/store.h"
+#include "trial/wire.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How far a trial that did well elsewhere is from a goal, in doublings of a dimension. */
+static const double specialised_apart = 2; /* another kernel was compiled */
+static const double device_apart = 1;
+static const double architecture_apart = 2;
+static const double rank_apart = 0.25;
+
+/* A genome from the board of an earlier run's goal. */
+struct elite {
+    char *genome;
+    int run, goal, rank;
+};
+
+struct earlier {
+    struct config *config;
+    struct device_info device;
+};
+
+struct warm {
+    char *named;
+    int run_count, elite_count;
+    struct earlier *runs;
+    struct elite *elites;
+};
+
+/* ---- reading earlier runs ---- */
+
+static void *grown(void *array, int count, size_t size) {
+    void *more = realloc(array, (size_t)(count + 1) * size);
+    if (more == NULL)
+        BUG("out of memory");
+    return more;
+}
+
+struct reading {
+    struct warm *warm;
+    int goal, rank;
+};
+
+static int add_elite(void *context, const struct store_trial *trial, struct error *error) {
+    struct reading *reading = context;
+    struct warm *warm = reading->warm;
+    (void)error;
+    warm->elites = grown(warm->elites, warm->elite_count, sizeof *warm->elites);
+    warm->elites[warm->elite_count++] =
+        (struct elite){strdup(trial->genome), warm->run_count - 1, reading->goal, reading->rank++};
+    return 0;
+}
+
+static int read_device(struct store *store, struct device_info *device, struct error *error) {
+    struct wire_message message;
+    char *line;
+    int found = store_meta_get(store, "device_info", &line, error);
+    if (found <= 0)
+        return found;
+    int result = wire_read(line, &message, error);
+    free(line);
+    if (result == 0 && message.kind == WIRE_DEVICE)
+        *device = message.device;
+    return result;
+}
+
+/* 1 where it was a run of this template, 0 where of another. */
+static int read_run(struct warm *warm, const char *run_dir, const char *template_name,
+                    struct error *error) {
+    char *name = NULL;
+    struct store *store = store_open(run_dir, STORE_READ, error);
+    if (store == NULL || store_meta_get(store, "template", &name, error) < 0) {
+        store_close(store);
+        return -1;
+    }
+    int result = name != NULL && strcmp(name, template_name) == 0;
+    struct config *config = result == 1 ? session_config(store) : NULL;
+    if (config != NULL) {
+        warm->runs = grown(warm->runs, warm->run_count, sizeof *warm->runs);
+        warm->runs[warm->run_count++] = (struct earlier){.config = config};
+        result = read_device(store, &warm->runs[warm->run_count - 1].device, error) < 0 ? -1 : 1;
+    }
+    for (int goal = 0; config != NULL && result == 1 && goal < store_goal_count(store); goal++) {
+        struct reading reading = {warm, goal, 0};
+        if (store_board(store, goal, WARM_FOUND, add_elite, &reading, error) < 0)
+            result = -1;
+    }
+    free(name);
+    store_close(store);
+    return result;
+}
+
+static int read_folder(struct warm *warm, const char *folder, const char *template_name,
+                       struct error *error) {
+    char run_dir[PATH_SIZE];
+    char **names;
+    int count;
+    int result = 0;
+    if (path_list(folder, &names, &count, error) < 0)
+        return -1;
+    for (int i = 0; i < count && result == 0; i++) {
+        struct error ignored;
+        if (path_join(run_dir, folder, names[i], error) < 0)
+            result = -1;
+        else if (path_is_dir(run_dir) && store_present(run_dir, &ignored) == 1 &&
+                 read_run(warm, run_dir, template_name, &ignored) < 0)
+            log_warn("%s is left out: %s", run_dir, ignored.text);
+    }
+    path_list_free(names, count);
+    return result;
+}
+
+static int read_runs(struct warm *warm, const char *path, const char *template_name,
+                     struct error *error) {
+    if (!path_is_dir(path))
+        return error_input(error, "--warm-start %s: there is no such run, or folder of runs", path);
+    int present = store_present(path, error);
+    if (present < 0 ||
+        (present == 1 ? read_run : read_folder)(warm, path, template_name, error) < 0)
+        return -1;
+    if (warm->elite_count == 0)
+        return error_input(error,
+                           "--warm-start %s: no trial of template %s on any board there: name "
+                           "another run, or leave it out",
+                           path, template_name);
+    return 0;
+}
+
+struct warm *warm_open(const char *named, const char *runs, const char *template_name,
+                       struct error *error) {
+    struct warm *warm = calloc(1, sizeof *warm);
+    if (warm == NULL)
+        BUG("out of memory");
+    warm->named = named != NULL ? strdup(named) : NULL;
+    if (runs == NULL || read_runs(warm, runs, template_name, error) == 0)
+        return warm;
+    warm_close(warm);
+    return NULL;
+}
+
+void warm_close(struct warm *warm) {
+    if (warm == NULL)
+        return;
+    for (int i = 0; i < warm->run_count; i++)
+        config_free(warm->runs[i].config);
+    for (int i = 0; i < warm->elite_count; i++)
+        free(warm->elites[i].genome);
+    free(warm->runs);
+    free(warm->elites);
+    free(warm->named);
+    free(warm);
+}
+
+/* ---- how near ---- */
+
+/* Dimensions are matched by name: the earlier run's template may be an older one. */
+static double case_distance(const struct template *ours, const struct shape *shape,
+                            const struct template *theirs, const struct shape *other) {
+    double distance = 0;
+    for (int d = 0; d < ours->dimension_count; d++) {
+        int64_t value = shape->values[d];
+        int64_t was = template_dimension(theirs, other, ours->dimensions[d].name, value);
+        if (value != was)
+            distance += ours->dimensions[d].specialised
+                            ? specialised_apart
+                            : fabs(log2((double)(value + 1) / (double)(was + 1)));
+    }
+    return distance;
+}
+
+/* Of our goal's cases, on the average, to the nearest of the other goal's. */
+static double goal_distance(const struct config *ours, int goal, const struct config *theirs,
+                            int other) {
+    double sum = 0;
+    int first, count, other_first, other_count;
+    config_goal_cases(ours, goal, &first, &count);
+    config_goal_cases(theirs, other, &other_first, &other_count);
+    if (count == 0 || other_count == 0) /* a recorded space has no cases */
+        return 0;
+    for (int i = 0; i < count; i++) {
+        double least = INFINITY;
+        for (int j = 0; j < other_count; j++)
+            least = fmin(least, case_distance(ours->shapes, &ours->cases[first + i], theirs->shapes,
+                                              &theirs->cases[other_first + j]));
+        sum += least;
+    }
+    return sum / count;
+}
+
+static double device_distance(const struct device_info *ours, const struct device_info *theirs) {
+    if (strcmp(ours->name, theirs->name) == 0)
+        return 0;
+    return device_apart +
+           (ours->compute_capability != theirs->compute_capability ? architecture_apart : 0) +
+           fabs(log2((ours->sm_count + 1.0) / (theirs->sm_count + 1.0)));
+}
+
+/* ---- the genomes of a goal ---- */
+
+struct near {
+    double distance;
+    int elite;
+};
+
+static int by_distance(const void *left, const void *right) {
+    const struct near *a = left, *b = right;
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    return a->elite - b->elite;
+}
+
+static bool add(struct genome *genomes, int *count, const struct genome *genome) {
+    for (int i = 0; i < *count; i++)
+        if (genome_equal(&genomes[i], genome))
+            return false;
+    genomes[(*count)++] = *genome;
+    return true;
+}
+
+static int add_named(const struct warm *warm, const struct space *space, struct genome *genomes,
+                     struct error *error) {
+    struct genome named[WARM_MAX];
+    struct problem problem;
+    int count = 0;
+    int given = warm_parse(warm->named, space, named, error);
+    if (given < 0)
+        return error_prefix(error, "--seed-genome");
+    if (given > WARM_NAMED)
+        return error_input(error, "--seed-genome: at most %d genomes", WARM_NAMED);
+    for (int i = 0; i < given; i++)
+        if (space_check(space, &named[i], &problem))
+            add(genomes, &count, &named[i]);
+        else
+            log_warn("genome %d of --seed-genome is left out: %s", i + 1, problem.text);
+    return count;
+}
+
+int warm_genomes(const struct warm *warm, const struct config *config, int goal,
+                 const struct template *template, const struct device_info *device,
+                 struct genome genomes[WARM_MAX], struct error *error) {
+    const struct space *space = template->space;
+    int count = warm->named != NULL ? add_named(warm, space, genomes, error) : 0;
+    if (count < 0)
+        return -1;
+    struct near *order = calloc((size_t)warm->elite_count + 1, sizeof *order);
+    if (order == NULL)
+        BUG("out of memory");
+    for (int i = 0; i < warm->elite_count; i++) {
+        const struct elite *elite = &warm->elites[i];
+        const struct earlier *run = &warm->runs[elite->run];
+        order[i] =
+            (struct near){goal_distance(config, goal, run->config, elite->goal) +
+                              device_distance(device, &run->device) + rank_apart * elite->rank,
+                          i};
+    }
+    qsort(order, (size_t)warm->elite_count, sizeof *order, by_distance);
+    int found = 0;
+    for (int i = 0; i < warm->elite_count && found < WARM_FOUND; i++) {
+        struct genome genome;
+        struct error ignored;
+        if (genome_parse(&genome, space, warm->elites[order[i].elite].genome, &ignored) == 0 &&
+            space_check(space, &genome, NULL))
+            found += add(genomes, &count, &genome);
+    }
+    free(order);
+    return count;
+}
+
+/* ---- as text ---- */
+
+char *warm_print(const struct genome *genomes, int count, const struct space *space) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        BUG("out of memory");
+    for (int i = 0; i < count; i++) {
+        char genome[GENOME_TEXT_SIZE];
+        genome_print(&genomes[i], space, genome);
+        fprintf(out, "%s%s", i > 0 ? ";" : "", genome);
+    }
+    fclose(out);
+    return text;
+}
+
+int warm_parse(const char *text, const struct space *space, struct genome genomes[WARM_MAX],
+               struct error *error) {
+    int count = 0;
+    while (*text != '\0') {
+        char genome[GENOME_TEXT_SIZE];
+        size_t length = strcspn(text, ";");
+        if (count == WARM_MAX || length >= sizeof genome)
+            return error_input(error, "more than %d genomes, or one too long", WARM_MAX);
+        snprintf(genome, sizeof genome, "%.*s", (int)length, text);
+        if (genome_parse(&genomes[count++], space, genome, error) < 0)
+            return -1;
+        text += length + (text[length] == ';');
+    }
+    return count;
+}
