@@ -3,7 +3,7 @@
  * names, and the best that earlier runs found, those of the nearest cases and devices first. They
  * are proposals like any other: each goes through every gate and is timed anew.
  *
- *     struct warm *warm = warm_open("MIN_CTAS=2; MIN_CTAS=4", "results", "softmax_rows", &error);
+ *     struct warm *warm = warm_open("MIN_CTAS=2; MIN_CTAS=4", "results", "scaled_add", &error);
  *     struct genome genomes[WARM_MAX];
  *     int count = warm_genomes(warm, config, goal, template, &device, genomes, &error);
  *     char *text = warm_print(genomes, count, template->space);    // for the store
