@@ -218,6 +218,9 @@ bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the
 	    --trials 400 --seeds $(SEEDS)
 bench-attention: $(BUILD)/evotile ## attention against PyTorch, on a GPU; SECONDS (600) of search a shape that kernels/ lacks
 	@python3 tests/bench/attention.py --evotile $< --seconds $(or $(SECONDS),600) --out $(BUILD)/bench/attention
+SPACE ?= tests/spaces/attention_H200.json.gz
+bench-engineer: $(BUILD)/evotile ## EvoEngineer's setting on the recorded SPACE, AGAINST its default genome: 45 trials, 30 seeds
+	@$< simulate $(SPACE) --strategy free,insight,full,auto,random --trials 45 --seeds 30 --against '$(or $(AGAINST),default)'
 bench_%: deps
 	@$(anew) $(BUILD)/tests/bench/$*_bench
 	@$(BUILD)/tests/bench/$*_bench
@@ -259,5 +262,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-search bench-attention demo bundle \
+.PHONY: all deps deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-search bench-engineer bench-attention demo bundle \
         install clean help FORCE

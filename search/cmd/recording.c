@@ -1,5 +1,6 @@
 #include "cmd/recording.h"
 
+#include "cmd/preset.h"
 #include "store/space_file.h"
 
 int64_t recording_write(const char *run_dir, const char *format, int goal, const char *path,
@@ -14,15 +15,19 @@ int64_t recording_write(const char *run_dir, const char *format, int goal, const
     struct store *store = store_open(run_dir, STORE_READ, error);
     char *device = NULL;
     char *kernel = NULL;
+    struct store_trial *preset = NULL;
     int64_t rows = -1;
     if (store != NULL && store_meta_get(store, "device_name", &device, error) >= 0 &&
-        store_meta_get(store, "template", &kernel, error) >= 0) {
+        store_meta_get(store, "template", &kernel, error) >= 0 &&
+        preset_trial(store, goal, &preset, error) == 0) {
         file.device = device != NULL ? device : "";
         file.kernel = kernel != NULL ? kernel : "";
+        file.default_genome = preset != NULL ? preset->genome : NULL;
         rows = space_file_write(store, &file, path, error);
     }
     free(device);
     free(kernel);
+    store_trial_free(preset);
     store_close(store);
     return rows;
 }

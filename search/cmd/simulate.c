@@ -22,6 +22,7 @@ struct simulating {
     char *strategy_text;              /* what the names point into */
     double **random_curves, **curves; /* by space; by space and strategy */
     struct score *scores;
+    int64_t *against; /* by space, the row that runs begin with and are compared with; or NULL */
 };
 
 static void *array(size_t count, size_t size) {
@@ -78,6 +79,25 @@ static int read_spaces(struct simulating *simulating, int count, struct error *e
     return 0;
 }
 
+/* "default", or a genome's text. */
+static int find_against(struct simulating *simulating, const char *genome, struct error *error) {
+    simulating->against = array((size_t)simulating->simulation.space_count, sizeof(int64_t));
+    simulating->simulation.first_rows = simulating->against;
+    for (int i = 0; i < simulating->simulation.space_count; i++) {
+        const struct recorded *recorded = simulating->spaces[i];
+        const char *text = strcmp(genome, "default") == 0 ? recorded->default_genome : genome;
+        int64_t row = *text != '\0' ? recorded_find_text(recorded, text, error)
+                                    : error_input(error, "it does not say which genome is the "
+                                                         "default: name it, --against GENOME");
+        if (row >= 0 && recorded->verdicts[row] != VERDICT_OK)
+            row = error_input(error, "the genome that --against names failed there");
+        if (row < 0)
+            return error_prefix(error, "%s", simulating->paths[i]);
+        simulating->against[i] = row;
+    }
+    return 0;
+}
+
 static void score_all(struct simulating *simulating) {
     const struct simulation *simulation = &simulating->simulation;
     size_t cells = (size_t)simulation->space_count * (size_t)simulation->strategy_count;
@@ -115,11 +135,18 @@ static void release(struct simulating *simulating) {
     free(simulating->random_curves);
     free(simulating->curves);
     free(simulating->scores);
+    free(simulating->against);
     free(simulating->spaces);
     free(simulating->strategy_text);
 }
 
 /* ---- showing ---- */
+
+static void percent(struct table *table, double share) {
+    char text[32];
+    snprintf(text, sizeof text, "%.0f", 100 * share);
+    table_cell(table, cJSON_CreateNumber(share), text);
+}
 
 static struct table *table_of_spaces(const struct simulating *simulating) {
     static const struct table_column columns[] = {
@@ -143,7 +170,6 @@ static struct table *table_of_spaces(const struct simulating *simulating) {
             int at = cell(simulating, space, strategy);
             const struct score *score = &simulating->scores[at];
             char name[NAME_LENGTH];
-            char text[32];
             space_name(simulating->paths[space], name, sizeof name);
             table_text(table, name);
             table_text(table, simulation->strategies[strategy]);
@@ -151,11 +177,9 @@ static struct table *table_of_spaces(const struct simulating *simulating) {
             table_number(table, score->area_median, 4);
             table_number(table, score->random, 4);
             table_number(table, score->gain, 3);
-            snprintf(text, sizeof text, "%.0f", 100 * score->near_found);
-            table_cell(table, cJSON_CreateNumber(score->near_found), text);
+            percent(table, score->near_found);
             table_number(table, score->trials_to_near, 0);
-            snprintf(text, sizeof text, "%.0f", 100 * score->optimum_found);
-            table_cell(table, cJSON_CreateNumber(score->optimum_found), text);
+            percent(table, score->optimum_found);
             table_number(table, score->visited, 0);
             table_number(table, simulation_speed(simulation, space, strategy), 0);
             table_cell(table, cJSON_CreateDoubleArray(simulating->curves[at], simulation->trials),
@@ -195,8 +219,46 @@ static struct table *table_of_strategies(const struct simulating *simulating) {
     return table;
 }
 
+static struct table *table_of_speedups(const struct simulating *simulating) {
+    static const struct table_column columns[] = {
+        {.name = "space", .heading = "space"},
+        {.name = "strategy", .heading = "strategy"},
+        {.name = "speedup_median", .heading = "median\nspeedup", .right = true},
+        {.name = "speedup_least", .heading = "least", .right = true},
+        {.name = "speedup_best", .heading = "best", .right = true},
+        {.name = "faster", .heading = "faster\n% of runs", .right = true},
+        {.name = "compiled", .heading = "compiled\n% of trials", .right = true},
+        {.name = "ran", .heading = "ran\n%", .right = true},
+        {.name = "correct", .heading = "correct\n%", .right = true},
+    };
+    const struct simulation *simulation = &simulating->simulation;
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    struct visits *runs = array((size_t)simulation->seeds, sizeof *runs);
+    for (int space = 0; space < simulation->space_count; space++)
+        for (int strategy = 0; strategy < simulation->strategy_count; strategy++) {
+            char name[NAME_LENGTH];
+            for (int seed = 0; seed < simulation->seeds; seed++)
+                runs[seed] = simulation_visits(simulation, space, strategy, seed);
+            struct speedup speedup = score_speedup(simulating->spaces[space], runs,
+                                                   simulation->seeds, simulating->against[space]);
+            space_name(simulating->paths[space], name, sizeof name);
+            table_text(table, name);
+            table_text(table, simulation->strategies[strategy]);
+            table_number(table, speedup.median, 3);
+            table_number(table, speedup.least, 3);
+            table_number(table, speedup.best, 3);
+            percent(table, speedup.faster);
+            percent(table, speedup.compiled);
+            percent(table, speedup.ran);
+            percent(table, speedup.correct);
+        }
+    free(runs);
+    return table;
+}
+
 static void show(const struct simulating *simulating, bool json) {
     const struct simulation *simulation = &simulating->simulation;
+    struct table *speedups = simulating->against != NULL ? table_of_speedups(simulating) : NULL;
     struct table *spaces = table_of_spaces(simulating);
     struct table *means = table_of_strategies(simulating);
     if (json) {
@@ -206,12 +268,20 @@ static void show(const struct simulating *simulating, bool json) {
         cJSON_AddNumberToObject(root, "in_flight", simulation->in_flight);
         cJSON_AddItemToObject(root, "spaces", table_json(spaces));
         cJSON_AddItemToObject(root, "strategies", table_json(means));
+        if (speedups != NULL)
+            cJSON_AddItemToObject(root, "speedups", table_json(speedups));
         table_print_json(root, stdout);
     } else {
         table_print(spaces, TABLE_TEXT, stdout);
         printf("\nMeans over the spaces\n");
         table_print(means, TABLE_TEXT, stdout);
+        if (speedups != NULL) {
+            printf("\nOver the genome that each run began with, after %d trials\n",
+                   simulation->trials);
+            table_print(speedups, TABLE_TEXT, stdout);
+        }
     }
+    table_free(speedups);
     table_free(spaces);
     table_free(means);
 }
@@ -260,7 +330,7 @@ static int draw(const struct simulating *simulating, const char *path, struct er
 
 /* What the command line asks for beside the simulation's own settings. */
 struct wishes {
-    const char *strategies, *visited, *picture;
+    const char *strategies, *visited, *picture, *against;
     bool json;
 };
 
@@ -271,6 +341,7 @@ static int simulate(struct simulating *simulating, int count, const struct wishe
     if (wishes->visited != NULL && (count > 1 || simulating->simulation.strategy_count > 1))
         return error_input(error, "--visited is for one space and one --strategy");
     if (read_spaces(simulating, count, error) < 0 ||
+        (wishes->against != NULL && find_against(simulating, wishes->against, error) < 0) ||
         simulation_run(&simulating->simulation, error) < 0)
         return -1;
     score_all(simulating);
@@ -295,6 +366,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"seed", "N", "the first of them (1)", OPTION_INTEGER, &first_seed},
         {"in-flight", "K", "candidates open at once (1)", OPTION_INTEGER, &in_flight},
         {"jobs", "N", "processes (default: cores)", OPTION_INTEGER, &jobs},
+        {"against", "GENOME",
+         "begin with it, and say how much faster runs end; \"default\": the template's",
+         OPTION_TEXT, &wishes.against},
         {"visited", "FILE", "write the rows that each run visited: one space, one strategy",
          OPTION_TEXT, &wishes.visited},
         {"picture", "FILE.svg", "draw the curves (needs gnuplot)", OPTION_TEXT, &wishes.picture},
@@ -341,8 +415,15 @@ const struct verb verb_simulate = {
         "trials\n"
         "              that it took\n"
         "  trials/s    of one core's time\n\n"
+        "With --against every run begins with that genome, as a search of a template does with its "
+        "default\none, and a second table says how many times as fast each ended, and which share "
+        "of all trials\ncompiled, ran, and were correct. A file that `record` or `export --format "
+        "t4` "
+        "wrote knows its default.\n\n"
         "  evotile simulate tests/spaces/*.json.gz\n"
         "  evotile simulate space.json.gz --strategy evolve,random --seeds 20 --in-flight 64\n"
+        "  evotile simulate space.json.gz --trials 45 --seeds 30 --against default "
+        "--strategy free,insight,full,auto,random\n"
         "  evotile simulate spaces/*.gz --picture curves.svg --json > scores.json\n",
     .run = run,
 };

@@ -49,6 +49,10 @@ static struct evolution *begin(const struct simulation *simulation, int run, str
     struct evolution_settings settings = evolution_defaults();
     snprintf(settings.strategy, sizeof settings.strategy, "%s", simulation->strategies[strategy]);
     settings.no_default = true; /* a table of rows has none, and peers are given none */
+    if (simulation->first_rows != NULL) {
+        settings.seeds = &simulation->spaces[space]->genomes[simulation->first_rows[space]];
+        settings.seed_count = 1;
+    }
     return evolution_new(simulation->spaces[space]->space, &settings,
                          simulation->first_seed + (uint64_t)seed, STREAM, error);
 }

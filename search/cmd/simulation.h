@@ -29,6 +29,7 @@ struct simulation {
     int seeds; /* runs of each strategy on each space */
     uint64_t first_seed;
     int trials, in_flight, jobs;
+    const int64_t *first_rows; /* by space: what each run tries first; NULL: what it likes */
     /* Filled: a run for each space, strategy and seed. */
     struct simulation_shared *shared;
     size_t shared_bytes;

@@ -99,6 +99,8 @@ static int read_name_member(struct reader *reader) {
         return read_name(reader, sheet->device_name, sizeof sheet->device_name);
     if (token_is(reader, "kernel_name"))
         return read_name(reader, sheet->kernel_name, sizeof sheet->kernel_name);
+    if (token_is(reader, "default_genome"))
+        return read_name(reader, sheet->default_genome, sizeof sheet->default_genome);
     return json_stream_skip(reader->stream);
 }
 
@@ -414,4 +416,31 @@ struct recorded *recorded_read(const char *path, struct error *error) {
     struct recorded *recorded = recorded_read_stream(stream);
     json_stream_close(stream);
     return recorded;
+}
+
+int64_t recorded_find_text(const struct recorded *recorded, const char *text, struct error *error) {
+    const struct space *space = recorded->space;
+    char genes[GENOME_TEXT_SIZE] = "";
+    size_t used = 0;
+    int given = 0;
+    struct genome genome;
+    while (*text != '\0') {
+        char name[NAME_SIZE];
+        size_t length = strcspn(text, ",");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "= ,"), text);
+        if (space_find_gene(space, name) >= 0 && used + length + 2 < sizeof genes) {
+            used += (size_t)snprintf(genes + used, sizeof genes - used, "%s%.*s",
+                                     used > 0 ? "," : "", (int)length, text);
+            given++;
+        }
+        text += length;
+        text += strspn(text, ", ");
+    }
+    if (given < space->gene_count)
+        return error_input(error, "the genome gives %d of the %d parameters that vary", given,
+                           space->gene_count);
+    if (genome_parse(&genome, space, genes, error) < 0)
+        return -1;
+    int64_t row = recorded_find(recorded, &genome);
+    return row >= 0 ? row : error_input(error, "there is no row %s", genes);
 }

@@ -27,6 +27,9 @@ struct json_stream;
 
 struct recorded {
     char device_name[128], kernel_name[128]; /* empty where the file does not say */
+    /* The genome that its kernel's template calls the default, as text with all its genes, those
+       that do not vary here too; empty where the file (one that evotile wrote) does not say. */
+    char default_genome[GENOME_TEXT_SIZE];
     struct space *space;
     int64_t row_count, ok_count;
     struct genome *genomes; /* by row, all three */
@@ -44,5 +47,9 @@ void recorded_free(struct recorded *recorded);
 
 /* The row of a genome, or -1. */
 int64_t recorded_find(const struct recorded *recorded, const struct genome *genome);
+
+/* The row of a genome's text, in which genes that do not vary may be named too. That there is none,
+   or that a gene is not given, is an error. */
+int64_t recorded_find_text(const struct recorded *recorded, const char *text, struct error *error);
 
 #endif

@@ -94,3 +94,43 @@ struct score score_runs(const struct recorded *recorded, const struct visits *ru
     free(of_run);
     return score;
 }
+
+/* Where a trial ended. */
+static bool has_compiled(enum verdict verdict) {
+    return verdict != VERDICT_INVALID && verdict != VERDICT_COMPILE_FAILED &&
+           verdict != VERDICT_OVER_LIMIT;
+}
+
+static bool has_run(enum verdict verdict) {
+    return has_compiled(verdict) && verdict != VERDICT_LAUNCH_FAILED &&
+           verdict != VERDICT_TIMEOUT && verdict != VERDICT_CRASHED;
+}
+
+struct speedup score_speedup(const struct recorded *recorded, const struct visits *runs,
+                             int run_count, int64_t row) {
+    struct speedup speedup = {.least = INFINITY};
+    double *ratios = array((size_t)run_count);
+    double trials = 0;
+    for (int i = 0; i < run_count; i++) {
+        double least_us = INFINITY;
+        for (int k = 0; k < runs[i].count; k++) {
+            enum verdict verdict = recorded->verdicts[runs[i].rows[k]];
+            least_us = fmin(least_us, recorded->times_us[runs[i].rows[k]]);
+            speedup.compiled += has_compiled(verdict);
+            speedup.ran += has_run(verdict);
+            speedup.correct += verdict == VERDICT_OK;
+        }
+        trials += runs[i].count;
+        ratios[i] = recorded->times_us[row] / least_us;
+        speedup.least = fmin(speedup.least, ratios[i]);
+        speedup.best = fmax(speedup.best, ratios[i]);
+        speedup.faster += ratios[i] > 1;
+    }
+    speedup.median = statistics_median(ratios, run_count);
+    speedup.faster /= run_count;
+    speedup.compiled /= trials;
+    speedup.ran /= trials;
+    speedup.correct /= trials;
+    free(ratios);
+    return speedup;
+}

@@ -32,11 +32,23 @@ struct score {
     double visited;        /* mean over the runs */
 };
 
+/* What runs won over one row, and how far their trials came: shares of all of them, each of those
+   that came as far as the gate before. */
+struct speedup {
+    double median, least, best; /* over the runs: that row's time / the least that the run found */
+    double faster;              /* share of the runs that found a faster one */
+    double compiled, ran, correct;
+};
+
 /* The expected ratio(k) of k rows drawn without replacement, at curve[k - 1]. */
 void score_random_curve(const struct recorded *recorded, int trials, double *curve);
 
 /* Fills `curve` with the mean of the runs' ratios. */
 struct score score_runs(const struct recorded *recorded, const struct visits *runs, int run_count,
                         int trials, const double *random_curve, double *curve);
+
+/* `row` is ok. */
+struct speedup score_speedup(const struct recorded *recorded, const struct visits *runs,
+                             int run_count, int64_t row);
 
 #endif

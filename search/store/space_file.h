@@ -25,6 +25,7 @@ struct space_file {
     enum space_file_format format;
     int goal;
     const char *device, *kernel; /* names */
+    const char *default_genome;  /* its text, for T4's metadata; NULL: not known */
 };
 
 /* "t4", "kernel-tuner"; and the format of that name, or -1. */

@@ -209,6 +209,26 @@ static void scores_by_the_definition(void **state) {
     assert_true(score.optimum_found == 0.5);
     assert_true(score.trials_to_near == 4); /* the median of 3 and of 5, never */
     assert_true(score.visited == 2);
+    struct speedup speedup = score_speedup(recorded, runs, 2, 0);
+    assert_true(speedup.best == 2 && speedup.least == 1 && speedup.median == 1.5);
+    assert_true(speedup.faster == 0.5);
+    assert_true(speedup.compiled == 0.75 && speedup.ran == 0.75 && speedup.correct == 0.75);
+    recorded_free(recorded);
+}
+
+/* A text may name what does not vary, and must name what does. */
+static void rows_are_found_by_text(void **state) {
+    (void)state;
+    struct error error;
+    struct recorded *recorded = read_text(small_cache, &error);
+    assert_non_null(recorded);
+    assert_int_equal(recorded_find_text(recorded, "n=1,x=128,b=true", &error), 4);
+    assert_int_equal(recorded_find_text(recorded, "b = false, other=3, x = 2", &error), 2);
+    assert_int_equal(recorded_find_text(recorded, "x=128", &error), -1);
+    assert_non_null(strstr(error.text, "1 of the 2 parameters"));
+    assert_int_equal(recorded_find_text(recorded, "x=128,b=false", &error), -1);
+    assert_non_null(strstr(error.text, "no row"));
+    assert_int_equal(recorded_find_text(recorded, "x=3,b=false", &error), -1);
     recorded_free(recorded);
 }
 
@@ -220,6 +240,7 @@ int main(void) {
         cmocka_unit_test(refuses_with_a_place),
         cmocka_unit_test(random_is_the_expectation),
         cmocka_unit_test(scores_by_the_definition),
+        cmocka_unit_test(rows_are_found_by_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
