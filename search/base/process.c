@@ -171,6 +171,24 @@ bool process_is_gone(pid_t left_behind) {
     return waitpid(left_behind, NULL, WNOHANG) != 0;
 }
 
+pid_t process_parent(pid_t process) {
+    char path[64];
+    char text[1024];
+    long parent = -1;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return -1;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    /* "12 (a name, parentheses and all) S 11 ..." */
+    const char *name_end = strrchr(text, ')');
+    if (name_end == NULL || sscanf(name_end, ") %*c %ld", &parent) != 1)
+        return -1;
+    return (pid_t)parent;
+}
+
 void process_die_with_parent(void) {
     /* One that died before is known by the end of our standard input. Process 1 may be our parent
        just as well as its heir: in a container, it is. */

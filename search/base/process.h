@@ -57,6 +57,9 @@ pid_t process_stop(struct process *child, double patience_s, char *how, size_t h
    number is nobody's. */
 bool process_is_gone(pid_t left_behind);
 
+/* Whose child a process is; -1: there is none of that number. */
+pid_t process_parent(pid_t process);
+
 /* For the child: the kernel kills it when its parent dies from now on. That it died before, the end
    of standard input tells. */
 void process_die_with_parent(void);

@@ -62,7 +62,10 @@ void session_inspect(struct session *session, int goal) {
                                    .device = pool_device(session->pool)->spec};
     const struct trial_request request = {
         .goal = goal, .genome = champion->genome, .seed = solo_fresh_seed()};
-    if (sanitize_run(&how, &request, findings, &error) == 0)
+    session_announce(session, PHASE_INSPECTING, "");
+    int status = sanitize_run(&how, &request, findings, &error);
+    session_announce(session, PHASE_SEARCHING, "");
+    if (status == 0)
         tell(session, goal, champion->trial, findings);
     else
         log_warn("compute-sanitizer could not be run: %s", error.text);

@@ -145,7 +145,7 @@ static int time_all(struct retiming *it, struct error *error) {
             it->in_flight[elite->goal]++;
             submit(it, elite->member.trial, elite->goal, &elite->member.genome);
         }
-        if (pool_in_flight(session->pool) == 0)
+        if (pool_in_flight(session->pool) == 0 || session_must_leave(session))
             break;
         if (session_close_batch(session, true, error) < 0)
             return -1;
@@ -209,6 +209,8 @@ int session_retime(struct session *session, struct error *error) {
         status = collect(&it, error);
     if (status == 0 && it.count > 0)
         status = say_change(session, it.elites[0].member.trial, &present, it.count, error);
+    if (status == 0 && it.count > 0)
+        session_announce(session, PHASE_RETIMING, "");
     if (status == 0)
         status = time_all(&it, error);
     if (status == 0 && it.told > 0)

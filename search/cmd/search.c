@@ -21,7 +21,7 @@ static void on_signal(int number) {
     signals = signals + 1;
 }
 
-static double elapsed(const struct session *session) {
+double session_elapsed(const struct session *session) {
     return session->seconds_before + clock_seconds() - session->begun;
 }
 
@@ -59,7 +59,7 @@ static bool any_goal_left(const struct session *session) {
 static bool budget_left(const struct session *session) {
     const struct config *config = session->config;
     return any_goal_left(session) && (config->trials == 0 || session->asked < config->trials) &&
-           (config->seconds == 0 || elapsed(session) < config->seconds);
+           (config->seconds == 0 || session_elapsed(session) < config->seconds);
 }
 
 /* The goal that has been asked least; -1 when every space is exhausted or every goal done. */
@@ -96,7 +96,7 @@ int session_close_batch(struct session *session, bool if_due, struct error *erro
     if (!session->batch_open || (if_due && clock_seconds() - session->batch_begun < batch_s))
         return 0;
     session->batch_open = false;
-    snprintf(seconds, sizeof seconds, "%.3f", elapsed(session));
+    snprintf(seconds, sizeof seconds, "%.3f", session_elapsed(session));
     if (store_checkpoint(session->store, session_digest(session), seconds, error) < 0)
         return -1;
     return store_commit(session->store, error);
@@ -268,6 +268,7 @@ static void show_progress(const struct session *session, struct progress *progre
     char verdicts[TEXT_SIZE];
     char champion[TEXT_SIZE];
     char left[64] = "";
+    char paused[200] = "";
     double spent = clock_seconds() - session->begun;
     if (!progress_due(progress))
         return;
@@ -275,20 +276,27 @@ static void show_progress(const struct session *session, struct progress *progre
     print_champion(session, champion);
     if (session->config->seconds > 0)
         snprintf(left, sizeof left, ", %.0f s left",
-                 fmax(0, session->config->seconds - elapsed(session)));
-    progress_show(progress, "%" PRId64 " trials, %.1f/s%s%s%s%s", session->told,
+                 fmax(0, session->config->seconds - session_elapsed(session)));
+    if (session_is_paused(session))
+        snprintf(paused, sizeof paused, "; paused: %s", session_pause_reason(session));
+    progress_show(progress, "%" PRId64 " trials, %.1f/s%s%s%s%s%s", session->told,
                   spent > 0 ? (double)(session->told - session->told_before) / spent : 0,
-                  verdicts[0] != '\0' ? ", " : "", verdicts, champion, left);
+                  verdicts[0] != '\0' ? ", " : "", verdicts, champion, left, paused);
 }
 
 /* ---- the loop ---- */
 
 int session_wait(struct session *session, struct trial_result *result, struct error *error) {
+    session_publish(session);
     return pool_wait(session->pool, batch_s, result, error);
 }
 
 int session_signals(void) {
     return signals;
+}
+
+bool session_must_leave(const struct session *session) {
+    return signals > 0 && session_is_paused(session);
 }
 
 bool session_is_finished(const struct session *session) {
@@ -299,6 +307,7 @@ static int search(struct session *session, struct progress *progress, struct err
     bool exhausted[CASES_MAX] = {false};
     struct tally tally = {{0}};
     bool nothing_left = false;
+    session_announce(session, PHASE_SEARCHING, "");
     if (store_in_flight(session->store, resubmit, session, error) < 0)
         return -1;
     while (signals < 2) {
@@ -316,6 +325,8 @@ static int search(struct session *session, struct progress *progress, struct err
             nothing_left = asked == 0;
         }
         if (pool_in_flight(session->pool) == 0 && session->to_inspect < 0)
+            break;
+        if (session_must_leave(session) || (session_is_paused(session) && !budget_left(session)))
             break;
         if (session_close_batch(session, true, error) < 0)
             return -1;
@@ -353,9 +364,15 @@ int session_search(struct session *session, struct error *error) {
         if (session_close_batch(session, false, status < 0 ? &second : error) < 0)
             status = -1;
     }
-    if (status == 0 && signals == 0)
+    bool interrupted = signals > 0 || session_is_paused(session);
+    if (status == 0 && !interrupted)
         session_inspect_all(session);
+    session_announce(session,
+                     status < 0    ? PHASE_FAILED
+                     : interrupted ? PHASE_INTERRUPTED
+                                   : PHASE_FINISHED,
+                     status < 0 ? error->text : "");
     sigaction(SIGINT, &old_int, NULL);
     sigaction(SIGTERM, &old_term, NULL);
-    return status < 0 ? -1 : signals > 0 ? 1 : 0;
+    return status < 0 ? -1 : interrupted ? 1 : 0;
 }

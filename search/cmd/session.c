@@ -461,6 +461,7 @@ int session_resume(struct session *session, const char *run_dir,
 }
 
 void session_close(struct session *session) {
+    session_unpublish(session);
     pool_free(session->pool);
     store_close(session->store);
     for (int g = 0; g < session->goal_count; g++) {

@@ -12,6 +12,7 @@
 #ifndef EVOTILE_CMD_SESSION_H
 #define EVOTILE_CMD_SESSION_H
 
+#include "cmd/bulletin.h"
 #include "config/config.h"
 #include "evolve/evolution.h"
 #include "store/store.h"
@@ -50,6 +51,7 @@ struct session {
     int to_inspect; /* a goal whose champion is due for compute-sanitizer; -1: none */
     bool batch_open;
     double batch_begun;
+    struct publisher *publisher; /* publish.c's; NULL: nothing was told yet */
     struct {
         int64_t trial;
         double when;       /* clock_seconds, 0: in an earlier session */
@@ -92,6 +94,16 @@ bool session_is_finished(const struct session *session);
    is in flight. 0: done, 1: interrupted. */
 int session_search(struct session *session, struct error *error);
 
+/* publish.c: what the run says of itself in its folder, for `watch`. session_publish does so at
+   most once a second, and pauses the device workers while another process is on the GPU or it is
+   too hot, where that was asked for; session_announce at once, at a turn of the run. */
+void session_publish(struct session *session);
+void session_announce(struct session *session, enum phase phase, const char *reason);
+bool session_is_paused(const struct session *session);
+/* Empty where it is not. */
+const char *session_pause_reason(const struct session *session);
+void session_unpublish(struct session *session);
+
 /* inspect.c: runs a goal's champion under compute-sanitizer, where that is installed and the device
    is a GPU, and warns of what it finds; all goals' at the end of a search. It blocks. */
 void session_inspect(struct session *session, int goal);
@@ -132,9 +144,14 @@ void session_submit(struct session *session, int64_t number, int goal, const str
 /* Whether it would be crowned without having won a duel with this champion: there was another, or
    none, when it was submitted. */
 bool session_must_fight(const struct trial_result *result, const struct member *champion);
-/* As pool_wait, for the length of a batch. */
+/* As pool_wait, for the length of a batch; publishes. */
 int session_wait(struct session *session, struct trial_result *result, struct error *error);
+/* Seconds of searching, in all sessions of the run. */
+double session_elapsed(const struct session *session);
 /* How many came since the search began: after one nothing is begun, after two all is dropped. */
 int session_signals(void);
+/* Whether a signal came while the session is paused: what waits in flight is then done on resume.
+ */
+bool session_must_leave(const struct session *session);
 
 #endif

@@ -59,8 +59,10 @@ struct config {
     char strategy[32];
     int population, initial;
     double exploration;
-    int sanitize_every; /* champions, between two that go through compute-sanitizer during the
-                           search; 0: only the last, at its end */
+    int sanitize_every;    /* champions, between two that go through compute-sanitizer during the
+                              search; 0: only the last, at its end */
+    bool nice;             /* whether it leaves the GPU to other processes: false */
+    int max_temperature_c; /* of the GPU, above which it pauses; 0: any */
     struct timing timing;
     struct baseline_command baseline; /* the config's own, else the template's */
 };

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Compiles and loads the reference or the plain kernel. `source` is released. */
 static int load_program(struct bench *bench, const struct template *template, const char *name,
@@ -102,7 +103,7 @@ struct bench *bench_new(const struct config *config, struct device *device,
         free(bench);
         return NULL;
     }
-    bench->watch = watch_new(&device->info);
+    bench->watch = watch_new(&device->info, getppid());
     int others = watch_others(bench->watch);
     if (others > 0)
         log_warn("%d other process%s on this GPU: figures will be off; end %s, or take another "

@@ -44,6 +44,7 @@ struct worker {
     bool leaving;          /* it lost its GPU with its last trial, and ends by itself */
     struct flight *flight; /* NULL: idle */
     double deadline;       /* for the flight, or for getting ready */
+    double since;          /* when it was started, became idle or got its flight */
     int done;
 };
 
@@ -65,6 +66,7 @@ struct pool {
     struct ghost ghosts[GHOSTS_MAX];
     int ghost_count;
     int in_flight, restarts;
+    bool paused;
     int deaths; /* in a row before being ready */
 };
 
@@ -105,7 +107,8 @@ static int start_worker(struct pool *pool, struct worker *worker, struct error *
         return -1;
     worker->ready = worker->leaving = false;
     worker->done = 0;
-    worker->deadline = clock_seconds() + START_DEADLINE_S;
+    worker->since = clock_seconds();
+    worker->deadline = worker->since + START_DEADLINE_S;
     if (worker->stage == STAGE_COMPILE) { /* it has no device of its own to describe */
         char *line = wire_print_device(&pool->device);
         process_send(&worker->process, line);
@@ -211,6 +214,7 @@ static void take_result(struct pool *pool, struct worker *worker, struct trial_r
     struct flight *flight = worker->flight;
     worker->flight = NULL;
     worker->deadline = INFINITY; /* an idle worker has none */
+    worker->since = clock_seconds();
     worker->done++;
     if (worker->stage == STAGE_COMPILE) {
         flight->compiled = *result;
@@ -242,6 +246,7 @@ static int take_message(struct pool *pool, struct worker *worker, const char *li
     case WIRE_DEVICE:
         worker->ready = true;
         worker->deadline = INFINITY;
+        worker->since = clock_seconds();
         pool->deaths = 0;
         if (worker->stage == STAGE_DEVICE) {
             pool->device = message.device;
@@ -300,12 +305,14 @@ static int enforce_deadline(struct pool *pool, struct worker *worker, struct err
 /* Gives an idle worker the next trial that waits for its kind. */
 static int employ(struct pool *pool, struct worker *worker, struct error *error) {
     if (!worker->ready || worker->leaving || worker->flight != NULL ||
-        is_haunted(pool, worker->stage) || pool->waiting[worker->stage].first == NULL)
+        (pool->paused && worker->stage == STAGE_DEVICE) || is_haunted(pool, worker->stage) ||
+        pool->waiting[worker->stage].first == NULL)
         return 0;
     if (worker->done >= RECYCLE_AFTER)
         return replace_worker(pool, worker, VERDICT_CRASHED, NULL, 5.0, error);
     worker->flight = queue_take(&pool->waiting[worker->stage]);
-    worker->deadline = clock_seconds() + stage_deadline(pool, worker->stage);
+    worker->since = clock_seconds();
+    worker->deadline = worker->since + stage_deadline(pool, worker->stage);
     char *line = wire_print_request(&worker->flight->request);
     process_send(&worker->process, line); /* a dead worker is noticed by its end of file */
     free(line);
@@ -437,6 +444,26 @@ int pool_in_flight(const struct pool *pool) {
 
 int pool_restarts(const struct pool *pool) {
     return pool->restarts;
+}
+
+int pool_look(const struct pool *pool, struct pool_worker *workers, int limit) {
+    for (int w = 0; w < pool->worker_count && w < limit; w++) {
+        const struct worker *worker = &pool->workers[w];
+        workers[w] = (struct pool_worker){
+            .role = stage_names[worker->stage],
+            .state = worker->flight != NULL ? POOL_BUSY
+                     : worker->leaving      ? POOL_LEAVING
+                     : worker->ready        ? POOL_IDLE
+                                            : POOL_STARTING,
+            .trial = worker->flight != NULL ? worker->flight->request.number : -1,
+            .since_s = clock_seconds() - worker->since,
+        };
+    }
+    return pool->worker_count;
+}
+
+void pool_pause(struct pool *pool, bool paused) {
+    pool->paused = paused;
 }
 
 void pool_submit(struct pool *pool, const struct trial_request *request) {

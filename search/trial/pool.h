@@ -48,6 +48,21 @@ int pool_in_flight(const struct pool *pool);
 /* Workers that had to be replaced because they died or were killed. */
 int pool_restarts(const struct pool *pool);
 
+/* What a worker does, for whoever looks on. */
+enum pool_state { POOL_STARTING, POOL_IDLE, POOL_BUSY, POOL_LEAVING };
+struct pool_worker {
+    const char *role; /* "compile" or "device" */
+    enum pool_state state;
+    int64_t trial;  /* while busy */
+    double since_s; /* it has been in that state */
+};
+/* Fills at most `limit`; returns how many workers there are. */
+int pool_look(const struct pool *pool, struct pool_worker *workers, int limit);
+
+/* While paused, no trial is given to a device worker; who has one ends it, and compiling goes on.
+   Trials that wait keep waiting, so that fewer than pool_in_flight may come to an end. */
+void pool_pause(struct pool *pool, bool paused);
+
 /* Takes over what the request owns. Never blocks. */
 void pool_submit(struct pool *pool, const struct trial_request *request);
 

@@ -1,9 +1,9 @@
 #include "trial/watch.h"
 
 #include "base/clock.h"
+#include "base/process.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /* Of NVML's clocks event reasons: hardware slowdown, software thermal slowdown, hardware thermal
    slowdown, hardware power brake. */
@@ -18,6 +18,7 @@ struct watch {
     void *context;
     struct nvml *nvml;
     struct nvml_gpu gpu;
+    pid_t run;
     bool fit; /* at the block's beginning; of the last reading between two blocks */
     double read_at_s;
     int readings;
@@ -38,7 +39,7 @@ struct watch *watch_over(watch_read *read, void *context) {
     return watch;
 }
 
-struct watch *watch_new(const struct device_info *info) {
+struct watch *watch_new(const struct device_info *info, pid_t run) {
     struct error unheard = {0};
     struct nvml *nvml = info->predicts ? NULL : nvml_open(&unheard);
     if (nvml == NULL)
@@ -46,6 +47,7 @@ struct watch *watch_new(const struct device_info *info) {
     struct watch *watch = watch_over(read_nvml, NULL);
     watch->context = watch;
     watch->nvml = nvml;
+    watch->run = run;
     if (nvml_find(nvml, info->uuid, &watch->gpu))
         return watch;
     watch_free(watch);
@@ -102,6 +104,13 @@ struct conditions watch_conditions(const struct watch *watch) {
     return watch != NULL ? watch->conditions : (struct conditions){0};
 }
 
+bool watch_look(const struct watch *watch, struct nvml_state *state) {
+    if (watch == NULL || watch->nvml == NULL)
+        return false;
+    nvml_read(watch->nvml, &watch->gpu, state);
+    return true;
+}
+
 int watch_others(const struct watch *watch) {
     struct nvml_process processes[64];
     if (watch == NULL || watch->nvml == NULL)
@@ -109,7 +118,8 @@ int watch_others(const struct watch *watch) {
     int count = nvml_processes(watch->nvml, &watch->gpu, processes, 64);
     int ours = 0;
     for (int i = 0; i < count && i < 64; i++)
-        ours += getpgid((pid_t)processes[i].pid) == getpgrp();
+        ours += (pid_t)processes[i].pid == watch->run ||
+                process_parent((pid_t)processes[i].pid) == watch->run;
     /* In a container we may be listed under another number, or not at all. */
     int others = count - (ours > 0 ? ours : 1);
     return others > 0 ? others : 0;

@@ -22,10 +22,13 @@
 #include "device/device.h"
 #include "device/nvml.h"
 
+#include <sys/types.h>
+
 struct watch;
 
-/* NULL for a device that predicts, and where NVML does not answer. */
-struct watch *watch_new(const struct device_info *info);
+/* NULL for a device that predicts, and where NVML does not answer. `run` is the process whose
+   children use the GPU together. */
+struct watch *watch_new(const struct device_info *info, pid_t run);
 /* The same over any source of readings. */
 typedef void watch_read(void *context, struct nvml_state *state);
 struct watch *watch_over(watch_read *read, void *context);
@@ -40,8 +43,11 @@ bool watch_after(struct watch *watch);
 /* What was noted since watch_begin. */
 struct conditions watch_conditions(const struct watch *watch);
 
-/* Processes that compute on the GPU and are not of our process group, which a run and its workers
-   share; 0 where nobody knows. */
+/* How the GPU is doing now, for people: all that NVML tells. False where nobody can look. */
+bool watch_look(const struct watch *watch, struct nvml_state *state);
+
+/* Processes that compute on the GPU and are neither the run nor its children; 0 where nobody knows.
+ */
 int watch_others(const struct watch *watch);
 
 #endif

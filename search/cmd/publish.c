@@ -1,0 +1,171 @@
+/* What a session tells of itself about once a second (bulletin.h), and, as it reads the GPU for
+   that, whether it leaves the GPU alone for now (pause.h). */
+#include "base/clock.h"
+#include "base/log.h"
+#include "cmd/bulletin.h"
+#include "cmd/pause.h"
+#include "cmd/session.h"
+#include "trial/watch.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RATE_SECONDS = 60, FAILURES_TOLD = 10 };
+
+static const double interval_s = 1;
+
+struct publisher {
+    struct watch *watch; /* NULL: there is nothing to see */
+    struct pause pause;
+    bool paused;
+    int failures; /* to write a bulletin, in a row */
+    enum phase phase;
+    double published; /* clock_seconds */
+    /* A ring of the last minute, from which the rate is taken. */
+    int samples;
+    struct {
+        double when;
+        int64_t told;
+    } sample[RATE_SECONDS];
+};
+
+static struct publisher *publisher_of(struct session *session) {
+    if (session->publisher != NULL)
+        return session->publisher;
+    struct publisher *publisher = calloc(1, sizeof *publisher);
+    if (publisher == NULL)
+        BUG("out of memory");
+    publisher->pause = (struct pause){.nice = session->config->nice,
+                                      .max_temperature_c = session->config->max_temperature_c};
+    if (session->pool != NULL)
+        publisher->watch = watch_new(pool_device(session->pool), getpid());
+    if (session->pool != NULL && publisher->watch == NULL &&
+        !pool_device(session->pool)->predicts &&
+        (publisher->pause.nice || publisher->pause.max_temperature_c > 0))
+        log_warn("NVML does not tell how the GPU is, so that --nice and --max-temperature do "
+                 "nothing: in a container, allow the driver's capability \"utility\"");
+    return session->publisher = publisher;
+}
+
+void session_unpublish(struct session *session) {
+    if (session->publisher == NULL)
+        return;
+    watch_free(session->publisher->watch);
+    free(session->publisher);
+    session->publisher = NULL;
+}
+
+/* ---- what there is to tell ---- */
+
+static double rate(struct publisher *publisher, int64_t told) {
+    double now = clock_seconds();
+    int at = publisher->samples++ % RATE_SECONDS;
+    int oldest = publisher->samples > RATE_SECONDS ? publisher->samples % RATE_SECONDS : 0;
+    publisher->sample[at].when = now;
+    publisher->sample[at].told = told;
+    double span_s = now - publisher->sample[oldest].when;
+    return span_s > 0 ? (double)(told - publisher->sample[oldest].told) / span_s : 0;
+}
+
+/* The goal that has most of its patience left decides when the run ends. */
+static int64_t patience_left(const struct session *session) {
+    int64_t most = 0;
+    for (int g = 0; g < session->goal_count; g++) {
+        int64_t left =
+            session->config->patience - (session->gains[g].told - session->gains[g].told_at);
+        most = left > most ? left : most;
+    }
+    return most;
+}
+
+static void fill(const struct session *session, struct bulletin *bulletin) {
+    const struct config *config = session->config;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    bulletin->pid = getpid();
+    bulletin->updated = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    bulletin->asked = session->asked;
+    bulletin->told = session->told;
+    bulletin->seconds = session_elapsed(session);
+    bulletin->budget_trials = config->trials;
+    bulletin->budget_seconds = config->seconds;
+    bulletin->patience = config->patience;
+    bulletin->patience_left = config->patience > 0 ? patience_left(session) : 0;
+    bulletin->target_us = config->target_us;
+    bulletin->nice = config->nice;
+    bulletin->max_temperature_c = config->max_temperature_c;
+    if (session->pool == NULL)
+        return;
+    const struct device_info *device = pool_device(session->pool);
+    snprintf(bulletin->device, sizeof bulletin->device, "%s", device->name);
+    bulletin->predicts = device->predicts;
+    bulletin->restarts = pool_restarts(session->pool);
+    bulletin->worker_count = pool_look(session->pool, bulletin->workers, BULLETIN_WORKERS_MAX);
+}
+
+static void put_up(struct session *session, const struct bulletin *bulletin) {
+    struct error error = {0};
+    struct publisher *publisher = session->publisher;
+    if (bulletin_write(bulletin, session->run_dir, &error) == 0)
+        publisher->failures = 0;
+    /* A full disk ends the run where it must store, and that is told then. */
+    else if (++publisher->failures == FAILURES_TOLD)
+        log_warn("`evotile watch` shows nothing new: %s", error.text);
+}
+
+/* ---- pausing ---- */
+
+static void decide(struct session *session, const struct bulletin *bulletin) {
+    struct publisher *publisher = session->publisher;
+    bool paused = pause_decide(&publisher->pause, bulletin->others, bulletin->gpu.temperature_c);
+    if (paused != publisher->paused)
+        log_info("%s%s", paused ? "paused: " : "going on", paused ? publisher->pause.reason : "");
+    publisher->paused = paused;
+    pool_pause(session->pool, paused);
+}
+
+bool session_is_paused(const struct session *session) {
+    return session->publisher != NULL && session->publisher->paused;
+}
+
+const char *session_pause_reason(const struct session *session) {
+    return session_is_paused(session) ? session->publisher->pause.reason : "";
+}
+
+/* ---- either ---- */
+
+void session_publish(struct session *session) {
+    struct publisher *publisher = publisher_of(session);
+    if (clock_seconds() - publisher->published < interval_s)
+        return;
+    publisher->published = clock_seconds();
+    struct bulletin bulletin = bulletin_empty();
+    if (watch_look(publisher->watch, &bulletin.gpu))
+        bulletin.others = watch_others(publisher->watch);
+    decide(session, &bulletin);
+    fill(session, &bulletin);
+    bulletin.trials_per_s = rate(publisher, session->told);
+    bulletin.phase = publisher->paused ? PHASE_PAUSED : publisher->phase;
+    snprintf(bulletin.reason, sizeof bulletin.reason, "%s", session_pause_reason(session));
+    put_up(session, &bulletin);
+}
+
+void session_announce(struct session *session, enum phase phase, const char *reason) {
+    struct publisher *publisher = publisher_of(session);
+    struct bulletin bulletin = bulletin_empty();
+    publisher->phase = phase;
+    fill(session, &bulletin);
+    bulletin.phase = phase;
+    snprintf(bulletin.reason, sizeof bulletin.reason, "%s", reason);
+    if (phase_is_over(phase)) {
+        double spent_s = clock_seconds() - session->begun;
+        bulletin.worker_count = 0;
+        bulletin.trials_per_s =
+            spent_s > 0 ? (double)(session->told - session->told_before) / spent_s : 0;
+    } else {
+        bulletin.trials_per_s = rate(publisher, session->told);
+    }
+    put_up(session, &bulletin);
+}
