@@ -71,7 +71,7 @@ visibility := -fvisibility=hidden
 # gcc 12 takes what open_memstream fills for the address of a local variable.
 warnings := -Wall -Wextra -Werror -Wno-dangling-pointer $(unlike_gcc)
 # Asked when something is linked, not before: `make deps` may have installed them meanwhile.
-LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib) -lstdc++ -lm -ldl -lpthread
+LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw) -lstdc++ -lm -ldl -lpthread
 # build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries.
 LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$$ORIGIN/lib'
 quiet := $(if $(V),,@)# V=1 shows the commands
@@ -144,9 +144,9 @@ $(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(library)
 # ---- what the machine must have ----
 
 needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
-          zlib1g-dev libxxhash-dev
+          zlib1g-dev libxxhash-dev libncurses-dev
 needed_to_fuzz := clang libclang-rt-dev
-modules := libcjson sqlite3 zlib libxxhash cmocka
+modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw
 
 deps: ## install what is missing (Debian, Ubuntu) or name it
 	@$(call install,$(needed))
@@ -209,6 +209,7 @@ fuzz-built: $(fuzzers)
 
 bench-recorded: bench_recorded ## how fast a recorded space of 200 MB is read here
 bench-reading: bench_reading ## how fast the verbs that read a run are on one of 200,000 trials
+bench-watch: bench_watch ## how soon `watch` shows a run of 200,000 trials, and what it costs then
 bench-space: bench_space ## how fast the valid genomes of large spaces are counted and drawn here
 SPACES ?= tests/spaces
 STRATEGIES ?= auto,evolve,full,insight,free,random
@@ -248,7 +249,7 @@ demo: deps ## the main job in about a minute: results/demo and kernels/demo
 
 bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with build/evotile
 	mkdir -p $(BUILD)/lib
-	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
+	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|ncursesw|tinfo|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
 
 share := $(DESTDIR)$(PREFIX)/share/evotile
 install: $(BUILD)/evotile ## to PREFIX (/usr/local), below DESTDIR

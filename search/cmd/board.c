@@ -170,31 +170,12 @@ static struct figures figures_of_all(const struct board *board, const struct out
     return all;
 }
 
-/* Whether a "NAME=value" of `length` bytes is one of those of a genome's text. */
-static bool has_gene(const char *genome, const char *gene, size_t length) {
-    for (; genome != NULL; genome = strchr(genome, ',')) {
-        genome += *genome == ',';
-        if (strcspn(genome, ",") == length && memcmp(genome, gene, length) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* People see the genes that differ from the default, which is all that `try --genome` needs. */
 static void add_genome(const struct board *board, const char *genome) {
-    char shown[4096] = "";
-    size_t used = 0;
-    if (board->first == NULL) {
-        table_text(board->table, genome);
-        return;
-    }
-    for (const char *gene = genome; *gene != '\0';) {
-        size_t length = strcspn(gene, ",");
-        if (!has_gene(board->first->genome, gene, length) && used + length + 2 < sizeof shown)
-            used += (size_t)sprintf(shown + used, "%s%.*s", used > 0 ? "," : "", (int)length, gene);
-        gene += length + (gene[length] == ',');
-    }
-    table_cell(board->table, cJSON_CreateString(genome), used > 0 ? shown : "(the default)");
+    char shown[4096];
+    preset_differences(board->first != NULL ? board->first->genome : NULL, genome, shown,
+                       sizeof shown);
+    table_cell(board->table, cJSON_CreateString(genome), shown);
 }
 
 static void add_percent(struct table *table, double share) {

@@ -24,7 +24,7 @@ static const struct {
 static const char *const states[] = {"starting", "idle", "busy", "leaving"};
 static const char *const roles[] = {"compile", "device"};
 
-enum { STATE_COUNT = sizeof states / sizeof *states, ROLE_COUNT = sizeof roles / sizeof *roles };
+enum { STATES = sizeof states / sizeof *states, ROLES = sizeof roles / sizeof *roles };
 
 enum kind { KIND_INT, KIND_INT64, KIND_DOUBLE, KIND_BOOL, KIND_TEXT };
 
@@ -206,8 +206,8 @@ static int read_worker(const struct json *object, struct pool_worker *worker, st
     double since_s = 0;
     if (json_is_object(object, error) < 0)
         return -1;
-    int role = read_word(object, "role", roles, ROLE_COUNT, error);
-    int state = role < 0 ? -1 : read_word(object, "state", states, STATE_COUNT, error);
+    int role = read_word(object, "role", roles, ROLES, error);
+    int state = role < 0 ? -1 : read_word(object, "state", states, STATES, error);
     if (state < 0 ||
         (json_find(object, "trial", &value) && json_number(&value, &trial, error) < 0) ||
         (json_find(object, "since_s", &value) && json_number(&value, &since_s, error) < 0))

@@ -53,8 +53,8 @@ int options_parse(const struct verb *verb, const struct option_row *rows, int ar
 /* Prints "evotile: TEXT" to stderr and returns the exit status of the error's kind. */
 int error_report(const struct error *error);
 
-extern const struct verb verb_doctor, verb_space, verb_run, verb_resume, verb_board, verb_summary,
-    verb_try, verb_replay, verb_duel, verb_gate, verb_export, verb_sanitize, verb_simulate,
-    verb_record, verb_baseline, verb_ablate, verb_worker;
+extern const struct verb verb_doctor, verb_space, verb_run, verb_resume, verb_watch, verb_board,
+    verb_summary, verb_try, verb_replay, verb_duel, verb_gate, verb_export, verb_sanitize,
+    verb_simulate, verb_record, verb_baseline, verb_ablate, verb_worker;
 
 #endif

@@ -27,3 +27,25 @@ int preset_trial(struct store *store, int goal, struct store_trial **trial, stru
     *trial = store_trial_read(store, first.trial, error);
     return *trial != NULL ? 0 : -1;
 }
+
+/* Whether a "NAME=value" of `length` bytes is one of those of a genome's text. */
+static bool has_gene(const char *genome, const char *gene, size_t length) {
+    for (; genome != NULL; genome = strchr(genome, ',')) {
+        genome += *genome == ',';
+        if (strcspn(genome, ",") == length && memcmp(genome, gene, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+void preset_differences(const char *preset, const char *genome, char *text, size_t size) {
+    size_t used = 0;
+    for (const char *gene = genome; *gene != '\0';) {
+        size_t length = strcspn(gene, ",");
+        if (!has_gene(preset, gene, length) && used + length + 2 < size)
+            used += (size_t)sprintf(text + used, "%s%.*s", used > 0 ? "," : "", (int)length, gene);
+        gene += length + (gene[length] == ',');
+    }
+    if (used == 0)
+        snprintf(text, size, "(the default)");
+}

@@ -393,6 +393,28 @@ int store_count(struct store *store, struct store_counts *counts, struct error *
     return got;
 }
 
+int store_news(struct store *store, int64_t after, store_news_row *row, void *context,
+               struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_NEWS, error);
+    int got = -1, said = 0;
+    if (statement)
+        sqlite3_bind_int64(statement, 1, after);
+    while (statement && said == 0 && (got = database_step(store, statement, error)) == 1) {
+        const char *name = column_text(statement, 1);
+        int verdict = name ? verdict_parse(name) : -1;
+        struct store_news news = {.operator_name = column_text(statement, 0),
+                                  .verdict = (enum verdict)verdict,
+                                  .raced = sqlite3_column_int(statement, 2),
+                                  .again = sqlite3_column_int(statement, 3) > 1,
+                                  .told = sqlite3_column_int64(statement, 4)};
+        said = verdict < 0 ? database_damaged(store, error, "a trial's verdict is none")
+                           : row(context, &news, error);
+    }
+    if (statement)
+        database_done(statement);
+    return said < 0 || got < 0 ? -1 : 0;
+}
+
 int store_operators(struct store *store, store_operator_row *row, void *context,
                     struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_OPERATORS, error);

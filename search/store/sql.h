@@ -54,6 +54,7 @@ enum statement {
     SQL_CASES,          /* event -> case ... */
     SQL_KEY,            /* trial -> key's hash, its parts from the genome on */
     SQL_COUNTS,         /* -> verdict, raced, outdated, how many */
+    SQL_NEWS,           /* after -> operator, verdict, raced, tells, told */
     SQL_OPERATORS,      /* -> operator, trials told, ok */
     SQL_REASONS,        /* limit -> verdict, reason, how many */
     SQL_CHAMPIONS,      /* -> event, goal, trial, previous, score_us, crowned */

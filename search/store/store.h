@@ -208,6 +208,19 @@ struct store_counts {
 /* Over all goals. */
 int store_count(struct store *store, struct store_counts *counts, struct error *error);
 
+/* The trials told after event `after`, in any order, as little of each as it takes to count them:
+   for who looks on, and asks again with the greatest event that he saw. */
+struct store_news {
+    const char *operator_name;
+    enum verdict verdict;
+    bool raced;
+    bool again;   /* told before too, so that he may have counted it */
+    int64_t told; /* event number */
+};
+typedef int store_news_row(void *context, const struct store_news *news, struct error *error);
+int store_news(struct store *store, int64_t after, store_news_row *row, void *context,
+               struct error *error);
+
 /* How many trials were told that this operator bred, the most first; and how many of them are ok.
  */
 typedef int store_operator_row(void *context, const char *operator_name, int64_t told, int64_t ok,

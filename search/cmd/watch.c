@@ -1,0 +1,254 @@
+/* watch: a run in progress, or finished, seen from another shell. */
+#include "cmd/cmd.h"
+
+#include "base/log.h"
+#include "cmd/screen.h"
+#include "cmd/table.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* After what we include: it has a macro for many a short word. */
+#define NCURSES_WIDECHAR 1
+#include <ncurses.h>
+
+static const double terminal_interval_s = 1;
+static const double log_interval_s = 10;
+
+/* Of a view in a file. */
+enum { FILE_ROWS = 32, FILE_COLUMNS = 110 };
+
+/* ---- in a terminal ---- */
+
+static void show_cell(int row, int column, const struct canvas_cell *cell) {
+    static const attr_t attributes[] = {
+        [CANVAS_PLAIN] = A_NORMAL,
+        [CANVAS_BOLD] = A_BOLD,
+        [CANVAS_DIM] = A_DIM,
+        [CANVAS_WARNING] = A_REVERSE,
+    };
+    wchar_t text[2] = {cell->letter, L'\0'};
+    attrset(attributes[cell->style]);
+    mvaddnwstr(row, column, text, 1);
+}
+
+static void show(const struct live *live, bool by_trials, bool unicode) {
+    struct canvas canvas = {.rows = LINES - 1, .columns = COLS, .unicode = unicode};
+    canvas_init(&canvas);
+    screen_draw(live, by_trials, &canvas);
+    for (int row = 0; row < canvas.rows; row++)
+        for (int column = 0; column < canvas.columns; column++)
+            show_cell(row, column, canvas_at(&canvas, row, column));
+    attrset(A_DIM);
+    mvprintw(LINES - 1, 0, "q: quit   t: by %s%s", by_trials ? "time  " : "trials",
+             store_goal_count(live->store) > 1 ? "   left, right: another goal" : "");
+    refresh();
+    canvas_release(&canvas);
+}
+
+/* Until somebody quits; the run may end before, or be resumed. */
+static int watch_screen(struct live *live, double interval_s, bool unicode, struct error *error) {
+    bool by_trials = false;
+    int status = 0;
+    int key = ERR;
+    cbreak();
+    noecho();
+    keypad(stdscr, TRUE);
+    curs_set(0);
+    timeout((int)(1000 * interval_s));
+    while (status == 0 && key != 'q') {
+        show(live, by_trials, unicode);
+        key = getch();
+        by_trials ^= key == 't';
+        if (key == KEY_LEFT || key == KEY_RIGHT)
+            status = live_turn(live, key == KEY_LEFT ? -1 : 1, error);
+        else if (key == ERR) /* none came for the length of an interval */
+            status = live_refresh(live, error);
+    }
+    endwin();
+    return status;
+}
+
+/* ---- in a log ---- */
+
+static int watch_log(struct live *live, double interval_s, struct error *error) {
+    const struct timespec pause = {(time_t)interval_s, (long)(1e9 * fmod(interval_s, 1))};
+    for (;;) {
+        char text[1024];
+        screen_line(live, text, sizeof text);
+        printf("%s\n", text);
+        if (fflush(stdout) != 0 || live_is_over(live))
+            return 0;
+        nanosleep(&pause, NULL);
+        if (live_refresh(live, error) < 0)
+            return -1;
+    }
+}
+
+/* ---- once ---- */
+
+static int size_of(const char *variable, int otherwise) {
+    const char *text = getenv(variable);
+    long number = text != NULL ? strtol(text, NULL, 10) : 0;
+    return number >= 20 && number <= 1000 ? (int)number : otherwise;
+}
+
+static void print_once(const struct live *live, bool unicode) {
+    struct canvas canvas = {.rows = size_of("LINES", FILE_ROWS),
+                            .columns = size_of("COLUMNS", FILE_COLUMNS),
+                            .unicode = unicode};
+    canvas_init(&canvas);
+    screen_draw(live, false, &canvas);
+    canvas_write(&canvas, stdout);
+    canvas_release(&canvas);
+}
+
+static cJSON *json_of_top(const struct live *live) {
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; i < live->top_count; i++) {
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddNumberToObject(one, "trial", (double)live->top[i].trial);
+        cJSON_AddNumberToObject(one, "score_us", live->top[i].score_us);
+        cJSON_AddBoolToObject(one, "predicted", live->top[i].predicted);
+        cJSON_AddStringToObject(one, "operator", live->top[i].operator_name);
+        cJSON_AddStringToObject(one, "differs", live->top[i].genome);
+        cJSON_AddItemToArray(list, one);
+    }
+    return list;
+}
+
+static void print_json(const struct live *live) {
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "run", store_run_dir(live->store));
+    cJSON_AddBoolToObject(root, "over", live_is_over(live));
+    cJSON_AddItemToObject(root, "status",
+                          live->has_bulletin ? bulletin_json(&live->bulletin) : cJSON_CreateNull());
+    cJSON_AddNumberToObject(root, "trials", (double)live->told);
+    cJSON *verdicts = cJSON_AddObjectToObject(root, "verdicts");
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        cJSON_AddNumberToObject(verdicts, verdict_name((enum verdict)v), (double)live->verdicts[v]);
+    cJSON *operators = cJSON_AddArrayToObject(root, "operators");
+    for (int i = 0; i < live->operator_count; i++) {
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "operator", live->operators[i].name);
+        cJSON_AddNumberToObject(one, "trials", (double)live->operators[i].told);
+        cJSON_AddNumberToObject(one, "ok", (double)live->operators[i].ok);
+        cJSON_AddNumberToObject(one, "champions", (double)live->operators[i].crowned);
+        cJSON_AddItemToArray(operators, one);
+    }
+    cJSON *champions = cJSON_AddArrayToObject(root, "champions");
+    for (int i = 0; i < live->champion_count; i++) {
+        const struct store_champion *champion = &live->champions[i];
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddNumberToObject(one, "goal", champion->goal);
+        cJSON_AddNumberToObject(one, "trial", (double)champion->trial);
+        cJSON_AddNumberToObject(one, "seconds", champion->crowned - live->created);
+        cJSON_AddNumberToObject(one, "score_us", champion->score_us);
+        cJSON_AddItemToArray(champions, one);
+    }
+    cJSON_AddNumberToObject(root, "goal", live->goal);
+    cJSON_AddStringToObject(root, "goal_name", store_goal_name(live->store, live->goal));
+    cJSON_AddItemToObject(root, "top", json_of_top(live));
+    table_print_json(root, stdout);
+}
+
+/* ---- the verb ---- */
+
+static bool open_terminal(void) {
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return false;
+    if (newterm(NULL, stdout, stdin) != NULL)
+        return true;
+    const char *name = getenv("TERM");
+    log_warn("this terminal (TERM=%s) is not known here: plain lines instead; set TERM to one "
+             "that is, such as xterm",
+             name != NULL ? name : "");
+    return false;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    bool once = false;
+    bool json = false;
+    int64_t goal = -1;
+    double interval_s = 0;
+    const struct option_row rows[] = {
+        {"goal", "K", "show goal K, counted from 0 (default: that which gained last)",
+         OPTION_INTEGER, &goal},
+        {"interval", "T", "look every T (default: 1s on a terminal, else 10s)", OPTION_DURATION,
+         &interval_s},
+        {"once", NULL, "print the whole view once and stop", OPTION_FLAG, &once},
+        {"json", NULL, "the same as one JSON object", OPTION_FLAG, &json},
+        {0},
+    };
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    struct error error = {0};
+    if (once && json) {
+        error_input(&error, "watch: --once and --json exclude each other: give one");
+        return error_report(&error);
+    }
+    struct live *live = live_open(argv[0], &error);
+    if (live == NULL)
+        return error_report(&error);
+    int goals = store_goal_count(live->store);
+    int status = 0;
+    if (goal >= goals)
+        status = error_input(&error, "%s has no goal %lld: --goal takes 0 to %d", argv[0],
+                             (long long)goal, goals - 1);
+    if (status == 0)
+        status = live_refresh(live, &error);
+    if (status == 0 && goal >= 0)
+        status = live_turn(live, (int)goal - live->goal, &error);
+    /* For letters alone: numbers stay as C writes them. */
+    setlocale(LC_CTYPE, "");
+    bool unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    if (status < 0)
+        ;
+    else if (json)
+        print_json(live);
+    else if (once)
+        print_once(live, unicode);
+    else if (open_terminal())
+        status =
+            watch_screen(live, interval_s > 0 ? interval_s : terminal_interval_s, unicode, &error);
+    else
+        status = watch_log(live, interval_s > 0 ? interval_s : log_interval_s, &error);
+    live_close(live);
+    return status < 0 ? error_report(&error) : STATUS_DONE;
+}
+
+const struct verb verb_watch = {
+    .name = "watch",
+    .arguments = "RUN [options]",
+    .summary = "a live view of a run, from another shell",
+    .help =
+        "Shows the run in folder RUN while it goes on, or as it ended: what it does, the time and\n"
+        "budget left, the verdicts, how the GPU is, what each worker does, the champion's latency\n"
+        "over time, what each operator and insight has earned, and the ten best of a goal. It "
+        "only\n"
+        "reads, and does not hold the run up.\n"
+        "\n"
+        "On a terminal the view is renewed every second. Keys: q quits, left and right show "
+        "another\n"
+        "goal (else it is the one that gained last), t has the curve over trials in place of "
+        "time.\n"
+        "Elsewhere it prints a line every ten seconds, until the run ends.\n"
+        "\n"
+        "The curve's heights are logarithms: equal gains in percent look equal. Time is since the\n"
+        "run was begun, pauses between its sessions included.\n"
+        "\n"
+        "What workers, GPU and budget are comes from status.json in the run's folder, which the "
+        "run\n"
+        "replaces once a second. A run that was killed is told by its silence.\n"
+        "\n"
+        "  evotile watch results/night\n"
+        "  evotile watch results/night --once\n"
+        "  evotile watch results/night --interval 1m >> night.log\n"
+        "  evotile watch results/night --json | jq .status.temperature_c",
+    .run = run,
+};

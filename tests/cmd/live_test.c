@@ -1,0 +1,204 @@
+#include "store/example.h"
+
+#include "cmd/live.h"
+#include "cmd/screen.h"
+
+#include "base/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+/* cmocka wants them before it. */
+#include <cmocka.h>
+
+static void same_view(const struct live *a, const struct live *b) {
+    assert_int_equal(a->told, b->told);
+    assert_int_equal(a->raced, b->raced);
+    assert_int_equal(a->last_event, b->last_event);
+    assert_memory_equal(a->verdicts, b->verdicts, sizeof a->verdicts);
+    assert_int_equal(a->operator_count, b->operator_count);
+    for (int i = 0; i < a->operator_count; i++) {
+        assert_int_equal(a->operators[i].told, b->operators[i].told);
+        assert_int_equal(a->operators[i].ok, b->operators[i].ok);
+        assert_int_equal(a->operators[i].crowned, b->operators[i].crowned);
+    }
+    assert_int_equal(a->champion_count, b->champion_count);
+    assert_int_equal(a->goal, b->goal);
+    assert_int_equal(a->top_count, b->top_count);
+    for (int i = 0; i < a->top_count; i++)
+        assert_int_equal(a->top[i].trial, b->top[i].trial);
+}
+
+static void agrees_with_the_store(const struct live *live, struct store *store) {
+    struct store_counts counts;
+    struct error error = {0};
+    assert_int_equal(store_count(store, &counts, &error), 0);
+    assert_int_equal(live->told, counts.told);
+    assert_int_equal(live->raced, counts.raced);
+    assert_memory_equal(live->verdicts, counts.verdicts, sizeof counts.verdicts);
+    for (int i = 0; i < live->top_count; i++)
+        assert_int_equal(store_ranked(store, live->goal, i + 1, &error), live->top[i].trial);
+}
+
+/* Asks, tells and crowns one trial more; sometimes tells an old one again. */
+static void step(struct store *store, struct random *random, int64_t number) {
+    struct error error = {0};
+    struct outcome outcome;
+    example_outcome(number, &outcome);
+    assert_int_equal(store_begin(store, &error), 0);
+    assert_true(example_ask(store, number, &error) > 0);
+    if (random_below(random, 8) > 0)
+        assert_true(example_tell(store, number, &error) > 0);
+    if (outcome.verdict == VERDICT_OK && random_below(random, 10) == 0 &&
+        store_crown(store, example_goal(number), number, STORE_NO_TRIAL, outcome.score_us, &error) <
+            0)
+        fail_msg("%s", error.text);
+    struct store_trial *old =
+        number > 3
+            ? store_trial_read(store, (int64_t)random_below(random, (uint64_t)number), &error)
+            : NULL;
+    if (old != NULL && old->outcome != NULL && random_below(random, 20) == 0) {
+        example_outcome(number, &outcome);
+        assert_true(store_tell_again(store, old->number, &outcome, NULL, "cuda:0", &error) > 0);
+    }
+    store_trial_free(old);
+    assert_int_equal(store_commit(store, &error), 0);
+}
+
+/* Who looks again and again sees what somebody sees who looks once, and what the store counts. */
+static void later_looks_equal_a_first(void **state) {
+    const char *folder = *state;
+    char run_dir[PATH_SIZE];
+    struct error error = {0};
+    struct random random;
+    random_seed(&random, 1, 1);
+    assert_int_equal(path_join(run_dir, folder, "run", &error), 0);
+    struct store *store = example_create(run_dir, &error);
+    assert_non_null(store);
+    struct live *live = live_open(run_dir, &error);
+    assert_non_null(live);
+    for (int64_t number = 0; number < 400; number++) {
+        step(store, &random, number);
+        if (random_below(&random, 5) > 0)
+            continue;
+        if (live_refresh(live, &error) < 0)
+            fail_msg("%s", error.text);
+        struct live *fresh = live_open(run_dir, &error);
+        assert_int_equal(live_refresh(fresh, &error), 0);
+        same_view(live, fresh);
+        agrees_with_the_store(live, store);
+        live_close(fresh);
+    }
+    assert_true(live->champion_count > 10 && live->told > 300);
+    /* A chosen goal stays. */
+    int goal = live->goal;
+    assert_int_equal(live_turn(live, 1, &error), 0);
+    assert_int_equal(live->goal, (goal + 1) % 2);
+    for (int64_t number = 400; number < 440; number++)
+        step(store, &random, number);
+    assert_int_equal(live_refresh(live, &error), 0);
+    assert_int_equal(live->goal, (goal + 1) % 2);
+    assert_int_equal(live_turn(live, -3, &error), 0);
+    assert_int_equal(live->goal, goal);
+    agrees_with_the_store(live, store);
+    live_close(live);
+    store_close(store);
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (double)time.tv_sec;
+}
+
+/* What the run says of itself, said to be `age_s` old. */
+static void publish(const char *run_dir, enum phase phase, double age_s) {
+    struct error error = {0};
+    struct bulletin bulletin = bulletin_empty();
+    bulletin.phase = phase;
+    bulletin.updated = now() - age_s;
+    bulletin.budget_seconds = 100;
+    bulletin.seconds = 40;
+    snprintf(bulletin.reason, sizeof bulletin.reason, "%s",
+             phase == PHASE_PAUSED ? "1 other process on the GPU" : "");
+    bulletin.gpu.temperature_c = 61;
+    bulletin.gpu.sm_mhz = 1980;
+    assert_int_equal(bulletin_write(&bulletin, run_dir, &error), 0);
+}
+
+static void expect_line(struct live *live, const char *words, bool over) {
+    struct error error = {0};
+    char text[1024];
+    assert_int_equal(live_refresh(live, &error), 0);
+    screen_line(live, text, sizeof text);
+    if (strstr(text, words) == NULL)
+        fail_msg("\"%s\" is not in: %s", words, text);
+    assert_int_equal(live_is_over(live), over);
+}
+
+/* Ended, killed, at a long inspection, paused: each is told apart. */
+static void tells_what_became_of_a_run(void **state) {
+    const char *folder = *state;
+    char run_dir[PATH_SIZE], path[PATH_SIZE];
+    struct error error = {0};
+    assert_int_equal(path_join(run_dir, folder, "told", &error), 0);
+    store_close(example_create(run_dir, &error));
+    struct live *live = live_open(run_dir, &error);
+    assert_non_null(live);
+    expect_line(live, "not running", true);
+    publish(run_dir, PHASE_SEARCHING, 0);
+    expect_line(live, "searching; 0:00:4", false);
+    expect_line(live, "SM 1980 MHz, 61 C", false);
+    publish(run_dir, PHASE_SEARCHING, 20);
+    expect_line(live, "searching, silent for 2", false);
+    publish(run_dir, PHASE_SEARCHING, 100);
+    expect_line(live, "it was killed; `evotile resume` goes on", true);
+    publish(run_dir, PHASE_INSPECTING, 100);
+    expect_line(live, "under compute-sanitizer, silent for 10", false);
+    publish(run_dir, PHASE_PAUSED, 0);
+    expect_line(live, "paused: 1 other process on the GPU", false);
+    publish(run_dir, PHASE_INTERRUPTED, 1000);
+    expect_line(live, "interrupted; 0:00:40 of 0:01:40; 0 trials", true);
+    /* One that cannot be read leaves the last. */
+    assert_int_equal(path_join(path, run_dir, "status.json", &error), 0);
+    assert_int_equal(path_write_file(path, "{", 1, &error), 0);
+    expect_line(live, "interrupted", true);
+    live_close(live);
+}
+
+/* Of any size: nothing is written beside the canvas (AddressSanitizer looks on). */
+static void draws_on_any_size(void **state) {
+    const char *folder = *state;
+    char run_dir[PATH_SIZE];
+    struct error error = {0};
+    struct random random;
+    random_seed(&random, 3, 1);
+    assert_int_equal(path_join(run_dir, folder, "drawn", &error), 0);
+    struct store *store = example_create(run_dir, &error);
+    for (int64_t number = 0; number < 60; number++)
+        step(store, &random, number);
+    publish(run_dir, PHASE_SEARCHING, 0);
+    struct live *live = live_open(run_dir, &error);
+    assert_int_equal(live_refresh(live, &error), 0);
+    for (int round = 0; round < 300; round++) {
+        struct canvas canvas = {.rows = (int)random_below(&random, 60),
+                                .columns = (int)random_below(&random, 160),
+                                .unicode = round % 2 == 0};
+        canvas_init(&canvas);
+        screen_draw(live, round % 3 == 0, &canvas);
+        canvas_release(&canvas);
+    }
+    live_close(live);
+    store_close(store);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(later_looks_equal_a_first),
+        cmocka_unit_test(tells_what_became_of_a_run),
+        cmocka_unit_test(draws_on_any_size),
+    };
+    return cmocka_run_group_tests_name("live", tests, make_folder, remove_folder);
+}

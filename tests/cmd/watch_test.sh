@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# watch on a terminal, which is tmux's: it shows a run that goes on, answers keys and a new size, and
+# leaves when asked. Exit status 77 where there is no tmux.
+set -u
+command -v tmux >/dev/null || { echo "no tmux here: apt-get install tmux"; exit 77; }
+. "$ROOT/tests/cli/tell"
+export ASAN_OPTIONS=detect_leaks=0
+cd "$TMPDIR" || exit 1
+socket=$TMPDIR/tmux
+terminal() { tmux -S "$socket" -f /dev/null "$@"; }
+screen() { terminal capture-pane -p -t view 2>/dev/null; }
+run=0
+trap 'kill $run 2>/dev/null; terminal kill-server 2>/dev/null' EXIT
+
+# Until the screen has a line that matches.
+expect() {
+    local tries
+    for ((tries = 0; tries < 600; tries++)); do
+        screen | grep -qE -- "$1" && return
+        sleep 0.1
+    done
+    printf 'never on the screen: %s\n--- the screen\n' "$1"
+    screen
+    exit 1
+}
+refuse() {
+    screen | grep -qE -- "$1" || return 0
+    printf 'on the screen: %s\n--- the screen\n' "$1"
+    screen
+    exit 1
+}
+
+cat >two.json <<'JSON'
+{ "template": "softmax_rows", "objective": "per_case", "device": "emulated:sm_89",
+  "cases": [ { "ROWS": 4, "COLS": 40 }, { "ROWS": 8, "COLS": 33 } ], "budget": { "time": "10m" } }
+JSON
+"$EVOTILE" run two.json --out run >/dev/null 2>said &
+run=$!
+wait_for run
+terminal new-session -d -s view -x 80 -y 24 "LC_ALL=C.UTF-8 '$EVOTILE' watch run; echo left with status \$?; cat"
+
+expect '^run on .*, searching'
+expect '^time +0:00:[0-9]+ of 0:10:00, 0:09:[0-9]+ left; [0-9]+ trials, [0-9.]+/s'
+expect '^verdicts [0-9]+ ok'
+expect '^GPU +none: it is emulated'
+expect '^workers .*(judges|compiles) [0-9]+ [0-9.]+ s'
+expect 'tried as +trials +ok champions'
+expect '⠉|⠒|⠤|⣀'
+expect '^ +1 +[0-9]+ +[0-9.]+ '
+# It is renewed by itself.
+before=$(screen | grep '^time')
+for ((tries = 0; tries < 100; tries++)); do
+    [ "$(screen | grep '^time')" != "$before" ] && break
+    sleep 0.1
+done
+((tries < 100)) || { echo "the view is not renewed"; exit 1; }
+
+# Keys: another goal and back, and the curve over trials.
+goal=$(screen | grep -o 'goal [01] of 0 to 1')
+terminal send-keys -t view Right
+expect "goal $((1 - $(echo "$goal" | cut -c 6))) of 0 to 1"
+terminal send-keys -t view Left
+expect "$goal"
+refuse '[0-9] trials$'
+terminal send-keys -t view t
+expect '[0-9] trials( |$)'
+expect '^q: quit   t: by time'
+
+# A larger terminal, and one that is too small for all of it.
+terminal resize-window -t view -x 130 -y 40
+expect '^.{100,}'
+expect '^  10 '
+terminal resize-window -t view -x 30 -y 8
+expect '^q: quit'
+terminal resize-window -t view -x 80 -y 24
+expect '^GPU '
+
+# The run ends: the view says so and stays.
+kill -INT $run
+wait $run || { echo "the run ended with status $?"; cat said; exit 1; }
+expect '^run on .*, interrupted'
+terminal send-keys -t view q
+expect '^left with status 0'
+
+# A terminal that nobody knows gets lines.
+terminal respawn-pane -k -t view "TERM=nonesuch '$EVOTILE' watch run; echo left with status \$?; cat"
+expect 'TERM=nonesuch.* is not known here'
+expect 'interrupted; 0:'
+expect '^left with status 0'
