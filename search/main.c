@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const struct verb *const verbs[] = {
-    &verb_doctor,   &verb_space,  &verb_run,      &verb_resume,   &verb_watch,  &verb_board,
-    &verb_summary,  &verb_try,    &verb_replay,   &verb_duel,     &verb_gate,   &verb_export,
-    &verb_baseline, &verb_ablate, &verb_sanitize, &verb_simulate, &verb_record, &verb_worker,
+#define LIST_VERB(name) &verb_##name,
+    VERBS(LIST_VERB)
+#undef LIST_VERB
 };
 
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };

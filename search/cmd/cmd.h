@@ -53,8 +53,29 @@ int options_parse(const struct verb *verb, const struct option_row *rows, int ar
 /* Prints "evotile: TEXT" to stderr and returns the exit status of the error's kind. */
 int error_report(const struct error *error);
 
-extern const struct verb verb_doctor, verb_space, verb_run, verb_resume, verb_watch, verb_board,
-    verb_summary, verb_try, verb_replay, verb_duel, verb_gate, verb_export, verb_sanitize,
-    verb_simulate, verb_record, verb_baseline, verb_ablate, verb_worker;
+/* Every verb, in the order of help. */
+#define VERBS(X)                                                                                   \
+    X(doctor)                                                                                      \
+    X(space)                                                                                       \
+    X(run)                                                                                         \
+    X(resume)                                                                                      \
+    X(watch)                                                                                       \
+    X(board)                                                                                       \
+    X(summary)                                                                                     \
+    X(try)                                                                                         \
+    X(replay)                                                                                      \
+    X(duel)                                                                                        \
+    X(gate)                                                                                        \
+    X(baseline)                                                                                    \
+    X(ablate)                                                                                      \
+    X(export)                                                                                      \
+    X(sanitize)                                                                                    \
+    X(simulate)                                                                                    \
+    X(record)                                                                                      \
+    X(worker)
+
+#define DECLARE_VERB(name) extern const struct verb verb_##name;
+VERBS(DECLARE_VERB)
+#undef DECLARE_VERB
 
 #endif
