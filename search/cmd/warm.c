@@ -166,7 +166,7 @@ static double case_distance(const struct template *ours, const struct shape *sha
     for (int d = 0; d < ours->dimension_count; d++) {
         int64_t value = shape->values[d];
         int64_t was = template_dimension(theirs, other, ours->dimensions[d].name, value);
-        if (value != was)
+        if (value != was && !ours->dimensions[d].real) /* which changes values, not work */
             distance += ours->dimensions[d].specialised
                             ? specialised_apart
                             : fabs(log2((double)(value + 1) / (double)(was + 1)));

@@ -3,24 +3,40 @@
 
 #include <string.h>
 
+/* "const struct NAME_shape shape = {d[0], d[1], real(d[2])};" */
+static void add_glued_shape(const struct export *export, struct text *text) {
+    const struct template *template = export->template;
+    text_print(text, "    const struct %s_shape shape = {", export->name);
+    for (int d = 0; d < template->dimension_count; d++)
+        text_print(text, template->dimensions[d].real ? "%sreal(d[%d])" : "%sd[%d]",
+                   d > 0 ? ", " : "", d);
+    text_print(text, "};\n");
+}
+
+static bool any_real(const struct template *template) {
+    for (int d = 0; d < template->dimension_count; d++)
+        if (template->dimensions[d].real)
+            return true;
+    return false;
+}
+
 static void add_glue(const struct export *export, struct text *text) {
     const struct template *template = export->template;
     const char *name = export->name;
+    if (any_real(template))
+        text_print(text, "/* Among the dimensions a real one is the bits of a float. */\n"
+                         "static float real(int64_t bits)\n{\n"
+                         "    const uint32_t word = (uint32_t)bits;\n    float number;\n"
+                         "    memcpy(&number, &word, sizeof number);\n    return number;\n}\n\n");
+    text_print(text, "static int64_t kernel_workspace_bytes(const int64_t *d)\n{\n");
+    add_glued_shape(export, text);
     text_print(text,
-               "static int64_t kernel_workspace_bytes(const int64_t *d)\n{\n"
-               "    const struct %s_shape shape = {",
-               name);
-    for (int d = 0; d < template->dimension_count; d++)
-        text_print(text, "%sd[%d]", d > 0 ? ", " : "", d);
-    text_print(text,
-               "};\n    return %s_workspace_bytes(&shape);\n}\n\n"
+               "    return %s_workspace_bytes(&shape);\n}\n\n"
                "static int kernel_launch(const int64_t *d, void *const *t, void *workspace,\n"
-               "                         int64_t workspace_bytes, cudaStream_t stream)\n{\n"
-               "    const struct %s_shape shape = {",
-               name, name);
-    for (int d = 0; d < template->dimension_count; d++)
-        text_print(text, "%sd[%d]", d > 0 ? ", " : "", d);
-    text_print(text, "};\n    const struct %s_tensors tensors = {", name);
+               "                         int64_t workspace_bytes, cudaStream_t stream)\n{\n",
+               name);
+    add_glued_shape(export, text);
+    text_print(text, "    const struct %s_tensors tensors = {", name);
     for (int t = 0, index = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role != ROLE_WORKSPACE) {
             text_print(text, "%st[%d]", index > 0 ? ", " : "", index);
@@ -72,11 +88,12 @@ int write_cases(const struct export *export, struct text *text, struct error *er
                export->request->predicted ? "predicted" : "measured");
     text_quote(text, export->request->units[0].key->parts[KEY_DEVICE]);
     text_print(text,
-               "\n\nenum {\n    DIMENSIONS = %d,\n    TENSORS = %d, /* without workspaces */\n"
+               "\n\n%senum {\n    DIMENSIONS = %d,\n    TENSORS = %d, /* without workspaces */\n"
                "    SHAPES = %d,\n    CASES = %d, /* the first of the shapes; these are timed */\n"
                "};\n\n",
-               template->dimension_count, template->tensor_count - export->workspace_count,
-               export->checked_count, template->case_count);
+               any_real(template) ? "#include <string.h>\n\n" : "", template->dimension_count,
+               template->tensor_count - export->workspace_count, export->checked_count,
+               template->case_count);
     text_print(
         text,
         "/* In double precision on the CPU: the dimensions in the order of %s_shape, inputs as "

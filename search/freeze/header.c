@@ -45,7 +45,7 @@ static void add_shape(const struct export *export, struct text *text) {
     text_print(text, "/* The shape of the problem. */\nstruct %s_shape {\n", export->name);
     for (int d = 0; d < template->dimension_count; d++) {
         const struct dimension *dimension = &template->dimensions[d];
-        text_print(text, "    int64_t %s; /* ", dimension->name);
+        text_print(text, "    %s %s; /* ", dimension->real ? "float" : "int64_t", dimension->name);
         text_comment(text, dimension->about, strlen(dimension->about));
         text_print(text, " */\n");
     }

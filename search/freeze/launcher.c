@@ -41,6 +41,7 @@ static const char arguments_text[] =
     "union argument {\n"
     "    const void *pointer;\n"
     "    int32_t i32;\n"
+    "    float f32;\n"
     "    int64_t i64;\n"
     "MAP_MEMBER"
     "};\n"
@@ -244,6 +245,20 @@ static const char clear_text[] =
 
 /* ---- the choice of a unit ---- */
 
+/* A float as C writes it: 0.25f, 1e-05f, 3.0f. */
+static void add_real(float value, struct text *text) {
+    char number[NAME_SIZE];
+    dimension_print_real(value, number);
+    text_print(text, "%s%sf", number, number[strcspn(number, ".e")] == '\0' ? ".0" : "");
+}
+
+static void add_real_range(const struct dimension *dimension, struct text *text) {
+    text_print(text, "shape->%s >= ", dimension->name);
+    add_real(dimension->least, text);
+    text_print(text, " && shape->%s <= ", dimension->name);
+    add_real(dimension->most, text);
+}
+
 static void add_range(const struct export *export, struct text *text) {
     const struct template *template = export->template;
     text_print(text,
@@ -254,7 +269,9 @@ static void add_range(const struct export *export, struct text *text) {
     for (int d = 0; d < template->dimension_count; d++) {
         const struct dimension *dimension = &template->dimensions[d];
         text_print(text, "%s", d > 0 ? " &&\n           " : "");
-        if (dimension->value_count > 0) {
+        if (dimension->real) {
+            add_real_range(dimension, text);
+        } else if (dimension->value_count > 0) {
             text_print(text, "(");
             for (int i = 0; i < dimension->value_count; i++)
                 text_print(text, "%sshape->%s == %lld", i > 0 ? " || " : "", dimension->name,
@@ -310,8 +327,13 @@ static void add_tuned(const struct export *export, struct text *text) {
                export->name);
     for (int c = 0; c < template->case_count; c++) {
         text_print(text, "    {{");
-        for (int d = 0; d < template->dimension_count; d++)
-            text_print(text, "%s%lld", d > 0 ? ", " : "", (long long)template->cases[c].values[d]);
+        for (int d = 0; d < template->dimension_count; d++) {
+            text_print(text, "%s", d > 0 ? ", " : "");
+            if (template->dimensions[d].real)
+                add_real(dimension_real(template->cases[c].values[d]), text);
+            else
+                text_print(text, "%lld", (long long)template->cases[c].values[d]);
+        }
         text_print(text, "}, %d, %.1f},\n", export->request->cases[c].unit,
                    (double)export->checked[c].plan.operations);
     }

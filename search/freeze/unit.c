@@ -304,6 +304,12 @@ static void add_argument(const struct writing *writing, const struct argument *a
         text_print(body, "}");
         return;
     }
+    if (argument->real) {
+        text_print(body, "{.f32 = ");
+        formula_add(&writing->formulas, argument->expression, body);
+        text_print(body, "}");
+        return;
+    }
     bool constant = formula_constant(&writing->formulas, argument->expression, &value);
     bool narrow = argument->size == 4 && !(constant && value == (int32_t)value);
     text_print(body, "{.%s = %s", argument->size == 4 ? "i32" : "i64", narrow ? "narrow(" : "");

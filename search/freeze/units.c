@@ -127,7 +127,7 @@ static struct errors usual_bound(const struct template *template, const struct p
     double rounding = 0;
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role == ROLE_OUTPUT && plan->tensors[t].present)
-            rounding = fmax(rounding, dtype_rounding(plan->tensors[t].dtype));
+            rounding = fmax(rounding, dtype_rounding(plan->tensors[t].precision));
     return (struct errors){.relative_l2 = 2 * rounding + 1e-6,
                            .row_relative_l2 = 4 * rounding + 1e-6};
 }

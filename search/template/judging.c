@@ -44,7 +44,8 @@ double template_fill_most(const struct tensor_fill *fill, enum dtype dtype) {
 
 /* ---- stress ---- */
 
-static const char *const stress_keys[] = {"name", "normal", "constant", "spikes", "extremes", NULL};
+static const char *const stress_keys[] = {"name",   "when",     "normal", "constant",
+                                          "spikes", "extremes", NULL};
 static const char *const fill_names[FILL_COUNT] = {
     [FILL_NORMAL] = "normal",
     [FILL_CONSTANT] = "constant",
@@ -83,7 +84,8 @@ static int load_stress(struct template *template, const struct json *value, stru
     for (int t = 0; t < TENSORS_MAX; t++)
         stress->fills[t] = (struct tensor_fill){FILL_NORMAL, 1};
     if (json_only(value, stress_keys, error) < 0 || json_need(value, "name", &member, error) < 0 ||
-        load_name(&member, stress->name, error) < 0)
+        load_name(&member, stress->name, error) < 0 ||
+        load_optional_expression(template, value, "when", &stress->when, error) < 0)
         return -1;
     for (int fill = 0; fill < FILL_COUNT; fill++)
         if (json_find(value, fill_names[fill], &member) &&
@@ -172,4 +174,6 @@ void release_judging(struct template *template) {
         expression_free(template->relaxed[i].tile);
         expression_free(template->relaxed[i].length);
     }
+    for (int i = 0; i < template->stress_count; i++)
+        expression_free(template->stresses[i].when);
 }

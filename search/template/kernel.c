@@ -45,7 +45,8 @@ static int load_word(const struct json *value, const char *const *words, int cou
 
 /* ---- tensors ---- */
 
-static const char *const tensor_keys[] = {"dtype", "shape", "role", "fill", "when", "clear", NULL};
+static const char *const tensor_keys[] = {"dtype", "shape", "role",      "fill",
+                                          "when",  "clear", "precision", NULL};
 static const char *const choice_keys[] = {"when", "then", "else", NULL};
 static const char *const fills[] = {"normal"};
 
@@ -97,6 +98,14 @@ static int load_tensor(struct template *template, const struct json *value, stru
             return -1;
         if (tensor->clear && tensor->role != ROLE_WORKSPACE)
             return json_error(&member, error, "only a workspace can be cleared");
+    }
+    if (json_find(value, "precision", &member)) {
+        if (load_word(&member, dtype_names, DTYPE_COUNT, &index, error) < 0)
+            return -1;
+        if (tensor->role != ROLE_OUTPUT)
+            return json_error(&member, error, "only an output is judged");
+        tensor->coarse = true;
+        tensor->precision = (enum dtype)index;
     }
     if (load_optional_expression(template, value, "when", &tensor->when, error) < 0 ||
         json_need(value, "shape", &member, error) < 0 || json_is_array(&member, error) < 0)
@@ -188,7 +197,7 @@ static int load_map(struct template *template, const struct json *value, struct 
 
 static const char *const launch_keys[] = {"kernel",    "grid", "block", "smem",
                                           "arguments", "when", NULL};
-static const char *const argument_keys[] = {"i32", "i64", NULL};
+static const char *const argument_keys[] = {"i32", "i64", "f32", NULL};
 
 static int load_triple(const struct template *template, const struct json *launch, const char *key,
                        struct expression *triple[3], struct error *error) {
@@ -205,6 +214,23 @@ static int load_triple(const struct template *template, const struct json *launc
     return 0;
 }
 
+/* The name of a real dimension. */
+static int load_real_argument(const struct template *template, const struct json *value,
+                              struct argument *argument, struct error *error) {
+    const char *name;
+    int d = 0;
+    if (json_string(value, &name, error) < 0)
+        return -1;
+    while (d < template->dimension_count &&
+           !(template->dimensions[d].real && strcmp(template->dimensions[d].name, name) == 0))
+        d++;
+    if (d == template->dimension_count)
+        return json_error(value, error, "there is no real dimension \"%s\"", name);
+    argument->real = true;
+    argument->expression = expression_parse(name, &template->space->scope, error);
+    return argument->expression != NULL ? 0 : -1;
+}
+
 static int load_argument(const struct template *template, const struct json *value,
                          struct argument *argument, struct error *error) {
     const char *name;
@@ -214,8 +240,12 @@ static int load_argument(const struct template *template, const struct json *val
         if (json_only(value, argument_keys, error) < 0)
             return -1;
         if (json_count(value) != 1)
-            return json_error(value, error, "must be {\"i32\": ...} or {\"i64\": ...}");
+            return json_error(value, error,
+                              "must be {\"i32\": ...}, {\"i64\": ...} or {\"f32\": ...}");
         inner = json_at(value, 0);
+        argument->size = 4;
+        if (strcmp(json_key(&inner), "f32") == 0)
+            return load_real_argument(template, &inner, argument, error);
         argument->size = strcmp(json_key(&inner), "i64") == 0 ? 8 : 4;
         return load_expression(template, &inner, &argument->expression, error);
     }

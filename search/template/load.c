@@ -6,6 +6,7 @@
 #include "template/load.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <string.h>
 
 /* ---- the attributes of a device that expressions may read ---- */
@@ -96,13 +97,28 @@ int load_located(const struct json *value, struct error *error) {
     return json_error(value, error, "%s", text);
 }
 
+int load_whole(const struct template *template, const struct json *value,
+               const struct expression *expression, struct error *error) {
+    for (int d = 0; d < template->dimension_count; d++) {
+        const struct dimension *dimension = &template->dimensions[d];
+        if (dimension->real && slots_has(expression_reads(expression),
+                                         scope_find(&template->space->scope, dimension->name)))
+            return json_error(value, error,
+                              "%s is a real number, which only an argument can be: "
+                              "{ \"f32\": \"%s\" }",
+                              dimension->name, dimension->name);
+    }
+    return 0;
+}
+
 int load_expression(const struct template *template, const struct json *value,
                     struct expression **expression, struct error *error) {
     char text[EXPRESSION_TEXT_MAX];
     if (expression_source(value, text, error) < 0)
         return -1;
     *expression = expression_parse(text, &template->space->scope, error);
-    return *expression != NULL ? 0 : load_located(value, error);
+    return *expression != NULL ? load_whole(template, value, *expression, error)
+                               : load_located(value, error);
 }
 
 int load_optional_expression(const struct template *template, const struct json *object,
@@ -114,22 +130,44 @@ int load_optional_expression(const struct template *template, const struct json 
 
 /* ---- dimensions ---- */
 
-static const char *const dimension_keys[] = {"about",  "minimum", "maximum",
+static const char *const dimension_keys[] = {"about",  "minimum", "maximum", "real",
                                              "values", "default", NULL};
+static const char *const real_dimension_keys[] = {"about", "minimum", "maximum",
+                                                  "real",  "default", NULL};
 
-static int load_dimension(struct template *template, const struct json *value,
-                          struct error *error) {
+/* What else there is to a real dimension. Its default is a number, not an expression. */
+static int load_real_dimension(struct template *template, const struct json *value,
+                               struct dimension *dimension, struct error *error) {
     struct json member;
-    if (template->dimension_count == DIMENSIONS_MAX)
-        return json_error(value, error, "more than %d dimensions", DIMENSIONS_MAX);
-    struct dimension *dimension = &template->dimensions[template->dimension_count++];
-    *dimension = (struct dimension){.minimum = 1, .maximum = INT32_MAX};
-    if (json_only(value, dimension_keys, error) < 0 ||
-        load_about(value, dimension->about, error) < 0)
+    char text[NAME_SIZE];
+    int64_t bits;
+    dimension->real = true;
+    dimension->least = -FLT_MAX;
+    dimension->most = FLT_MAX;
+    if (json_only(value, real_dimension_keys, error) < 0)
         return -1;
-    if (strlen(json_key(value)) >= NAME_SIZE)
-        return json_error(value, error, "a name has less than %d letters", NAME_SIZE);
-    strcpy(dimension->name, json_key(value));
+    if (json_find(value, "minimum", &member)) {
+        if (load_real(&member, &bits, error) < 0)
+            return -1;
+        dimension->least = dimension_real(bits);
+    }
+    if (json_find(value, "maximum", &member)) {
+        if (load_real(&member, &bits, error) < 0)
+            return -1;
+        dimension->most = dimension_real(bits);
+    }
+    if (!json_find(value, "default", &member))
+        return 0;
+    if (load_real(&member, &bits, error) < 0)
+        return -1;
+    snprintf(text, sizeof text, "%lld", (long long)bits);
+    dimension->preset = expression_parse(text, &template->space->scope, error);
+    return dimension->preset != NULL ? 0 : -1;
+}
+
+static int load_whole_dimension(struct template *template, const struct json *value,
+                                struct dimension *dimension, struct error *error) {
+    struct json member;
     if (json_find(value, "minimum", &member) &&
         json_integer(&member, &dimension->minimum, error) < 0)
         return -1;
@@ -148,7 +186,26 @@ static int load_dimension(struct template *template, const struct json *value,
                 return -1;
         }
     }
-    if (load_optional_expression(template, value, "default", &dimension->preset, error) < 0)
+    return load_optional_expression(template, value, "default", &dimension->preset, error);
+}
+
+static int load_dimension(struct template *template, const struct json *value,
+                          struct error *error) {
+    struct json member;
+    bool real = false;
+    if (template->dimension_count == DIMENSIONS_MAX)
+        return json_error(value, error, "more than %d dimensions", DIMENSIONS_MAX);
+    struct dimension *dimension = &template->dimensions[template->dimension_count++];
+    *dimension = (struct dimension){.minimum = 1, .maximum = INT32_MAX};
+    if (json_only(value, dimension_keys, error) < 0 ||
+        load_about(value, dimension->about, error) < 0)
+        return -1;
+    if (strlen(json_key(value)) >= NAME_SIZE)
+        return json_error(value, error, "a name has less than %d letters", NAME_SIZE);
+    strcpy(dimension->name, json_key(value));
+    if ((json_find(value, "real", &member) && json_bool(&member, &real, error) < 0) ||
+        (real ? load_real_dimension(template, value, dimension, error)
+              : load_whole_dimension(template, value, dimension, error)) < 0)
         return -1;
     return space_add_dimension(template->space, dimension->name, error) < 0
                ? load_located(value, error)
@@ -181,6 +238,8 @@ static int load_dimensions(struct template *template, const struct json *root,
             d++;
         if (d == template->dimension_count)
             return json_error(&value, error, "no such dimension");
+        if (template->dimensions[d].real)
+            return json_error(&value, error, "a real number cannot be compiled in");
         template->dimensions[d].specialised = true;
     }
     return 0;
@@ -229,7 +288,10 @@ static int load_gene(struct template *template, const struct json *value, struct
                                           preset_index, has_condition ? condition : NULL, error)
                        : space_add_integers(template->space, json_key(value), about, numbers, count,
                                             preset_index, has_condition ? condition : NULL, error);
-    return added >= 0 ? 0 : load_located(value, error);
+    if (added < 0)
+        return load_located(value, error);
+    const struct expression *condition_read = template->space->genes[added].when;
+    return condition_read != NULL ? load_whole(template, &when, condition_read, error) : 0;
 }
 
 static const char *const constraint_keys[] = {"require", "because", NULL};
@@ -254,6 +316,10 @@ static int load_space(struct template *template, const struct json *root, struct
                 return -1;
             if (space_add_derived(template->space, json_key(&value), text, error) < 0)
                 return load_located(&value, error);
+            const struct space *space = template->space;
+            if (load_whole(template, &value, space->derived[space->derived_count - 1].expression,
+                           error) < 0)
+                return -1;
         }
     }
     if (json_find(root, "constraints", &list)) {
@@ -271,6 +337,10 @@ static int load_space(struct template *template, const struct json *root, struct
                 return -1;
             if (space_add_constraint(template->space, text, because, error) < 0)
                 return load_located(&require, error);
+            const struct space *space = template->space;
+            if (load_whole(template, &require,
+                           space->constraints[space->constraint_count - 1].expression, error) < 0)
+                return -1;
         }
     }
     return 0;

@@ -12,6 +12,11 @@ int load_expression(const struct template *template, const struct json *value,
 /* Leaves `expression` alone where the object has no such key. */
 int load_optional_expression(const struct template *template, const struct json *object,
                              const char *key, struct expression **expression, struct error *error);
+/* Refuses an expression over a real dimension, which is no number there but its bits. */
+int load_whole(const struct template *template, const struct json *value,
+               const struct expression *expression, struct error *error);
+/* A real number as the bits that a real dimension has; one that no float holds is an error. */
+int load_real(const struct json *value, int64_t *bits, struct error *error);
 /* Puts file, line and path before the text of an error that lacks them; returns -1. */
 int load_located(const struct json *value, struct error *error);
 

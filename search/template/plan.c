@@ -36,6 +36,7 @@ static int plan_tensor(const struct template *template, const struct tensor *ten
     if (holds(template, tensor->dtype_when, values, &then, error) < 0)
         return -1;
     planned->dtype = then ? tensor->dtype : tensor->other_dtype;
+    planned->precision = tensor->coarse ? tensor->precision : planned->dtype;
     for (int i = 0; i < tensor->rank; i++) {
         if (evaluate(template, tensor->shape[i], values, &planned->row, error) < 0)
             return -1;
@@ -152,7 +153,7 @@ static int plan_launch(const struct template *template, const struct launch *lau
         if (argument->expression != NULL &&
             evaluate(template, argument->expression, values, &to->value, error) < 0)
             return -1;
-        if (to->size == 4 && to->value != (int32_t)to->value)
+        if (to->size == 4 && !argument->real && to->value != (int32_t)to->value)
             return error_input(error, "%s: launch of %s: argument %d is %lld, which no i32 holds",
                                template->document.file, launch->kernel, i, (long long)to->value);
     }
@@ -176,6 +177,14 @@ static int plan_tensors(const struct template *template, const int64_t *values, 
                         struct error *error) {
     for (int t = 0; t < template->tensor_count; t++)
         if (plan_tensor(template, &template->tensors[t], values, &plan->tensors[t], error) < 0)
+            return -1;
+    return 0;
+}
+
+static int plan_stresses(const struct template *template, const int64_t *values, struct plan *plan,
+                         struct error *error) {
+    for (int i = 0; i < template->stress_count; i++)
+        if (holds(template, template->stresses[i].when, values, &plan->stressed[i], error) < 0)
             return -1;
     return 0;
 }
@@ -213,7 +222,8 @@ int template_plan(const struct template *template, const struct genome *genome, 
         plan_maps(template, values, plan, error) < 0 ||
         plan_launches(template, &template->launches, values, plan, error) < 0 ||
         evaluate(template, template->operations, values, &plan->operations, error) < 0 ||
-        evaluate(template, template->bytes, values, &plan->bytes, error) < 0)
+        evaluate(template, template->bytes, values, &plan->bytes, error) < 0 ||
+        plan_stresses(template, values, plan, error) < 0)
         return -1;
     return plan_relaxed(template, values, plan, error);
 }

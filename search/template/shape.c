@@ -4,6 +4,8 @@
 #include "base/nearest.h"
 #include "base/path.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 int template_find(char found[PATH_SIZE], const char *name, const char *folder,
@@ -37,10 +39,53 @@ int template_find(char found[PATH_SIZE], const char *name, const char *folder,
                        name, places[0]);
 }
 
+/* ---- real dimensions ---- */
+
+float dimension_real(int64_t bits) {
+    uint32_t word = (uint32_t)bits;
+    float number;
+    memcpy(&number, &word, sizeof number);
+    return number;
+}
+
+void dimension_print_real(float number, char text[NAME_SIZE]) {
+    for (int digits = 6; digits <= FLT_DECIMAL_DIG; digits++) {
+        snprintf(text, NAME_SIZE, "%.*g", digits, (double)number);
+        if (strtof(text, NULL) == number)
+            return;
+    }
+}
+
+int load_real(const struct json *value, int64_t *bits, struct error *error) {
+    double wide;
+    uint32_t word;
+    if (json_number(value, &wide, error) < 0)
+        return -1;
+    float number = (float)wide;
+    if (!isfinite(number) || (number == 0 && wide != 0))
+        return json_error(value, error, "is beyond the range of a float");
+    memcpy(&word, &number, sizeof word);
+    *bits = word;
+    return 0;
+}
+
+static int check_real(const struct dimension *dimension, int64_t bits, const struct json *value,
+                      struct error *error) {
+    float number = dimension_real(bits);
+    if (number >= dimension->least && number <= dimension->most)
+        return 0;
+    return json_error(value, error, "%s is %g, but must lie between %g and %g", dimension->name,
+                      (double)number, (double)dimension->least, (double)dimension->most);
+}
+
+/* ---- reading and printing ---- */
+
 /* Checks one value of a case against what its dimension allows. */
 static int check_value(const struct dimension *dimension, int64_t number, const struct json *value,
                        struct error *error) {
     char list[256] = "";
+    if (dimension->real)
+        return check_real(dimension, number, value, error);
     bool allowed =
         dimension->value_count == 0 && number >= dimension->minimum && number <= dimension->maximum;
     for (int i = 0; i < dimension->value_count; i++) {
@@ -76,7 +121,8 @@ int template_read_shape(const struct template *template, const struct json *valu
         if (like != NULL && dimension->specialised)
             *number = like->values[d];
         else if (json_find(value, dimension->name, &given)) {
-            if (json_integer(&given, number, error) < 0 ||
+            if ((dimension->real ? load_real(&given, number, error)
+                                 : json_integer(&given, number, error)) < 0 ||
                 check_value(dimension, *number, &given, error) < 0)
                 return -1;
         } else if (dimension->preset == NULL)
@@ -104,8 +150,12 @@ void template_print_shape(const struct template *template, const struct shape *s
             expression_evaluate(dimension->preset, slots, &preset, NULL) == 0 &&
             preset == shape->values[d])
             continue;
-        int length = snprintf(text + used, CASE_NAME_SIZE - used, "%s%s=%lld", used > 0 ? "," : "",
-                              dimension->name, (long long)shape->values[d]);
+        char value[NAME_SIZE];
+        snprintf(value, sizeof value, "%lld", (long long)shape->values[d]);
+        if (dimension->real)
+            dimension_print_real(dimension_real(shape->values[d]), value);
+        int length = snprintf(text + used, CASE_NAME_SIZE - used, "%s%s=%s", used > 0 ? "," : "",
+                              dimension->name, value);
         used = used + (size_t)length < CASE_NAME_SIZE ? used + (size_t)length : CASE_NAME_SIZE - 1;
     }
 }
@@ -123,8 +173,13 @@ cJSON *template_shape_json(const struct template *template, const struct shape *
     for (int d = 0; d < template->dimension_count; d++) {
         const char *name = template->dimensions[d].name;
         int64_t value = shape->values[d];
-        char digits[24];
+        char digits[NAME_SIZE];
         snprintf(digits, sizeof digits, "%lld", (long long)value);
+        if (template->dimensions[d].real) {
+            dimension_print_real(dimension_real(value), digits);
+            cJSON_AddNumberToObject(object, name, strtod(digits, NULL));
+            continue;
+        }
         /* Beyond 2^53 cJSON's doubles end: such a number is a string of digits. */
         if (value <= INT64_C(1) << 53 && value >= -(INT64_C(1) << 53))
             cJSON_AddNumberToObject(object, name, (double)value);

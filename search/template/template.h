@@ -33,7 +33,7 @@ enum {
     RANK_MAX = 6,
     RELAXED_MAX = 4,
     STRESSES_MAX = 8,
-    CASE_NAME_SIZE = NAME_SIZE,
+    CASE_NAME_SIZE = 128,
 };
 
 /* ---- what the folder says ---- */
@@ -44,11 +44,14 @@ struct dimension {
     int64_t minimum, maximum;
     int64_t values[DOMAIN_MAX]; /* where value_count > 0, only these are allowed */
     int value_count;
+    bool real; /* a float rather than a whole number, from `least` to `most` */
+    float least, most;
     struct expression *preset; /* NULL: must be given */
     bool specialised;          /* compiled in; otherwise a run-time argument */
 };
 
-/* One shape of the problem: a value for every dimension, in the template's order. */
+/* One shape of the problem: a value for every dimension, in the template's order; of a real one,
+   the float's bits (dimension_real). */
 struct shape {
     int64_t values[DIMENSIONS_MAX];
 };
@@ -60,6 +63,8 @@ struct tensor {
     char name[NAME_SIZE];
     enum dtype dtype, other_dtype; /* other_dtype where `dtype_when` does not hold */
     struct expression *dtype_when; /* NULL: always dtype */
+    bool coarse;                   /* an output that need be no more exact than `precision` */
+    enum dtype precision;
     enum role role;
     int rank;
     struct expression *shape[RANK_MAX];
@@ -81,6 +86,7 @@ struct map {
 struct argument {
     int tensor, map;               /* indices, or -1 */
     struct expression *expression; /* where both are -1 */
+    bool real;                     /* the expression is the name of a real dimension */
     int size;                      /* 4, 8, or TENSOR_MAP_BYTES */
 };
 
@@ -130,6 +136,7 @@ struct tensor_fill {
 /* A recipe for inputs that kernels are known to get wrong. */
 struct stress {
     char name[NAME_SIZE];
+    struct expression *when; /* NULL: for every case */
     struct tensor_fill fills[TENSORS_MAX];
 };
 
@@ -231,6 +238,9 @@ void template_print_shape(const struct template *template, const struct shape *s
                           char text[CASE_NAME_SIZE]);
 /* {"B": 2, "H": 8, "S": 512, "CAUSAL": 0}: every dimension. The caller's. */
 cJSON *template_shape_json(const struct template *template, const struct shape *shape);
+/* What the bits of a real dimension stand for; and the shortest text that reads back as a float. */
+float dimension_real(int64_t bits);
+void dimension_print_real(float number, char text[NAME_SIZE]);
 /* A short name of the dtype (f16), and its bytes. */
 const char *dtype_name(enum dtype dtype);
 int dtype_bytes(enum dtype dtype);
@@ -269,6 +279,7 @@ int template_options(const struct template *template, const struct genome *genom
 struct planned_tensor {
     bool present;
     enum dtype dtype;
+    enum dtype precision; /* that errors are judged by: dtype, or a coarser one */
     int64_t elements, bytes;
     int64_t row; /* elements of the last dimension */
 };
@@ -292,9 +303,10 @@ struct plan {
     int launch_count;
     struct planned_launch launches[LAUNCHES_MAX];
     int64_t operations, bytes;
-    bool limited_range;  /* the genome is a relaxed one: */
-    double dropped_tile; /* what a dropped tile costs, in relative L2; 0 otherwise */
-    double input_range;  /* the largest absolute input to test with; INFINITY otherwise */
+    bool limited_range;          /* the genome is a relaxed one: */
+    double dropped_tile;         /* what a dropped tile costs, in relative L2; 0 otherwise */
+    double input_range;          /* the largest absolute input to test with; INFINITY otherwise */
+    bool stressed[STRESSES_MAX]; /* the recipes that are for this case */
 };
 
 /* The geometry of a valid genome for one of the template's cases. A grid, block or size out of

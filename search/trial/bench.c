@@ -273,7 +273,7 @@ int journey_fail(struct journey *journey, const char *gate, const struct templat
     char name[CASE_NAME_SIZE];
     char text[REASON_SIZE];
     template_print_shape(template, &template->cases[case_index], name);
-    snprintf(text, sizeof text, "%s: %.400s", name, reason);
+    snprintf(text, sizeof text, "%s: %.*s", name, REASON_SIZE - CASE_NAME_SIZE - 2, reason);
     trial_gate(journey->result, gate, false, clock_seconds() - start, "%.150s", text);
     trial_end(journey->result, verdict, text);
     return 1;

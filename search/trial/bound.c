@@ -8,15 +8,15 @@ static const double element_multiple = 4;
 static const double tile_share = 0.25;
 static const double relaxed_roundings = 32;
 
-struct errors bound_honest(const struct comparison *plain, enum dtype dtype,
+struct errors bound_honest(const struct comparison *plain, enum dtype precision,
                            const struct plan *plan) {
-    double u = dtype_rounding(dtype);
+    double u = dtype_rounding(precision);
     double largest = plain->largest_reference;
     struct errors bound = {
         .relative_l2 = tensor_multiple * plain->errors.relative_l2 + u,
         .row_relative_l2 = row_multiple * plain->errors.row_relative_l2 + u,
         .max_absolute = element_multiple * plain->errors.max_absolute +
-                        u * fmax(largest, dtype_smallest_normal(dtype)),
+                        u * fmax(largest, dtype_smallest_normal(precision)),
     };
     if (!plan->limited_range)
         return bound;

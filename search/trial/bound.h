@@ -3,10 +3,11 @@
  * (same inputs and outputs, float arithmetic, no tricks) runs on the very same input, and its error
  * against the fp64 reference is the measure of everybody's.
  *
- *     struct errors bound = bound_honest(&plain, dtype, &plan);
+ *     struct errors bound = bound_honest(&plain, tensor->precision, &plan);
  *     if (bound_exceeded(&candidate, &bound, text)) ...
  *
- * With u, half a unit in the last place of the output's dtype (2^-11 for f16):
+ * With u, half a unit in the last place of the output's dtype (2^-11 for f16), or of the coarser
+ * one that its template is content with:
  *
  *   relative L2 of the tensor   <= 2 plain + u
  *       A tensor-core kernel rounds once more than the plain one: the weights of its second
@@ -35,7 +36,7 @@
 #include "trial/judge.h"
 
 /* `plain`: the plain kernel's output compared with the reference. */
-struct errors bound_honest(const struct comparison *plain, enum dtype dtype,
+struct errors bound_honest(const struct comparison *plain, enum dtype precision,
                            const struct plan *plan);
 
 /* Whether an error lies above its bound; `text`, of REASON_SIZE bytes, then says which. NaN does.

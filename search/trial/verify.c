@@ -83,7 +83,7 @@ static int judge_output(const struct verify_case *one, const struct buffers *buf
                            "%s: the plain kernel's %s has %lld elements that are NaN or infinite "
                            "where the reference's are not: its \"stress\" asks for too much",
                            one->template->document.file, name, (long long)honest.not_finite);
-    const struct errors bound = bound_honest(&honest, tensor->dtype, buffers->plan);
+    const struct errors bound = bound_honest(&honest, tensor->precision, buffers->plan);
     errors_worst(&found->errors, &candidate.errors);
     errors_worst(&found->bound, &bound);
     if (candidate.not_finite > 0)
@@ -237,6 +237,8 @@ int verify_input(const struct verify_case *one, const struct verify_input *input
 
 bool verify_bears(const struct plan *plan, const struct template *template,
                   const struct stress *stress) {
+    if (!plan->stressed[stress - template->stresses])
+        return false;
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role == ROLE_INPUT && plan->tensors[t].present &&
             template_fill_most(&stress->fills[t], plan->tensors[t].dtype) > plan->input_range)

@@ -23,9 +23,9 @@ static int discard(void **state) {
     return 0;
 }
 
-/* N=1000 of kind 0, N=10 M=2 of kind 7, N=20 of kind 0. */
+/* N=1000 of kind 0 with a gain of -1, N=10 M=2 of kind 7, N=20 of kind 0. */
 static const struct shape shapes[3] = {
-    {{1000, 4, 0}},
+    {{1000, 4, 0, 0xbf800000}},
     {{10, 2, 7}},
     {{20, 4, 0}},
 };
@@ -53,8 +53,9 @@ static void reads_the_folder(void **state) {
     struct template *template = load(&all);
     assert_string_equal(template->name, "example");
     assert_string_equal(template->about, "doubles numbers");
-    assert_int_equal(template->dimension_count, 3);
+    assert_int_equal(template->dimension_count, 4);
     assert_true(template->dimensions[2].specialised);
+    assert_true(template->dimensions[3].real);
     assert_int_equal(template->case_count, 3);
     assert_int_equal(template->space->gene_count, 3);
     assert_int_equal(template->space->environment_count, 3);
@@ -72,7 +73,7 @@ static void reads_the_folder(void **state) {
 static void without_a_case_knows_only_dimensions(void **state) {
     (void)state;
     struct template *template = load(NULL);
-    assert_int_equal(template->dimension_count, 3);
+    assert_int_equal(template->dimension_count, 4);
     assert_int_equal(template->space->gene_count, 0);
     template_free(template);
 }
@@ -81,7 +82,7 @@ static void reads_and_prints_shapes(void **state) {
     (void)state;
     static const struct {
         const char *json, *text; /* NULL: an error, which `text` is */
-        int64_t values[3];
+        int64_t values[4];
     } rows[] = {
         {"{ \"N\": 9 }", "N=9", {9, 4, 0}},
         {"{ \"N\": 3 }", "N=3", {3, 3, 0}},
@@ -93,6 +94,19 @@ static void reads_and_prints_shapes(void **state) {
         {"{ \"N\": 9, \"KIND\": 2 }", "s.json:1: KIND: KIND is 2, but must be one of 0, 1, 7", {0}},
         {"{ \"N\": 9, \"kind\": 1 }", "s.json:1: kind: unknown key; did you mean \"KIND\"?", {0}},
         {"{ \"N\": \"many\" }", "s.json:1: N: must be a whole number", {0}},
+        /* A real one is kept as its bits, and printed as briefly as reads back. */
+        {"{ \"N\": 9, \"GAIN\": 0.1 }", "N=9,GAIN=0.1", {9, 4, 0, 0x3dcccccd}},
+        {"{ \"N\": 9, \"GAIN\": -2.5 }", "N=9,GAIN=-2.5", {9, 4, 0, 0xc0200000}},
+        {"{ \"N\": 9, \"GAIN\": 0.08838834764831845 }",
+         "N=9,GAIN=0.088388346",
+         {9, 4, 0, 0x3db504f3}},
+        {"{ \"N\": 9, \"GAIN\": 3 }", "N=9,GAIN=3", {9, 4, 0, 0x40400000}},
+        {"{ \"N\": 9, \"GAIN\": -3 }",
+         "s.json:1: GAIN: GAIN is -3, but must lie between -2.5 and 3.40282e+38",
+         {0}},
+        {"{ \"N\": 9, \"GAIN\": 1e39 }", "s.json:1: GAIN: is beyond the range of a float", {0}},
+        {"{ \"N\": 9, \"GAIN\": 1e-50 }", "s.json:1: GAIN: is beyond the range of a float", {0}},
+        {"{ \"N\": 9, \"GAIN\": \"N\" }", "s.json:1: GAIN: must be a number", {0}},
         {"7", "s.json:1: must be an object: { ... }", {0}},
     };
     struct template *template = load(NULL);
@@ -258,7 +272,7 @@ static void plans_geometry(void **state) {
     assert_int_equal(plan.launches[0].grid[2], 1);
     assert_int_equal(plan.launches[0].block[0], 128);
     assert_int_equal(plan.launches[0].smem_bytes, 512);
-    assert_int_equal(plan.launches[0].argument_count, 6);
+    assert_int_equal(plan.launches[0].argument_count, 7);
     assert_int_equal(plan.launches[0].arguments[1].tensor, 1);
     assert_int_equal(plan.launches[0].arguments[1].size, 8);
     assert_int_equal(plan.launches[0].arguments[3].tensor, -1);
@@ -270,6 +284,8 @@ static void plans_geometry(void **state) {
     assert_int_equal(plan.launches[0].arguments[5].tensor, -1);
     assert_int_equal(plan.launches[0].arguments[5].map, 0);
     assert_int_equal(plan.launches[0].arguments[5].size, TENSOR_MAP_BYTES);
+    assert_int_equal(plan.launches[0].arguments[6].size, 4);
+    assert_int_equal((uint32_t)plan.launches[0].arguments[6].value, 0xbf800000); /* -1 */
     const struct tensor_map map = {.rank = 2,
                                    .element_bytes = 2,
                                    .extents = {1000, 4},
@@ -283,6 +299,9 @@ static void plans_geometry(void **state) {
     assert_int_equal(plan.tensors[0].bytes, 8000);
     assert_int_equal(plan.tensors[0].row, 1000);
     assert_int_equal(plan.tensors[1].dtype, DTYPE_F16);
+    assert_int_equal(plan.tensors[0].precision, DTYPE_F16);
+    assert_int_equal(plan.tensors[1].precision, DTYPE_BF16);
+    assert_true(plan.stressed[0] && plan.stressed[1]);
     assert_false(plan.tensors[2].present);
     assert_int_equal(plan.operations, 4000);
     assert_int_equal(plan.bytes, 16000);
@@ -294,6 +313,7 @@ static void plans_geometry(void **state) {
     assert_int_equal(template_plan(template, &genome, 1, &plan, &error), 0);
     assert_int_equal(plan.launch_count, 2);
     assert_int_equal(plan.launches[1].smem_bytes, 0);
+    assert_true(plan.stressed[0] && !plan.stressed[1]);
     assert_int_equal(plan.tensors[1].dtype, DTYPE_F32);
     assert_int_equal(plan.tensors[1].bytes, 80);
     assert_true(plan.tensors[2].present);
