@@ -1,17 +1,20 @@
-// FlashAttention forward:  O = softmax(Q K^T / sqrt(D)) V, half in and out.
+// FlashAttention forward:  O = softmax(scale Q K^T) V, half or bf16 in and out.
 //
-//   Q, O   [B, H, S, D]       row i of one (batch, head) pair, a "head" below, is one query
-//   K, V   [B, H, S_KV, D]    row j is one key
+//   Q, O   [B, H, S, D]          row i of one head of one batch is one query
+//   K, V   [B, H_KV, S_KV, D]    row j is one key; H / H_KV heads in a row share their keys
+//   LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query
+//   The extents may lie in any order: strides say how far apart batches, heads and rows begin.
 //   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
-//   A query that sees no key gives a row of zeros.
+//   A query that sees no key gives a row of zeros, and minus infinity for LSE.
 //
 // A block computes a unit: the BLOCK_M queries of one tile against the keys of one split. It walks
 // the keys in tiles of BLOCK_N and keeps, for each query, the largest score so far m, the sum l of
 // exp(score - m), and O before its division by l. README.md has the picture.
 
 #include "lib/cp_async.cuh"
+#include "lib/element.cuh"
 #include "lib/fragments.cuh"
-#include "lib/half.cuh"
+#include "lib/integer.cuh"
 #include "lib/math.cuh"
 #include "lib/mma.cuh"
 #include "lib/queue.cuh"
@@ -23,12 +26,14 @@
 #if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(WARPS) || !defined(WARPS_KV) ||             \
     !defined(COPY) || !defined(STAGES) || !defined(KV_SPLITS) || !defined(SWIZZLE) ||              \
     !defined(ACC_QK) || !defined(ACC_PV) || !defined(Q_IN_REGISTERS) || !defined(LAZY_RESCALE) ||  \
-    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(D) || !defined(CAUSAL)
+    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
+    !defined(CAUSAL) || !defined(BF16)
 #error "a gene or a specialised dimension is not defined: see template.json"
 #endif
 
 constexpr int head_dim = D;
 constexpr bool causal = CAUSAL;
+using element = choose<BF16, bf16, f16>;        // of Q, K, V and O
 constexpr int block_m = BLOCK_M;                // queries a tile
 constexpr int block_n = BLOCK_N;                // keys a tile
 constexpr int warps = WARPS;                    // warps a block
@@ -48,6 +53,7 @@ constexpr bool q_in_registers =
 constexpr bool lazy_rescale = LAZY_RESCALE; // rescale O only when the m of some row grew
 constexpr int min_ctas = MIN_CTAS;          // blocks a multiprocessor to leave registers for
 constexpr bool persistent = PERSISTENT > 0; // blocks draw units from a queue until it is empty
+constexpr bool tiles_first = ORDER == ORDER_TILES; // neighbours share a head's keys, else a place
 
 // ---- Derived sizes ----
 
@@ -60,10 +66,8 @@ constexpr int n_tiles = warp_keys / 8;        // of 8 keys,
 constexpr int d_tiles = head_dim / 8;         // of 8 columns of O,
 constexpr int k_steps = head_dim / 16;        // of 16 columns of Q and K
 
-// exp(x / sqrt(D)) = 2^(x * score_scale); and a power of two near it (see row_scale).
-constexpr float score_scale =
-    1.4426950408889634f * (head_dim == 64 ? 0.125f : 0.08838834764831845f);
-constexpr float coarse_score_scale = head_dim == 64 ? 0.25f : 0.125f;
+constexpr float log2_e = 1.4426950408889634f;
+constexpr float usual_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
 
 // ---- Shared memory, in bytes ----
 //
@@ -94,6 +98,7 @@ static_assert(block_m % (16 * warps_m) == 0,
               "a warp works on whole tensor-core tiles of 16 queries");
 static_assert(block_n % (16 * warps_kv) == 0, "a warp works on slices of 16 keys");
 static_assert(!copy_joint || stages >= 2, "a joint copy needs a second buffer");
+static_assert(!BF16 || (!qk_in_half && !pv_in_half), "bf16 is not accumulated in half");
 static_assert(threads <= 1024, "a block has at most 1024 threads");
 
 // ---- What a thread holds ----
@@ -126,26 +131,42 @@ struct place {
     int first_row = threadIdx.x / 32 % warps_m * warp_rows, first_key = group * warp_keys;
 };
 
+// What one launch works on. Strides are in elements; `inverse`s are for divide.
+struct problem {
+    int S, S_KV, heads, group_inverse;      // of H / H_KV, the heads that share their keys
+    float scale;                            // exp(scale given * x) = 2^(scale * x)
+    i64 q_batch, q_head, kv_batch, kv_head; // from one to the next: of Q and O; of K and V
+    int q_row, kv_row;
+    int units_x, units_y, x_inverse,
+        y_inverse; // the grid that units are numbered in, if persistent
+};
+
 struct unit {
-    int head, first_row, split;
+    int batch, head, first_row, split;
     int first_tile, end_tile; // the tiles of keys of its split; none, if they are equal
 };
 
 // The unit that the block has drawn, or the only one it has. The tiles of keys that a tile of
 // queries sees are cut into kv_splits even parts. Under a causal mask the late queries, with most
 // keys, come first.
-DEVICE unit find_unit(const queue &units, int heads, int S, int S_KV) {
-    const int rest = units.number / heads; // of the number, once the head is taken off
-    const int head = persistent ? units.number % heads : blockIdx.x;
-    const int turn = persistent ? rest / kv_splits : blockIdx.y;
-    const int split = persistent ? rest % kv_splits : blockIdx.z;
-    const int first_row = (causal ? ceil_div(S, block_m) - 1 - turn : turn) * block_m;
-    const int last_row = min(first_row + block_m, S) - 1;
-    const int seen_keys = causal ? max(min(S_KV, last_row + S_KV - S + 1), 0) : S_KV;
+DEVICE unit find_unit(const queue &units, const problem &all) {
+    int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
+    if constexpr (persistent) {
+        const int line = divide(units.number, all.x_inverse);
+        x = units.number - line * all.units_x;
+        z = divide(line, all.y_inverse);
+        y = line - z * all.units_y;
+    }
+    const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
+    const int turn = part / kv_splits, split = part % kv_splits;
+    const int first_row = (causal ? ceil_div(all.S, block_m) - 1 - turn : turn) * block_m;
+    const int last_row = min(first_row + block_m, all.S) - 1;
+    const int seen_keys =
+        causal ? max(min(all.S_KV, last_row + all.S_KV - all.S + 1), 0) : all.S_KV;
     const int seen_tiles = ceil_div(seen_keys, block_n);
     const int share = ceil_div(seen_tiles, kv_splits);
     const int first_tile = min(split * share, seen_tiles);
-    return {head, first_row, split, first_tile, min(first_tile + share, seen_tiles)};
+    return {batch, head, first_row, split, first_tile, min(first_tile + share, seen_tiles)};
 }
 
 // ---- Steps: copies ----
@@ -156,28 +177,32 @@ DEVICE u32 k_tile_smem(int tile, const unit &u) {
 }
 
 // Copies a tile of K to its buffer, or starts to; past the unit's last there is nothing to copy.
-DEVICE void load_k(const f16 *k_gmem, const unit &u, int tile, int S_KV) {
+DEVICE void load_k(const element *k_gmem, const unit &u, int tile, const problem &all) {
     if (tile < u.end_tile)
-        kv_tile::load<how_copied>(k_tile_smem(tile, u), k_gmem, tile * block_n, S_KV);
+        kv_tile::load<how_copied>(k_tile_smem(tile, u), k_gmem, all.kv_row, tile * block_n,
+                                  all.S_KV);
 }
 
-DEVICE void load_v(const f16 *v_gmem, const unit &u, int tile, int S_KV) {
+DEVICE void load_v(const element *v_gmem, const unit &u, int tile, const problem &all) {
     if (tile < u.end_tile)
-        kv_tile::load<how_copied>(k_tile_smem(tile, u) + v_smem, v_gmem, tile * block_n, S_KV);
+        kv_tile::load<how_copied>(k_tile_smem(tile, u) + v_smem, v_gmem, all.kv_row, tile * block_n,
+                                  all.S_KV);
 }
 
 // The queries, to registers or to shared memory. A unit without keys must not start a copy: nobody
 // would wait for it.
-DEVICE void load_q(q_fragments &q_rmem, const f16 *q_gmem, const unit &u, int S, const place &p) {
+DEVICE void load_q(q_fragments &q_rmem, const element *q_gmem, const unit &u, const problem &all,
+                   const place &p) {
     if (u.first_tile == u.end_tile)
         return;
     if constexpr (!q_in_registers) {
-        q_tile::load<how_copied>(smem_address(smem) + q_smem, q_gmem, u.first_row, S);
+        q_tile::load<how_copied>(smem_address(smem) + q_smem, q_gmem, all.q_row, u.first_row,
+                                 all.S);
     } else {
 #pragma unroll
         for (int i = 0; i < m_tiles * k_steps; ++i)
-            load_left_gmem(q_rmem[i / k_steps][i % k_steps], q_gmem, head_dim,
-                           u.first_row + p.first_row + i / k_steps * 16, S, i % k_steps);
+            load_left_gmem(q_rmem[i / k_steps][i % k_steps], q_gmem, all.q_row,
+                           u.first_row + p.first_row + i / k_steps * 16, all.S, i % k_steps);
     }
 }
 
@@ -188,15 +213,16 @@ constexpr int pending_groups = copy_apart ? 2 * stages - 2 : stages - 2;
 
 // Starts the copies that come before the first tile: with Q, K and V of the first stages - 1 tiles,
 // and, if they are apart, K of one more.
-DEVICE void start_copies(const f16 *k_gmem, const f16 *v_gmem, const unit &u, int S_KV) {
+DEVICE void start_copies(const element *k_gmem, const element *v_gmem, const unit &u,
+                         const problem &all) {
 #pragma unroll
     for (int ahead = 0; ahead < stages && !copy_plain; ++ahead) {
         if (copy_apart || ahead < stages - 1)
-            load_k(k_gmem, u, u.first_tile + ahead, S_KV);
+            load_k(k_gmem, u, u.first_tile + ahead, all);
         if constexpr (copy_apart)
             cp_async_commit();
         if (ahead < stages - 1) {
-            load_v(v_gmem, u, u.first_tile + ahead, S_KV);
+            load_v(v_gmem, u, u.first_tile + ahead, all);
             cp_async_commit();
         }
     }
@@ -218,8 +244,8 @@ DEVICE void scores(score_fragments &s_rmem, q_fragments &q_rmem, u32 tile_smem, 
             load_right_transposed<kv_tile>(k_rmem, tile_smem, p.first_key + n * 8, k);
 #pragma unroll
             for (int m = 0; m < m_tiles; ++m) {
-                mma_m16n8k16(sums_rmem[m][n], q_rmem[m][k], k_rmem[0], k_rmem[1]);
-                mma_m16n8k16(sums_rmem[m][n + 1], q_rmem[m][k], k_rmem[2], k_rmem[3]);
+                mma_m16n8k16<element>(sums_rmem[m][n], q_rmem[m][k], k_rmem[0], k_rmem[1]);
+                mma_m16n8k16<element>(sums_rmem[m][n + 1], q_rmem[m][k], k_rmem[2], k_rmem[3]);
             }
         }
     }
@@ -228,14 +254,14 @@ DEVICE void scores(score_fragments &s_rmem, q_fragments &q_rmem, u32 tile_smem, 
 
 // Sets the scores of keys past the end, and of keys that a query must not see, to minus infinity.
 // first_row and first_key are the warp's.
-DEVICE void mask(score_fragments &s_rmem, int first_row, int first_key, int S, int S_KV,
+DEVICE void mask(score_fragments &s_rmem, int first_row, int first_key, const problem &all,
                  const place &p) {
 #pragma unroll
     for (int m = 0; m < m_tiles; ++m)
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             const int row = first_row + m * 16 + p.g + i / 2 * 8;
-            const int end = causal ? min(S_KV, row + S_KV - S + 1) : S_KV;
+            const int end = causal ? min(all.S_KV, row + all.S_KV - all.S + 1) : all.S_KV;
             const int seen = end - (first_key + p.t * 2 + i % 2);
 #pragma unroll
             for (int n = 0; n < n_tiles; ++n)
@@ -245,20 +271,23 @@ DEVICE void mask(score_fragments &s_rmem, int first_row, int first_key, int S, i
 }
 
 // What a sum taken at `largest` counts for at `common`, which is no less.
-DEVICE float weight_at(float largest, float common) {
-    return largest == minus_infinity ? 0.0f : exp2_fast((largest - common) * score_scale);
+DEVICE float weight_at(float largest, float common, float scale) {
+    return largest == minus_infinity ? 0.0f : exp2_fast((largest - common) * scale);
 }
 
-// 2^(scale * (score - m)) is computed as 2^(scale * score - scale * m), one multiply-add. Beyond
-// 2^26 the rounding of scale * m could exceed the range of a half. There scores are 8 or more
-// apart, and a power of two for the scale, which makes the product exact, does no harm.
-DEVICE float row_scale(float largest) {
-    return fabsf(largest) < 67108864.0f ? score_scale : coarse_score_scale;
+// 2^(scale * (score - m)) is computed as 2^(scale * score - scale * m), one multiply-add. Where
+// scale * m is beyond 2^23 its rounding could exceed the range of a half. There neighbouring scores
+// make powers of 2 apart, and a power of two for the scale, which makes the product exact, does no
+// harm.
+DEVICE float row_scale(float largest, float scale) {
+    const float power_below = __int_as_float(__float_as_int(scale) & 0x7f800000);
+    return fabsf(largest * scale) < 8388608.0f ? scale : power_below;
 }
 
 // Turns scores into weights exp(score - m) for the new m of each row, brings l and O of the tiles
 // before to the new m, and adds the weights to l.
-DEVICE void online_softmax(score_fragments &s_rmem, row_state &rows, o_fragments &o_rmem) {
+DEVICE void online_softmax(score_fragments &s_rmem, row_state &rows, o_fragments &o_rmem,
+                           float scale_given) {
 #pragma unroll
     for (int m = 0; m < m_tiles; ++m) {
         float old_weight[2];
@@ -269,7 +298,7 @@ DEVICE void online_softmax(score_fragments &s_rmem, row_state &rows, o_fragments
             for (int n = 0; n < n_tiles; ++n)
                 largest = fmaxf(largest, fmaxf(s_rmem[m][n][h * 2], s_rmem[m][n][h * 2 + 1]));
             largest = lanes_max<4>(largest);
-            const float scale = row_scale(largest);
+            const float scale = row_scale(largest, scale_given);
             const float shift = largest == minus_infinity ? 0.0f : largest * scale;
 #pragma unroll
             for (int i = 0; i < n_tiles * 2; ++i) {
@@ -277,7 +306,7 @@ DEVICE void online_softmax(score_fragments &s_rmem, row_state &rows, o_fragments
                 weight = exp2_fast(weight * scale - shift);
                 sum += weight;
             }
-            old_weight[h] = weight_at(rows.largest[m][h], largest);
+            old_weight[h] = weight_at(rows.largest[m][h], largest, scale_given);
             rows.sum[m][h] = rows.sum[m][h] * old_weight[h] + sum;
             rows.largest[m][h] = largest;
         }
@@ -299,7 +328,7 @@ DEVICE void accumulate(o_fragments &o_rmem, const score_fragments &p_rmem, u32 t
 #pragma unroll
         for (int i = 0; i < m_tiles * 4; ++i) {
             const float(&from)[4] = p_rmem[i / 4][n + i % 4 / 2];
-            left_rmem[i / 4][i % 4] = pack_half2(from[i % 2 * 2], from[i % 2 * 2 + 1]);
+            left_rmem[i / 4][i % 4] = pack_pair<element>(from[i % 2 * 2], from[i % 2 * 2 + 1]);
         }
 #pragma unroll
         for (int d = 0; d < d_tiles; d += 2) {
@@ -307,8 +336,8 @@ DEVICE void accumulate(o_fragments &o_rmem, const score_fragments &p_rmem, u32 t
             load_right<kv_tile>(v_rmem, tile_smem, p.first_key + n * 8, d / 2);
 #pragma unroll
             for (int m = 0; m < m_tiles; ++m) {
-                mma_m16n8k16(o_rmem[m][d], left_rmem[m], v_rmem[0], v_rmem[1]);
-                mma_m16n8k16(o_rmem[m][d + 1], left_rmem[m], v_rmem[2], v_rmem[3]);
+                mma_m16n8k16<element>(o_rmem[m][d], left_rmem[m], v_rmem[0], v_rmem[1]);
+                mma_m16n8k16<element>(o_rmem[m][d + 1], left_rmem[m], v_rmem[2], v_rmem[3]);
             }
         }
     }
@@ -327,7 +356,7 @@ DEVICE void total_rows(o_sums &sums_rmem, row_state &rows, const o_fragments &o_
 // Adds up the groups that shared out the keys; the result is group 0's. In each round the upper
 // half of the groups hand m, l and O to the lower half: the thread with the same fragments reads
 // what one wrote.
-DEVICE void merge_groups(o_sums &o_rmem, row_state &rows, const place &p) {
+DEVICE void merge_groups(o_sums &o_rmem, row_state &rows, float scale, const place &p) {
     constexpr int stride = warps_m * 32; // word w of a thread lies `stride` words after word w - 1
     float *thread_smem = reinterpret_cast<float *>(smem) + threadIdx.x % stride;
     __syncthreads(); // every warp has read the last tile, which is now overwritten
@@ -355,8 +384,8 @@ DEVICE void merge_groups(o_sums &o_rmem, row_state &rows, const place &p) {
 #pragma unroll
                 for (int h = 0; h < 2; ++h, word_smem += 2 * stride) {
                     const float common = fmaxf(rows.largest[m][h], word_smem[0]);
-                    own[h] = weight_at(rows.largest[m][h], common);
-                    other[h] = weight_at(word_smem[0], common);
+                    own[h] = weight_at(rows.largest[m][h], common, scale);
+                    other[h] = weight_at(word_smem[0], common, scale);
                     rows.largest[m][h] = common;
                     rows.sum[m][h] = rows.sum[m][h] * own[h] + word_smem[stride] * other[h];
                 }
@@ -372,48 +401,80 @@ DEVICE void merge_groups(o_sums &o_rmem, row_state &rows, const place &p) {
     }
 }
 
-// Writes the rows of the warp that exist. Without splits: O divided by l, or zeros where l is zero.
-// With splits: the pair (m, l), and O as it is unless the split saw no key of that row.
-DEVICE void store_o(f16 *o, float *partial_o, float *partial_ml, const o_sums &o_rmem,
-                    const row_state &rows, const unit &u, int S, const place &p) {
+// The logarithm of l exp(scale given * m): of the sum of exp(scale given * score).
+DEVICE float log_sum(float largest, float sum, float scale) {
+    return sum > 0 ? (largest * scale + log2_fast(sum)) * (1.0f / log2_e) : minus_infinity;
+}
+
+// Where the row of a query begins: in O, and, packed, in the tensors that have a line a query.
+DEVICE i64 o_offset(int batch, int head, int row, const problem &all) {
+    return batch * all.q_batch + head * all.q_head + multiply_wide(row, all.q_row);
+}
+
+DEVICE i64 line_of(int batch, int head, int row, const problem &all) {
+    return static_cast<i64>(batch * all.heads + head) * all.S + row;
+}
+
+// Writes the rows of the warp that exist: O divided by l, or zeros where l is zero; and LSE.
+DEVICE void store_o(element *o, float *lse, const o_sums &o_rmem, const row_state &rows,
+                    const unit &u, const problem &all, const place &p) {
 #pragma unroll
     for (int i = 0; i < m_tiles * 2; ++i) {
         const int m = i / 2, h = i % 2, row = u.first_row + p.first_row + m * 16 + h * 8 + p.g;
-        const i64 line = (static_cast<i64>(u.head) * S + row) * kv_splits + u.split;
-        if (row >= S)
+        if (row >= all.S)
             continue;
-        if (kv_splits > 1 && p.t == 0)
-            reinterpret_cast<float2 *>(partial_ml)[line] = {rows.largest[m][h], rows.sum[m][h]};
-        if (kv_splits > 1 && rows.largest[m][h] == minus_infinity)
-            continue;
-        const float inverse = rows.sum[m][h] > 0 ? 1.0f / rows.sum[m][h] : 0.0f;
+        const float sum = rows.sum[m][h], inverse = sum > 0 ? 1.0f / sum : 0.0f;
+        element *row_gmem = o + o_offset(u.batch, u.head, row, all) + p.t * 2;
+        if (lse && p.t == 0)
+            lse[line_of(u.batch, u.head, row, all)] = log_sum(rows.largest[m][h], sum, all.scale);
 #pragma unroll
-        for (int d = 0; d < d_tiles; ++d) {
-            const float left = o_rmem[m][d][h * 2], right = o_rmem[m][d][h * 2 + 1];
-            const i64 at = line * head_dim + d * 8 + p.t * 2;
-            if constexpr (kv_splits > 1)
-                *reinterpret_cast<float2 *>(partial_o + at) = {left, right};
-            else
-                *reinterpret_cast<u32 *>(o + at) = pack_half2(left * inverse, right * inverse);
-        }
+        for (int d = 0; d < d_tiles; ++d)
+            *reinterpret_cast<u32 *>(row_gmem + d * 8) = pack_pair<element>(
+                o_rmem[m][d][h * 2] * inverse, o_rmem[m][d][h * 2 + 1] * inverse);
+    }
+}
+
+// The same of a split: the pair (m, l), and O as it is unless the split saw no key of that row.
+DEVICE void store_part(float *partial_o, float *partial_ml, const o_sums &o_rmem,
+                       const row_state &rows, const unit &u, const problem &all, const place &p) {
+#pragma unroll
+    for (int i = 0; i < m_tiles * 2; ++i) {
+        const int m = i / 2, h = i % 2, row = u.first_row + p.first_row + m * 16 + h * 8 + p.g;
+        const i64 line = line_of(u.batch, u.head, row, all) * kv_splits + u.split;
+        if (row >= all.S)
+            continue;
+        if (p.t == 0)
+            reinterpret_cast<float2 *>(partial_ml)[line] = {rows.largest[m][h], rows.sum[m][h]};
+        if (rows.largest[m][h] == minus_infinity)
+            continue;
+#pragma unroll
+        for (int d = 0; d < d_tiles; ++d)
+            *reinterpret_cast<float2 *>(partial_o + line * head_dim + d * 8 +
+                                        p.t * 2) = {o_rmem[m][d][h * 2], o_rmem[m][d][h * 2 + 1]};
     }
 }
 
 // ---- The schedule ----
 
 extern "C" __global__ void __launch_bounds__(threads, min_ctas)
-    attention_fwd(const f16 *__restrict__ q, const f16 *__restrict__ k, const f16 *__restrict__ v,
-                  f16 *__restrict__ o, float *__restrict__ partial_o,
-                  float *__restrict__ partial_ml, u32 *__restrict__ counter, int S, int S_KV,
-                  int heads) {
+    attention_fwd(const element *__restrict__ q, const element *__restrict__ k,
+                  const element *__restrict__ v, element *__restrict__ o, float *__restrict__ lse,
+                  float *__restrict__ partial_o, float *__restrict__ partial_ml,
+                  u32 *__restrict__ counter, int S, int S_KV, int heads, int group_inverse,
+                  float scale, i64 q_batch, i64 q_head, int q_row, i64 kv_batch, i64 kv_head,
+                  int kv_row, int units, int units_x, int units_y, int x_inverse, int y_inverse) {
+    const problem all{
+        S,       S_KV,    heads,    group_inverse, (scale > 0 ? scale : usual_scale) * log2_e,
+        q_batch, q_head,  kv_batch, kv_head,       q_row,
+        kv_row,  units_x, units_y,  x_inverse,     y_inverse};
     const place p{};
-    queue units(counter, reinterpret_cast<u32 *>(smem + tickets_smem));
+    queue tickets(counter, reinterpret_cast<u32 *>(smem + tickets_smem));
     do {
         if constexpr (persistent)
-            units.draw();
-        const unit u = find_unit(units, heads, S, S_KV);
-        const f16 *k_gmem = k + static_cast<i64>(u.head) * S_KV * head_dim;
-        const f16 *v_gmem = v + static_cast<i64>(u.head) * S_KV * head_dim;
+            tickets.draw();
+        const unit u = find_unit(tickets, all);
+        const i64 kv_start = u.batch * kv_batch + divide(u.head, group_inverse) * kv_head;
+        const element *k_gmem = k + kv_start, *v_gmem = v + kv_start;
         const int first_row = u.first_row + p.first_row;
         const int whole_end = causal ? min(S_KV, first_row + S_KV - S + 1) : S_KV; // seen by all
         q_fragments q_rmem;
@@ -421,23 +482,23 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas)
         o_fragments o_rmem = {};
         row_state rows;
 
-        load_q(q_rmem, q + static_cast<i64>(u.head) * S * head_dim, u, S, p);
-        start_copies(k_gmem, v_gmem, u, S_KV);
+        load_q(q_rmem, q + u.batch * q_batch + u.head * q_head, u, all, p);
+        start_copies(k_gmem, v_gmem, u, all);
         for (int tile = u.first_tile; tile < u.end_tile; ++tile) {
             const int first_key = tile * block_n + p.first_key;
             const bool seen = !causal || first_key < first_row + warp_rows + S_KV - S;
             if constexpr (copy_plain) {
                 __syncthreads(); // the tile before has been read, and is now overwritten
-                load_k(k_gmem, u, tile, S_KV);
-                load_v(v_gmem, u, tile, S_KV);
+                load_k(k_gmem, u, tile, all);
+                load_v(v_gmem, u, tile, all);
             } else {
                 cp_async_wait<pending_groups>();
             }
             __syncthreads(); // Q, K and (joint) V of this tile are there; the one before is read
             if constexpr (copy_joint)
-                load_k(k_gmem, u, tile + stages - 1, S_KV);
+                load_k(k_gmem, u, tile + stages - 1, all);
             if constexpr (!copy_plain) {
-                load_v(v_gmem, u, tile + stages - 1, S_KV);
+                load_v(v_gmem, u, tile + stages - 1, all);
                 cp_async_commit();
             }
             if (seen)
@@ -445,36 +506,42 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas)
             if constexpr (copy_apart) {
                 cp_async_wait<pending_groups>();
                 __syncthreads(); // V of this tile is there; its K is read, to be overwritten
-                load_k(k_gmem, u, tile + stages, S_KV);
+                load_k(k_gmem, u, tile + stages, all);
                 cp_async_commit();
             }
             if (seen) {
                 if (first_key + warp_keys > whole_end)
-                    mask(s_rmem, first_row, first_key, S, S_KV, p);
-                online_softmax(s_rmem, rows, o_rmem);
+                    mask(s_rmem, first_row, first_key, all, p);
+                online_softmax(s_rmem, rows, o_rmem, all.scale);
                 accumulate(o_rmem, s_rmem, k_tile_smem(tile, u) + v_smem, p);
             }
         }
         o_sums sums_rmem;
         total_rows(sums_rmem, rows, o_rmem);
         if constexpr (warps_kv > 1)
-            merge_groups(sums_rmem, rows, p);
-        if (p.group == 0)
-            store_o(o, partial_o, partial_ml, sums_rmem, rows, u, S, p);
-    } while (persistent && units.next(heads * ceil_div(S, block_m) * kv_splits));
+            merge_groups(sums_rmem, rows, all.scale, p);
+        if (kv_splits == 1 && p.group == 0)
+            store_o(o, lse, sums_rmem, rows, u, all, p);
+        if (kv_splits > 1 && p.group == 0)
+            store_part(partial_o, partial_ml, sums_rmem, rows, u, all, p);
+    } while (persistent && tickets.next(units));
 }
 
 // Adds up the splits of a row: O = sum of w_i O_i over sum of w_i l_i, where w_i brings split i to
 // the largest m of all. A thread works on four columns of one row.
 extern "C" __global__ void __launch_bounds__(256)
     attention_combine(const float *__restrict__ partial_o, const float2 *__restrict__ partial_ml,
-                      f16 *__restrict__ o, int rows) {
+                      element *__restrict__ o, float *__restrict__ lse, int S, int heads,
+                      float scale_given, i64 o_batch, i64 o_head, int o_row) {
     constexpr int row_threads = head_dim / 4;
     const int row = blockIdx.x * (256 / row_threads) + threadIdx.x / row_threads;
-    if (row >= rows)
+    const int head = blockIdx.y, batch = blockIdx.z;
+    if (row >= S)
         return;
+    const float scale = (scale_given > 0 ? scale_given : usual_scale) * log2_e;
     const int column = threadIdx.x % row_threads * 4;
-    const i64 line = static_cast<i64>(row) * kv_splits;
+    const i64 row_line = static_cast<i64>(batch * heads + head) * S + row;
+    const i64 line = row_line * kv_splits;
     float largest = minus_infinity, sum = 0, total[4] = {};
 #pragma unroll 16
     for (int split = 0; split < kv_splits; ++split)
@@ -484,7 +551,7 @@ extern "C" __global__ void __launch_bounds__(256)
         const float2 ml = partial_ml[line + split];
         if (ml.x == minus_infinity)
             continue; // this split saw no key of the row, and wrote no O
-        const float weight = weight_at(ml.x, largest);
+        const float weight = weight_at(ml.x, largest, scale);
         const float4 part =
             *reinterpret_cast<const float4 *>(partial_o + (line + split) * head_dim + column);
         sum += ml.y * weight;
@@ -494,7 +561,10 @@ extern "C" __global__ void __launch_bounds__(256)
         total[3] += part.w * weight;
     }
     const float inverse = sum > 0 ? 1.0f / sum : 0.0f;
-    *reinterpret_cast<uint2 *>(o + static_cast<i64>(row) * head_dim +
-                               column) = {pack_half2(total[0] * inverse, total[1] * inverse),
-                                          pack_half2(total[2] * inverse, total[3] * inverse)};
+    if (lse && column == 0)
+        lse[row_line] = log_sum(largest, sum, scale);
+    *reinterpret_cast<uint2 *>(o + batch * o_batch + head * o_head + multiply_wide(row, o_row) +
+                               column) = {
+        pack_pair<element>(total[0] * inverse, total[1] * inverse),
+        pack_pair<element>(total[2] * inverse, total[3] * inverse)};
 }

@@ -5,6 +5,7 @@
 #define EVOTILE_LIB_FRAGMENTS
 
 #include "lib/half.cuh"
+#include "lib/integer.cuh"
 #include "lib/ldmatrix.cuh"
 #include "lib/types.cuh"
 
@@ -15,15 +16,17 @@ DEVICE void load_left(u32 (&a)[4], u32 tile_smem, int first_row, int step) {
     ldmatrix_x4(a, tile_smem + tile::offset(first_row + lane % 16, step * 2 + lane / 16));
 }
 
-// The same from a matrix of `columns` columns; rows at or past row_end are zeros, and not read.
-DEVICE void load_left_gmem(u32 (&a)[4], const f16 *matrix_gmem, int columns, int first_row,
+// The same from a matrix whose rows begin `stride` elements apart; rows at or past row_end are
+// zeros, and not read.
+template <typename element>
+DEVICE void load_left_gmem(u32 (&a)[4], const element *matrix_gmem, int stride, int first_row,
                            int row_end, int step) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const int row = first_row + lane / 4 + i % 2 * 8,
-                  column = step * 16 + i / 2 * 8 + lane % 4 * 2;
-        const f16 *pair_gmem = matrix_gmem + static_cast<i64>(row) * columns + column;
+        const int row = first_row + lane / 4 + i % 2 * 8;
+        const element *pair_gmem =
+            matrix_gmem + lane % 4 * 2 + multiply_wide(row, stride) + (step * 16 + i / 2 * 8);
         a[i] = row < row_end ? *reinterpret_cast<const u32 *>(pair_gmem) : 0;
     }
 }

@@ -23,6 +23,13 @@ DEVICE float exp2_polynomial(float x) {
     return __int_as_float(__float_as_int(power) + (__float_as_int(shifted) << 23));
 }
 
+// The logarithm of x to base 2, to about 2^-22 where it is near 0; minus infinity for 0.
+DEVICE float log2_fast(float x) {
+    float result;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+
 // 1/x to about 1 unit in the last place.
 DEVICE float reciprocal_fast(float x) {
     float result;

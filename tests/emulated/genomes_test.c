@@ -1,7 +1,8 @@
 /*
- * Genomes drawn at random are right on the emulated device, at ragged shapes: what the constraints
- * admit works. GENOMES of each template and variant (4; the requirement for attention_fwd is 200 in
- * all: GENOMES=100 tests/run emulated/genomes).
+ * Genomes drawn at random are right on the emulated device, at ragged shapes, with grouped heads,
+ * strided rows and all else that the probe cases have: what the constraints admit works. GENOMES of
+ * each template and variant (4; the requirement for attention_fwd is 200 in all: GENOMES=100
+ * tests/run emulated/genomes).
  */
 #include "trial/tiny.h"
 
@@ -98,7 +99,8 @@ static void attention_genomes_are_right(void **state) {
     draw(TINY_DEVICE,
          "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
          "  {\"B\": 1, \"H\": 2, \"S\": 77, \"D\": 64},\n"
-         "  {\"B\": 1, \"H\": 1, \"S\": 35, \"S_KV\": 150, \"D\": 64}] }",
+         "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 35, \"S_KV\": 150, \"D\": 64, \"BSHD\": 1,\n"
+         "   \"LSE\": 1}] }",
          "templates/attention_fwd", seed_of(1));
 }
 
@@ -106,9 +108,18 @@ static void causal_attention_genomes_are_right(void **state) {
     (void)state;
     draw(TINY_DEVICE,
          "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
-         "  {\"B\": 1, \"H\": 1, \"S\": 77, \"D\": 128, \"CAUSAL\": 1},\n"
+         "  {\"B\": 1, \"H\": 1, \"S\": 77, \"D\": 128, \"CAUSAL\": 1, \"SCALE\": 0.4},\n"
          "  {\"B\": 2, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 128, \"CAUSAL\": 1}] }",
          "templates/attention_fwd", seed_of(2));
+}
+
+static void bf16_attention_genomes_are_right(void **state) {
+    (void)state;
+    draw(TINY_DEVICE,
+         "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+         "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 37, \"D\": 64, \"BF16\": 1,\n"
+         "   \"BSHD\": 1, \"LSE\": 1}] }",
+         "templates/attention_fwd", seed_of(6));
 }
 
 static void hopper_genomes_are_right(void **state) {
@@ -141,6 +152,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention_genomes_are_right),
         cmocka_unit_test(causal_attention_genomes_are_right),
+        cmocka_unit_test(bf16_attention_genomes_are_right),
         cmocka_unit_test(hopper_genomes_are_right),
         cmocka_unit_test(causal_hopper_genomes_are_right),
         cmocka_unit_test(softmax_genomes_are_right),
