@@ -13,7 +13,7 @@ import sys
 import warnings
 
 BACKENDS = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH"}
-DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16"}
+DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE"}
 
 
 class Unable(Exception):
@@ -45,6 +45,8 @@ def attend(case, q, k, v):
     """One call, as a user writes it."""
     causal = bool(case.get("CAUSAL", 0))
     options = {"enable_gqa": True} if k.shape[1] != q.shape[1] else {}
+    if case.get("SCALE"):
+        options["scale"] = case["SCALE"]
     if causal and q.shape[2] != k.shape[2]:  # is_causal counts from the first key, the template from the last
         from torch.nn.attention.bias import causal_lower_right
         return functional.scaled_dot_product_attention(q, k, v, causal_lower_right(q.shape[2], k.shape[2]), **options)
@@ -59,6 +61,8 @@ class Captured:
         unknown = set(case) - DIMENSIONS
         if unknown:
             raise Unable(f"the baseline does not know the dimension {min(unknown)}")
+        if case.get("LSE"):
+            raise Unable("scaled_dot_product_attention gives no log-sum-exp")
         self.backend = getattr(torch.nn.attention.SDPBackend, BACKENDS[question["implementation"]], None)
         if self.backend is None:
             raise Unable(f"PyTorch {torch.__version__} has no such backend")
@@ -66,13 +70,18 @@ class Captured:
         self.dtype = torch.bfloat16 if case.get("BF16") else torch.float16
         heads = (case["H"], case.get("H_KV", case["H"]), case.get("H_KV", case["H"]))
         lengths = (case["S"], case.get("S_KV", case["S"]), case.get("S_KV", case["S"]))
-        self.inputs = [[torch.randn(case["B"], h, s, case["D"], device=device, dtype=self.dtype)
-                        for h, s in zip(heads, lengths)] for _ in range(self.sets)]
+        self.inputs = [[self.tensor(h, s) for h, s in zip(heads, lengths)] for _ in range(self.sets)]
         self.single = self.flush = None
         try:
             self.graph = self.capture(self.launches)
         except RuntimeError as reason:  # what a backend says that has no kernel, and an allocation that fails
             raise Unable(str(reason).strip().splitlines()[0][:200]) from None
+
+    def tensor(self, heads, rows):
+        """[B, H, S, D] as SDPA takes it; with BSHD a view of [B, S, H, D], as SDPA then leaves O, too."""
+        extents = (rows, heads) if self.case.get("BSHD") else (heads, rows)
+        made = torch.randn(self.case["B"], *extents, self.case["D"], device=device, dtype=self.dtype)
+        return made.transpose(1, 2) if self.case.get("BSHD") else made
 
     def capture(self, launches):
         with torch.nn.attention.sdpa_kernel(self.backend), torch.no_grad():
