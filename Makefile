@@ -251,10 +251,14 @@ bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with 
 	mkdir -p $(BUILD)/lib
 	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|ncursesw|tinfo|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
 
-share := $(DESTDIR)$(PREFIX)/share/evotile
+share := $(DESTDIR)$(PREFIX)/share
 install: $(BUILD)/evotile ## to PREFIX (/usr/local), below DESTDIR
 	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/evotile
-	for file in $$(find -L templates configs -type f); do install -D -m 644 $$file $(share)/$$file; done
+	for file in $$(find -L templates configs -type f); do install -D -m 644 $$file $(share)/evotile/$$file; done
+	mkdir -p $(share)/man/man1 $(share)/bash-completion/completions $(share)/zsh/site-functions
+	$< manual >$(share)/man/man1/evotile.1
+	$< completion bash >$(share)/bash-completion/completions/evotile
+	$< completion zsh >$(share)/zsh/site-functions/_evotile
 
 clean: ## remove build/
 	rm -rf build

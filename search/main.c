@@ -1,5 +1,5 @@
 #include "base/nearest.h"
-#include "cmd/cmd.h"
+#include "cmd/describe.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,14 +12,22 @@ static const struct verb *const verbs[] = {
 
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
+static void print_rows(const struct describe_row *rows, int width, FILE *out) {
+    for (; rows->name != NULL; rows++)
+        fprintf(out, "  %-*s  %s\n", width, rows->name, rows->about);
+}
+
 static void print_verbs(FILE *out) {
     fprintf(out, "evotile evolves CUDA kernels.\n\nusage: evotile VERB [arguments]\n\n");
     for (int i = 0; i < VERB_COUNT; i++)
         if (!verbs[i]->hidden)
-            fprintf(out, "  %-8s  %s\n", verbs[i]->name, verbs[i]->summary);
-    fprintf(out,
-            "\n`evotile help VERB` tells what a verb does, with examples.\n"
-            "Exit status: 0 done, 1 failed, 2 bad usage or bad input, 3 a gate was not met.\n");
+            fprintf(out, "  %-10s  %s\n", verbs[i]->name, verbs[i]->summary);
+    fprintf(out, "\n`evotile help VERB` tells what a verb does, with examples.\n"
+                 "`evotile --version` tells the versions of it, the CUDA Toolkit and the driver.\n"
+                 "\nExit status:\n");
+    print_rows(describe_statuses, 3, out);
+    fprintf(out, "\nEnvironment:\n");
+    print_rows(describe_environment, 17, out);
 }
 
 static const struct verb *find_verb(const char *name) {
@@ -62,7 +70,7 @@ static int dispatch(int argc, char **argv) {
         strcmp(argv[1], "-h") == 0)
         return help(argc > 2 ? argv[2] : NULL);
     if (strcmp(argv[1], "--version") == 0) {
-        puts("evotile " EVOTILE_VERSION);
+        describe_version(stdout);
         return STATUS_DONE;
     }
     const struct verb *verb = find_verb(argv[1]);

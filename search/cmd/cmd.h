@@ -40,6 +40,10 @@ struct verb {
     const char *help;      /* paragraphs and examples: what `evotile help VERB` teaches */
     int (*run)(const struct verb *verb, int argc, char **argv); /* argv[0] is the verb */
     bool hidden;                                                /* not listed: worker */
+    /* describe.c's way to a verb's options: where it is there, options_parse hands them over and
+       returns -1. */
+    void (*describe)(const struct verb *verb, const struct option_row *rows, void *context);
+    void *describe_context;
 };
 
 /* Parses options (anywhere among the arguments; --name value or --name=value; -- ends them) into
@@ -72,6 +76,8 @@ int error_report(const struct error *error);
     X(sanitize)                                                                                    \
     X(simulate)                                                                                    \
     X(record)                                                                                      \
+    X(completion)                                                                                  \
+    X(manual)                                                                                      \
     X(worker)
 
 #define DECLARE_VERB(name) extern const struct verb verb_##name;

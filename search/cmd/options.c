@@ -169,6 +169,10 @@ static int sort_arguments(const struct verb *verb, const struct option_row *rows
 int options_parse(const struct verb *verb, const struct option_row *rows, int argc, char **argv,
                   int least, int most) {
     struct error error = {0};
+    if (verb->describe != NULL) {
+        verb->describe(verb, rows, verb->describe_context);
+        return -1;
+    }
     int count = sort_arguments(verb, rows, argc, argv, &error);
     if (count >= 0 && count < least)
         count = error_input(&error, "something is missing; usage: evotile %s %s", verb->name,

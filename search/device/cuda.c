@@ -122,6 +122,22 @@ failed:
     return NULL;
 }
 
+int cuda_built_with(void) {
+    return CUDA_VERSION;
+}
+
+int cuda_driver_version(void) {
+    struct driver driver;
+    struct error unheard = {0};
+    int version = 0;
+    if (driver_open(&driver, &unheard) < 0)
+        return 0;
+    if (driver.cuDriverGetVersion(&version) != CUDA_SUCCESS)
+        version = 0;
+    driver_close(&driver);
+    return version;
+}
+
 int cuda_device_count(struct error *error) {
     struct driver driver;
     int count = 0;

@@ -17,4 +17,9 @@ extern const struct device_backend cuda_backend;
    parent of workers must not call it (fork after cuInit is undefined): ask a child. */
 int cuda_device_count(struct error *error);
 
+/* The CUDA Toolkit that evotile was built with, and the newest that the driver here knows (0: there
+   is none): 13000 is 13.0. Neither initialises anything. */
+int cuda_built_with(void);
+int cuda_driver_version(void);
+
 #endif

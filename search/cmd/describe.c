@@ -1,0 +1,319 @@
+#include "cmd/describe.h"
+
+#include "device/cuda.h"
+#include "device/nvml.h"
+#include "device/nvrtc.h"
+
+#include <ctype.h>
+#include <string.h>
+
+const struct describe_row describe_statuses[] = {
+    {"0", "done"},
+    {"1", "failed: a full disk, a missing GPU, a worker that does not start"},
+    {"2", "bad usage or bad input: an option, a config, a folder"},
+    {"3", "a gate was not met: gate, replay, space --genome and others that judge"},
+    {0},
+};
+
+const struct describe_row describe_environment[] = {
+    {"CUDA_HOME", "the CUDA Toolkit's folder, from which NVRTC is taken"},
+    {"EVOTILE_CACHE", "where compiled kernels are kept (XDG_CACHE_HOME/evotile)"},
+    {"EVOTILE_TEMPLATES", "where template folders are looked for first"},
+    {"EVOTILE_DEVICES", "the folder of published device figures (configs/devices)"},
+    {"COLUMNS", "the width that tables are fitted to"},
+    {0},
+};
+
+/* ---- the verbs with their options ---- */
+
+typedef void describe_verb(const struct verb *verb, const struct option_row *rows, void *context);
+
+/* Each verb that help lists. It is run as if to parse its options, and handed over at that point.
+ */
+static void each_verb(describe_verb *describe, void *context) {
+#define LIST_VERB(name) &verb_##name,
+    static const struct verb *const verbs[] = {VERBS(LIST_VERB)};
+#undef LIST_VERB
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        char *arguments[] = {(char *)verbs[i]->name, NULL};
+        struct verb described = *verbs[i];
+        described.describe = describe;
+        described.describe_context = context;
+        if (!verbs[i]->hidden)
+            described.run(&described, 1, arguments);
+    }
+}
+
+/* ---- bash ---- */
+
+static void bash_verb(const struct verb *verb, const struct option_row *rows, void *context) {
+    (void)rows;
+    fprintf(context, " %s", verb->name);
+}
+
+static void bash_options(const struct verb *verb, const struct option_row *rows, void *context) {
+    FILE *out = context;
+    fprintf(out, "    %s) options='", verb->name);
+    for (; rows->name != NULL; rows++)
+        fprintf(out, "--%s ", rows->name);
+    fprintf(out, "--help' ;;\n");
+}
+
+void describe_bash(FILE *out) {
+    fprintf(out, "# Completion of evotile's verbs and options for bash; `evotile completion bash` "
+                 "prints it.\n"
+                 "_evotile() {\n"
+                 "    local current=${COMP_WORDS[COMP_CWORD]} options verbs='help");
+    each_verb(bash_verb, out);
+    fprintf(out, "'\n"
+                 "    COMPREPLY=()\n"
+                 "    if ((COMP_CWORD == 1)); then\n"
+                 "        mapfile -t COMPREPLY < <(compgen -W \"$verbs --help --version\" -- "
+                 "\"$current\")\n"
+                 "        return\n"
+                 "    fi\n"
+                 "    case ${COMP_WORDS[1]} in\n"
+                 "    help) ((COMP_CWORD == 2)) && mapfile -t COMPREPLY < <(compgen -W \"$verbs\" "
+                 "-- \"$current\"); return ;;\n");
+    each_verb(bash_options, out);
+    /* What is no option is a file or a folder, which bash completes by itself. */
+    fprintf(out, "    *) return ;;\n"
+                 "    esac\n"
+                 "    [[ $current == -* ]] &&\n"
+                 "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$current\")\n"
+                 "}\n"
+                 "complete -o bashdefault -o default -F _evotile evotile\n");
+}
+
+/* ---- zsh ---- */
+
+/* Within '...' and within a description of _arguments or _describe. */
+static void zsh_text(const char *text, FILE *out) {
+    for (; *text != '\0'; text++)
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else
+            fprintf(out, "%s%c", strchr("[]:\\", *text) != NULL ? "\\" : "", *text);
+}
+
+static void zsh_verb(const struct verb *verb, const struct option_row *rows, void *context) {
+    (void)rows;
+    fprintf(context, "        '%s:", verb->name);
+    zsh_text(verb->summary, context);
+    fprintf(context, "'\n");
+}
+
+static void zsh_options(const struct verb *verb, const struct option_row *rows, void *context) {
+    FILE *out = context;
+    fprintf(out, "    %s) _arguments", verb->name);
+    for (; rows->name != NULL; rows++) {
+        fprintf(out, " \\\n        '--%s[", rows->name);
+        zsh_text(rows->about, out);
+        fputc(']', out);
+        if (rows->argument != NULL) {
+            fputc(':', out);
+            zsh_text(rows->argument, out);
+            fprintf(out, ":_files");
+        }
+        fputc('\'', out);
+    }
+    fprintf(out, " \\\n        '--help[print this and stop]' '*:file:_files' ;;\n");
+}
+
+void describe_zsh(FILE *out) {
+    fprintf(out, "#compdef evotile\n"
+                 "# Completion of evotile's verbs and options for zsh; `evotile completion zsh` "
+                 "prints it.\n"
+                 "_evotile() {\n"
+                 "    local -a verbs\n"
+                 "    verbs=(\n"
+                 "        'help:what a verb does'\n");
+    each_verb(zsh_verb, out);
+    fprintf(out, "    )\n"
+                 "    if ((CURRENT == 2)); then\n"
+                 "        _describe verb verbs\n"
+                 "        return\n"
+                 "    fi\n"
+                 "    shift words\n"
+                 "    ((CURRENT--))\n"
+                 "    case $words[1] in\n"
+                 "    help) _describe verb verbs ;;\n");
+    each_verb(zsh_options, out);
+    fprintf(out, "    esac\n"
+                 "}\n"
+                 "if [ \"$funcstack[1]\" = _evotile ]; then _evotile \"$@\"; else compdef _evotile "
+                 "evotile; fi\n");
+}
+
+/* ---- the manual page ---- */
+
+/* A line of text as roff prints it: no request, no escape, hyphens that can be copied. */
+static void roff_line(const char *text, size_t length, FILE *out) {
+    if (length > 0 && (*text == '.' || *text == '\''))
+        fputs("\\&", out);
+    for (; length > 0; text++, length--)
+        if (*text == '\\')
+            fputs("\\e", out);
+        else if (*text == '-')
+            fputs("\\-", out);
+        else
+            fputc(*text, out);
+    fputc('\n', out);
+}
+
+static void roff_text(const char *text, FILE *out) {
+    roff_line(text, strlen(text), out);
+}
+
+/* Paragraphs, and examples, which are indented. */
+static void roff_help(const char *help, FILE *out) {
+    bool example = false;
+    bool gap = true;
+    while (*help != '\0') {
+        size_t length = strcspn(help, "\n");
+        bool indented = *help == ' ';
+        if (length == 0) {
+            gap = true;
+        } else {
+            if (example && !indented)
+                fputs(".EE\n", out);
+            if (gap || example != indented)
+                fputs(".PP\n", out);
+            if (!example && indented)
+                fputs(".EX\n", out);
+            example = indented;
+            gap = false;
+            roff_line(help, length, out);
+        }
+        help += length + (help[length] == '\n');
+    }
+    if (example)
+        fputs(".EE\n", out);
+}
+
+static void roff_rows(const char *title, const struct describe_row *rows, FILE *out) {
+    fprintf(out, ".SH %s\n", title);
+    for (; rows->name != NULL; rows++) {
+        fprintf(out, ".TP\n.B %s\n", rows->name);
+        roff_text(rows->about, out);
+    }
+}
+
+static void roff_option(const struct option_row *row, FILE *out) {
+    fputs(".TP\n.B \\-\\-", out);
+    for (const char *at = row->name; *at != '\0'; at++)
+        fprintf(out, "%s%c", *at == '-' ? "\\" : "", *at);
+    if (row->argument != NULL)
+        fprintf(out, " \\fI%s\\fR", row->argument);
+    fputc('\n', out);
+    roff_text(row->about, out);
+}
+
+static void roff_verb(const struct verb *verb, const struct option_row *rows, void *context) {
+    static const struct option_row help = {.name = "help", .about = "print this and stop"};
+    FILE *out = context;
+    fprintf(out, ".SS evotile %s ", verb->name);
+    roff_text(verb->arguments, out);
+    fputc(toupper((unsigned char)verb->summary[0]), out);
+    roff_text(verb->summary + 1, out);
+    roff_help(verb->help, out);
+    for (; rows->name != NULL; rows++)
+        roff_option(rows, out);
+    roff_option(&help, out);
+}
+
+void describe_manual(FILE *out) {
+    fputs(
+        ".TH EVOTILE 1\n.SH NAME\nevotile \\- evolve CUDA kernels\n"
+        ".SH SYNOPSIS\n.B evotile\n.I verb\n[arguments]\n"
+        ".PP\n.B evotile help\n[\\fIverb\\fR]\n"
+        ".PP\n.B evotile \\-\\-version\n"
+        ".SH DESCRIPTION\nPoint it at a templated CUDA kernel, let it search, and get a verified, "
+        "timed, frozen kernel that needs no evotile.\n"
+        "Data goes to standard output, progress and warnings to standard error.\n"
+        ".SH VERBS\n",
+        out);
+    each_verb(roff_verb, out);
+    roff_rows("EXIT STATUS", describe_statuses, out);
+    roff_rows("ENVIRONMENT", describe_environment, out);
+}
+
+/* ---- the version ---- */
+
+#ifndef EVOTILE_VERSION
+#define EVOTILE_VERSION "unknown"
+#endif
+
+static void put_cuda(int version, FILE *out) {
+    fprintf(out, "%d.%d", version / 1000, version % 1000 / 10);
+}
+
+void describe_version(FILE *out) {
+    struct error error = {0};
+    struct nvrtc *nvrtc = nvrtc_open(&error);
+    struct nvml *nvml = nvml_open(&error);
+    int driver = cuda_driver_version();
+    fprintf(out, "evotile " EVOTILE_VERSION "\nbuilt with the CUDA Toolkit ");
+    put_cuda(cuda_built_with(), out);
+    fprintf(out, "\nNVRTC %s\ndriver ", nvrtc != NULL ? nvrtc_version(nvrtc) : "none here");
+    if (driver > 0) {
+        fprintf(out, "%s%sof CUDA ", nvml != NULL ? nvml_driver(nvml) : "",
+                nvml != NULL ? ", " : "");
+        put_cuda(driver, out);
+        fputc('\n', out);
+    } else {
+        fprintf(out, "none here\n");
+    }
+    nvml_close(nvml);
+    nvrtc_close(nvrtc);
+}
+
+/* ---- the verbs ---- */
+
+static int run_completion(const struct verb *verb, int argc, char **argv) {
+    const struct option_row rows[] = {{0}};
+    struct error error = {0};
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+        return STATUS_USAGE;
+    if (strcmp(argv[0], "bash") == 0) {
+        describe_bash(stdout);
+    } else if (strcmp(argv[0], "zsh") == 0) {
+        describe_zsh(stdout);
+    } else {
+        error_input(&error, "completion: no completion for \"%s\": give bash or zsh", argv[0]);
+        return error_report(&error);
+    }
+    return STATUS_DONE;
+}
+
+const struct verb verb_completion = {
+    .name = "completion",
+    .arguments = "bash|zsh",
+    .summary = "print what lets a shell complete verbs and options",
+    .help =
+        "To standard output; `make install` puts it where bash and zsh look, and for one session\n"
+        "this does:\n"
+        "\n"
+        "  source <(evotile completion bash)\n"
+        "  source <(evotile completion zsh)      # after compinit",
+    .run = run_completion,
+};
+
+static int run_manual(const struct verb *verb, int argc, char **argv) {
+    const struct option_row rows[] = {{0}};
+    if (options_parse(verb, rows, argc, argv, 0, 0) < 0)
+        return STATUS_USAGE;
+    describe_manual(stdout);
+    return STATUS_DONE;
+}
+
+const struct verb verb_manual = {
+    .name = "manual",
+    .arguments = "",
+    .summary = "print the manual page",
+    .help = "In roff, to standard output: `make install` makes evotile(1) of it.\n"
+            "\n"
+            "  evotile manual | man -l -",
+    .run = run_manual,
+    .hidden = true,
+};

@@ -1,0 +1,62 @@
+# Completion for bash and zsh and the manual page, all from the tables of help.
+. "$ROOT/tests/cli/tell"
+verbs=$("$EVOTILE" help | awk '/^  [a-z]/ { print $1 }')
+
+"$EVOTILE" completion bash >bash && bash -n bash && . ./bash && complete -p evotile
+completed() { # the words typed so far: what bash would offer
+    COMP_WORDS=(evotile "$@") COMP_CWORD=$#
+    _evotile
+    echo "$*: ${COMPREPLY[*]}"
+}
+completed r
+completed help rep
+completed run --tr
+completed board --c
+completed board results/
+completed nonesuch --
+# Every verb, and each with just the options of its help.
+completed "" | tr ' ' '\n' | grep -cFx "$verbs" | sed "s/^$(echo "$verbs" | wc -l)$/all verbs/"
+for verb in $verbs; do
+    "$EVOTILE" help $verb | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | sort >helped
+    completed $verb --option >/dev/null
+    COMP_WORDS=(evotile $verb --) COMP_CWORD=2
+    _evotile
+    printf '%s\n' "${COMPREPLY[@]}" | sort | cmp - helped || echo "$verb: help has other options"
+done
+
+# The page: each verb, no request that groff or mandoc does not know.
+"$EVOTILE" manual >evotile.1
+for verb in $verbs; do
+    grep -q "^\.SS evotile $verb" evotile.1 || echo "the page lacks $verb"
+done
+grep -c '^\.SH' evotile.1
+if command -v mandoc >/dev/null; then
+    mandoc -T lint -W warning evotile.1 | grep -v 'missing date'
+elif command -v man >/dev/null; then
+    man --warnings -l evotile.1 2>&1 >/dev/null
+fi
+if command -v man >/dev/null; then
+    MANWIDTH=80 man -l evotile.1 | col -b | grep -A 2 '^EXIT STATUS'
+else
+    printf 'EXIT STATUS\n       0      done\n\n'
+fi
+
+"$EVOTILE" completion zsh >_evotile
+if command -v zsh >/dev/null; then
+    zsh -n _evotile
+    zsh -f -c '
+        compdef() { print "compdef $*" }
+        _describe() { print "$1: ${(P)#2}" }
+        _arguments() { print "$words[1]: $1" }
+        source ./_evotile
+        words=(evotile "") CURRENT=2; _evotile | grep -c "^verb: [12][0-9]"
+        words=(evotile board "") CURRENT=3; _evotile'
+else
+    printf 'compdef _evotile evotile\n1\nboard: --top[the best N of each goal (10)]:N:_files\n'
+fi
+tell completion fish
+tell completion
+"$EVOTILE" --version | sed 's/[0-9][0-9.]*/N/g; s/^evotile .*/evotile VERSION/; 4s/.*/driver/'
+make -s -C "$ROOT" -o "${BUILD:-build}/evotile" BUILD="${BUILD:-build}" DESTDIR="$PWD/installed" PREFIX=/usr install >/dev/null 2>&1 || echo "make install: status $?"
+(cd installed/usr && ls bin share/man/man1 share/bash-completion/completions share/zsh/site-functions)
+cmp bash installed/usr/share/bash-completion/completions/evotile
