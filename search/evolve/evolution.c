@@ -187,6 +187,7 @@ static void tell(struct evolution *evolution, int64_t trial, const struct genome
     if (entry->told_at)
         BUG("the genome of trial %lld was told twice", (long long)trial);
     put_told(evolution, entry);
+    entry->trial = trial;
     if (verdict != VERDICT_OK)
         return;
     int rank = offer(evolution, trial, genome, score_us);

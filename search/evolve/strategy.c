@@ -73,6 +73,8 @@ const struct strategy strategies[] = {
     {"grid", "every genome in turn", NULL, 0, strategy_walk, NULL},
     {"insight", "EvoEngineer's Insight: the best, mutated by what the archive teaches",
      start_stratified, ENGINEER_START, insight_propose, engineer_free},
+    {"map", "MAP-Elites: the best of each niche are the parents", start_stratified, ENGINEER_START,
+     map_propose, map_free},
     {"random", "uniform draws without replacement", NULL, 0, strategy_explore, NULL},
     {NULL, NULL, NULL, 0, NULL, NULL},
 };

@@ -57,6 +57,8 @@ bool free_propose(struct evolution *evolution, struct proposal *proposal);
 bool insight_propose(struct evolution *evolution, struct proposal *proposal);
 bool full_propose(struct evolution *evolution, struct proposal *proposal);
 void engineer_free(void *state);
+bool map_propose(struct evolution *evolution, struct proposal *proposal);
+void map_free(void *state);
 
 /* A uniform draw of what was not seen; what a strategy does when it has no parents. False if a
    number of draws gave nothing new. */

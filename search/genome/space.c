@@ -24,6 +24,7 @@ void space_free(struct space *space) {
         expression_free(space->derived[i].expression);
     for (int i = 0; i < space->constraint_count; i++)
         expression_free(space->constraints[i].expression);
+    niches_release(&space->niches);
     rules_release(&space->rules);
     plan_free(space->plan);
     free(space);

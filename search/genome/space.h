@@ -29,6 +29,7 @@
 
 #include "genome/expression.h"
 #include "genome/genome.h"
+#include "genome/niches.h"
 #include "genome/rules.h"
 
 struct random;
@@ -78,6 +79,7 @@ struct space {
     struct derived derived[DERIVED_MAX];
     struct constraint constraints[CONSTRAINTS_MAX];
     struct environment environments[ENVIRONMENTS_MAX];
+    struct niches niches;
     struct rules rules; /* what the template advises (genome/rules.h) */
     bool sealed;
     struct plan *plan; /* the order of search (genome/plan.h), made by space_seal */

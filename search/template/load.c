@@ -376,6 +376,23 @@ static int load_insight(struct template *template, const struct json *value, str
     return 0;
 }
 
+static int load_niches(struct template *template, const struct json *root, struct error *error) {
+    struct json list;
+    char text[EXPRESSION_TEXT_MAX];
+    if (!json_find(root, "niches", &list))
+        return 0;
+    if (json_is_array(&list, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(&list); i++) {
+        struct json value = json_at(&list, i);
+        if (expression_source(&value, text, error) < 0)
+            return -1;
+        if (space_add_niche(template->space, text, error) < 0)
+            return load_located(&value, error);
+    }
+    return 0;
+}
+
 /* After all that adds names. */
 static int load_insights(struct template *template, const struct json *root, struct error *error) {
     struct json list;
@@ -476,14 +493,33 @@ static int add_environments(struct template *template, const struct template_set
 
 /* ---- the whole ---- */
 
-static const char *const root_keys[] = {
-    "format",      "name",    "about",       "dimensions",
-    "specialised", "genes",   "derived",     "constraints",
-    "insights",    "tensors", "tensor_maps", "launches",
-    "options",     "source",  "reference",   "cpu_reference",
-    "plain",       "relaxed", "stress",      "float_atomics",
-    "operations",  "bytes",   "probe_cases", "architecture_variant",
-    "baseline",    NULL};
+static const char *const root_keys[] = {"format",
+                                        "name",
+                                        "about",
+                                        "dimensions",
+                                        "specialised",
+                                        "genes",
+                                        "derived",
+                                        "constraints",
+                                        "insights",
+                                        "niches",
+                                        "tensors",
+                                        "tensor_maps",
+                                        "launches",
+                                        "options",
+                                        "source",
+                                        "reference",
+                                        "cpu_reference",
+                                        "plain",
+                                        "relaxed",
+                                        "stress",
+                                        "float_atomics",
+                                        "operations",
+                                        "bytes",
+                                        "probe_cases",
+                                        "architecture_variant",
+                                        "baseline",
+                                        NULL};
 
 static int load_head(struct template *template, const struct json *root, struct error *error) {
     struct json value;
@@ -531,8 +567,8 @@ struct template *template_load(const char *folder, const struct template_setting
             error_prefix(error, "%s", path);
             goto failed;
         }
-    if (load_space(template, &root, error) < 0 || load_insights(template, &root, error) < 0 ||
-        narrow_all(template, setting, error) < 0 ||
+    if (load_space(template, &root, error) < 0 || load_niches(template, &root, error) < 0 ||
+        load_insights(template, &root, error) < 0 || narrow_all(template, setting, error) < 0 ||
         (setting->forbid_limited_range && forbid_relaxed(template, &root, error) < 0) ||
         add_environments(template, setting, error) < 0 || load_kernel(template, &root, error) < 0 ||
         template_hash(template, error) < 0)
