@@ -113,17 +113,6 @@ static int try_all(struct ablating *it, struct error *error) {
     return 0;
 }
 
-/* Of a run, the one record that was read; of a frozen kernel, the case that --goal counts. */
-static int choose(struct ablating *it, int64_t goal, struct error *error) {
-    struct records *records = &it->records;
-    int64_t index = records->count > 1 ? goal : 0;
-    if (index >= records->count)
-        return error_input(error, "%s has %d cases, from 0: there is no case %lld", records->from,
-                           records->count, (long long)goal);
-    it->record = &records->items[index];
-    return 0;
-}
-
 static int prepare(struct ablating *it, const char *device, struct error *error) {
     struct timespec now;
     struct records *records = &it->records;
@@ -197,7 +186,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (status == 0)
         status = records_read(&it.records, argv[0], rank, goal, &error);
     if (status == 0)
-        status = choose(&it, goal, &error);
+        status = (it.record = records_choose(&it.records, goal, &error)) != NULL ? 0 : -1;
     if (status == 0)
         status = prepare(&it, device, &error);
     if (status == 0)

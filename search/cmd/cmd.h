@@ -72,6 +72,7 @@ int error_report(const struct error *error);
     X(gate)                                                                                        \
     X(baseline)                                                                                    \
     X(ablate)                                                                                      \
+    X(profile)                                                                                     \
     X(export)                                                                                      \
     X(sanitize)                                                                                    \
     X(simulate)                                                                                    \

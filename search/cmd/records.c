@@ -165,6 +165,15 @@ void records_release(struct records *records) {
     free(records->device);
 }
 
+struct record *records_choose(struct records *records, int64_t goal, struct error *error) {
+    int64_t index = records->scratch[0] != '\0' ? goal : 0;
+    if (index < records->count)
+        return &records->items[index];
+    error_input(error, "%s has %d cases, from 0: there is no case %lld", records->from,
+                records->count, (long long)goal);
+    return NULL;
+}
+
 int record_genome(const struct records *records, struct record *record,
                   const struct device_info *device, struct error *error) {
     struct template *template =

@@ -40,6 +40,10 @@ int records_read(struct records *records, const char *from, int64_t rank, int64_
                  struct error *error);
 void records_release(struct records *records);
 
+/* The one that --goal counts: of a run the one record that was read for it, of a frozen kernel the
+   case's. NULL where there is none. */
+struct record *records_choose(struct records *records, int64_t goal, struct error *error);
+
 /* Fills the request's genome, by the template as it is for that device. */
 int record_genome(const struct records *records, struct record *record,
                   const struct device_info *device, struct error *error);

@@ -195,11 +195,13 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *config_path = NULL;
     const char *template_folder = NULL;
     const char *spec = NULL;
+    bool watched = false;
     const struct option_row rows[] = {
         {"role", "ROLE", "compile or device", OPTION_TEXT, &role},
         {"config", "FILE", "the run's config", OPTION_TEXT, &config_path},
         {"template", "DIR", "the run's template", OPTION_TEXT, &template_folder},
         {"device", "SPEC", "cuda:N, emulated:sm_XX or auto", OPTION_TEXT, &spec},
+        {"watched", NULL, "a tool started it", OPTION_FLAG, &watched},
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 0, 0) < 0)
@@ -208,7 +210,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
         fprintf(stderr, "evotile: worker is started by evotile itself\n");
         return STATUS_USAGE;
     }
-    process_die_with_parent();
+    if (!watched) /* a tool may start us from a thread that ends at once, which would be our end too
+                   */
+        process_die_with_parent();
     signal(SIGPIPE,
            SIG_IGN); /* a baseline that died is an error, and our parent's end ends our input */
     signal(SIGINT, SIG_IGN); /* a ^C in the terminal is the parent's to answer */

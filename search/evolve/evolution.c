@@ -204,10 +204,8 @@ void evolution_tell(struct evolution *evolution, int64_t trial, const struct gen
     tell(evolution, trial, genome, verdict, score_us, &(struct measures){0});
 }
 
-void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
-                            const struct outcome *outcome) {
-    const struct resources *resources = &outcome->resources;
-    const struct measures measures = {
+struct measures evolution_measures(const struct resources *resources) {
+    return (struct measures){
         .known = true,
         .values =
             {
@@ -219,6 +217,11 @@ void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const st
                 [MEASURE_OCCUPANCY] = llround(100 * resources->occupancy),
             },
     };
+}
+
+void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
+                            const struct outcome *outcome) {
+    const struct measures measures = evolution_measures(&outcome->resources);
     tell(evolution, trial, genome, outcome->verdict, outcome->score_us, &measures);
 }
 

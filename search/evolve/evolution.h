@@ -81,7 +81,9 @@ int evolution_replay(struct evolution *evolution, const struct proposal *proposa
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                     enum verdict verdict, double score_us);
 
-/* The same with all that was measured, which rules may ask for. */
+/* What rules may ask for of a trial that passed. */
+struct measures evolution_measures(const struct resources *resources);
+/* The same with all of that. */
 void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
                             const struct outcome *outcome);
 

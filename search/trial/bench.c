@@ -337,7 +337,8 @@ int bench_try(struct bench *bench, const struct trial_request *request,
     if (journey.template == NULL)
         return -1;
     result->outcome.case_count = journey.template->case_count;
-    device->fresh_memory = request->watched; /* else reads of what nobody wrote would be missed */
+    device->fresh_memory = request->watched &&
+                           !request->profiled; /* else reads of what nobody wrote would be missed */
     int status = travel(&journey, images);
     enum verdict verdict = result->outcome.verdict;
     /* A context that is lost takes its modules along; an emulated device loses none. */

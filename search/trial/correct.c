@@ -361,11 +361,14 @@ int promotion_check(struct journey *journey) {
 /* ---- under a tool that watches ---- */
 
 int journey_watched(struct journey *journey) {
-    struct attempt attempt = {journey, "small cases", clock_seconds(), 0, 0, 0};
+    bool profiled = journey->request->profiled;
+    struct attempt attempt = {journey, profiled ? "cases" : "small cases", clock_seconds(), 0, 0,
+                              0};
     struct error none = {0};
     struct judgement found;
     const struct template *probes =
-        probes_of(journey->bench, journey->request->goal, journey->template, &none);
+        profiled ? NULL
+                 : probes_of(journey->bench, journey->request->goal, journey->template, &none);
     if (none.kind != ERROR_NONE) {
         *journey->error = none;
         return -1;

@@ -73,7 +73,9 @@ int journey_load(struct journey *journey, const struct device_image images[CASES
 int journey_verify(struct journey *journey);
 /* Of these, correct.c's: probe cases and cases, on random and on hard inputs. */
 int journey_correct(struct journey *journey);
-/* In place of that, small cases once each, for a tool that watches how (compute-sanitizer). */
+/* In place of that, small cases (or, profiled, the goal's own) once each, for a tool that watches
+ * how.
+ */
 int journey_watched(struct journey *journey);
 /* What a candidate that would become champion, or whose request says `promote`, must pass too:
    held-out cases, fresh seeds, tensors flush against unmapped memory. After timing and duel. */

@@ -3,10 +3,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "trial/wire.h"
+#include "trial/watched.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,99 +79,36 @@ void sanitize_read(const char *report, struct findings *findings) {
 
 /* ---- running ---- */
 
-enum heard { HEARD, HEARD_END, HEARD_NOTHING };
-
-/* Waits for the next message of the worker, which may end before it, or take too long. */
-static enum heard hear(struct process *child, double deadline, struct wire_message *message) {
-    struct error ignored;
-    char *line;
-    while ((line = process_line(child)) == NULL) {
-        double left_s = deadline - clock_seconds();
-        struct pollfd polled = {.fd = child->from, .events = POLLIN};
-        if (child->ended)
-            return HEARD_END;
-        if (left_s <= 0)
-            return HEARD_NOTHING;
-        poll(&polled, 1, left_s < 0.1 ? 10 : 100);
-        process_fill(child);
-    }
-    return wire_read(line, message, &ignored) == 0 ? HEARD : HEARD_END;
-}
-
-/* The worker's side of the talk: the device, then our request, then the result. False when it did
-   not end in time. */
-static bool talk(struct process *child, const struct trial_request *request, double limit_s,
-                 char *problem, size_t size) {
-    double deadline = clock_seconds() + limit_s;
-    struct wire_message message;
-    enum heard heard = hear(child, deadline, &message);
-    if (heard != HEARD) {
-        snprintf(problem, size, "the worker did not start under it");
-        return heard == HEARD_END;
-    }
-    if (message.kind == WIRE_FAILURE) {
-        snprintf(problem, size, "%.200s", message.failure.text);
-        return true;
-    }
-    char *line = wire_print_request(request);
-    process_send(child, line);
-    free(line);
-    heard = hear(child, deadline, &message);
-    if (heard != HEARD) {
-        snprintf(problem, size, "the worker ended without a result");
-        return heard == HEARD_END;
-    }
-    if (message.kind == WIRE_FAILURE)
-        snprintf(problem, size, "%.200s", message.failure.text);
-    else if (message.kind == WIRE_RESULT && message.result.outcome.verdict != VERDICT_OK)
-        snprintf(problem, size, "%s: %.180s", verdict_name(message.result.outcome.verdict),
-                 message.result.outcome.reason);
-    trial_request_release(&message.request);
-    trial_result_release(&message.result);
-    return true;
-}
-
 static int run_tool(const struct sanitizing *how, enum sanitizer tool,
                     const struct trial_request *request, const char *report_path,
                     struct findings *findings, struct error *error) {
     struct error ignored;
-    struct process child;
-    char problem[256] = "";
-    const char *const argv[] = {how->tool,
-                                "--tool",
-                                names[tool],
-                                "--log-file",
-                                report_path,
-                                how->program,
-                                "worker",
-                                "--role",
-                                "device",
-                                "--config",
-                                how->config_path,
-                                "--template",
-                                how->template_folder,
-                                "--device",
-                                how->device,
-                                NULL};
+    char problem[WATCHED_PROBLEM_SIZE];
+    const char *const command[] = {how->tool,    "--tool",    names[tool],
+                                   "--log-file", report_path, NULL};
+    const struct watched_worker worker = {.tool = command,
+                                          .program = how->program,
+                                          .config_path = how->config_path,
+                                          .template_folder = how->template_folder,
+                                          .device = how->device,
+                                          .limit_s =
+                                              how->limit_s > 0 ? how->limit_s : TOOL_LIMIT_S};
     double start = clock_seconds();
-    double limit_s = how->limit_s > 0 ? how->limit_s : TOOL_LIMIT_S;
-    log_info("compute-sanitizer: %s, at most %g s", names[tool], limit_s);
-    if (process_start(&child, argv, error) < 0)
+    log_info("compute-sanitizer: %s, at most %g s", names[tool], worker.limit_s);
+    int status = watched_run(&worker, request, problem, error);
+    if (status < 0)
         return -1;
-    if (!talk(&child, request, limit_s, problem, sizeof problem)) {
-        process_stop(&child, 0, NULL, 0);
-        findings->seconds = clock_seconds() - start;
-        snprintf(findings->first, sizeof findings->first, "not finished after %g s", limit_s);
-        return 0; /* what it has reported by then is not all */
+    findings->seconds = clock_seconds() - start;
+    if (status == 1) { /* what it has reported by then is not all */
+        snprintf(findings->first, sizeof findings->first, "%s", problem);
+        return 0;
     }
-    process_stop(&child, 30, NULL, 0); /* it writes its report when the worker has gone */
     char *report = path_read_file(report_path, 64 << 20, NULL, &ignored);
     if (report != NULL)
         sanitize_read(report, findings);
     else
         snprintf(findings->first, sizeof findings->first, "it wrote no report");
     free(report);
-    findings->seconds = clock_seconds() - start;
     /* A candidate that fails under the tool is a finding, though the tool may have no words for it.
      */
     if (problem[0] != '\0' && findings->count == 0) {
@@ -185,10 +121,8 @@ static int run_tool(const struct sanitizing *how, enum sanitizer tool,
 int sanitize_run(const struct sanitizing *how, const struct trial_request *request,
                  struct findings findings[SANITIZER_COUNT], struct error *error) {
     const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
-    struct trial_request watched = *request;
     char report_path[PATH_SIZE];
     int status = 0;
-    watched.watched = true;
     if (path_join(report_path, temporary, "evotile-sanitize-XXXXXX", error) < 0)
         return -1;
     int file = mkstemp(report_path);
@@ -197,7 +131,7 @@ int sanitize_run(const struct sanitizing *how, const struct trial_request *reque
     close(file);
     for (int tool = 0; tool < SANITIZER_COUNT && status == 0; tool++) {
         findings[tool] = (struct findings){.ran = false};
-        status = run_tool(how, (enum sanitizer)tool, &watched, report_path, &findings[tool], error);
+        status = run_tool(how, (enum sanitizer)tool, request, report_path, &findings[tool], error);
     }
     unlink(report_path);
     return status;

@@ -45,7 +45,8 @@ struct trial_request {
     struct genome genome;
     bool full;                /* no race: always the full timing */
     bool promote;             /* checked as a champion must be, whatever its score */
-    bool watched;             /* small cases only, no timing: a tool watches */
+    bool watched;             /* small cases only, once each, no timing: a tool watches */
+    bool profiled;            /* with that: the goal's own cases instead */
     double champion_us;       /* score of the goal's champion, 0 when there is none: sets race and
                                  deadlines */
     uint64_t seed;            /* of the inputs; differs from one trial to the next */

@@ -1,0 +1,217 @@
+#include "cmd/diagnosis.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* From where on something is worth a line; shares of 1 or per cent, as they are compared. */
+static const double full_waves = 0.8;      /* less of the blocks' places used over all waves */
+static const double low_occupancy = 0.25;  /* resident warps */
+static const double uneven_warps = 0.8;    /* achieved of possible occupancy */
+static const double conflict_share = 0.05; /* of the wavefronts of shared memory */
+static const double bound_percent = 60;    /* of a unit's throughput: it is what limits */
+static const double second_share = 0.15; /* of a call's time, in another kernel than the longest */
+static const double l2_excess = 3;       /* times the bytes that a call needs */
+static const double idle_percent = 80;   /* of the time that multiprocessors are active */
+
+static void find(struct diagnosis *diagnosis, const char *name, double value, const char *format,
+                 ...) __attribute__((format(printf, 4, 5)));
+
+static void find(struct diagnosis *diagnosis, const char *name, double value, const char *format,
+                 ...) {
+    va_list arguments;
+    if (diagnosis->count == FINDINGS_MAX)
+        return;
+    struct finding *finding = &diagnosis->findings[diagnosis->count++];
+    finding->value = value;
+    snprintf(finding->name, sizeof finding->name, "%s", name);
+    va_start(arguments, format);
+    vsnprintf(finding->text, sizeof finding->text, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- from what is known ---- */
+
+double diagnosis_waves(const struct known_case *known) {
+    double places = (double)known->device->sm_count * known->resources->ctas_per_sm;
+    return places > 0 ? known->timed->ctas / places : NAN;
+}
+
+static void find_blocks(const struct known_case *known, struct diagnosis *diagnosis) {
+    int ctas = known->timed->ctas;
+    int multiprocessors = known->device->sm_count;
+    double waves = diagnosis_waves(known);
+    double used = waves / ceil(waves);
+    if (ctas < multiprocessors)
+        find(diagnosis, "multiprocessors_busy", ctas,
+             "%d of %d multiprocessors busy: the largest launch has %d block%s", ctas,
+             multiprocessors, ctas, ctas == 1 ? "" : "s");
+    else if (waves > 1 && used < full_waves)
+        find(diagnosis, "waves", waves,
+             "%.2f waves of blocks: the last fills %.0f %% of the places, all together %.0f %%",
+             waves, 100 * (waves - floor(waves)), 100 * used);
+    else if (waves < full_waves)
+        find(diagnosis, "waves", waves,
+             "%.2f waves of blocks: of %d places, %d a multiprocessor, %d are taken", waves,
+             multiprocessors * known->resources->ctas_per_sm, known->resources->ctas_per_sm, ctas);
+}
+
+/* What keeps more blocks from a multiprocessor. The driver gives registers to a warp in steps of
+   256, and takes 1 KB of shared memory for itself a block (CUDA Programming Guide, "Compute
+   Capabilities"). */
+static const char *limit_of(const struct known_case *known) {
+    const struct device_info *device = known->device;
+    const struct resources *resources = known->resources;
+    int warps = (known->threads + 31) / 32;
+    int warp_registers = (resources->registers * 32 + 255) / 256 * 256;
+    int by_registers = warps > 0 && warp_registers > 0
+                           ? device->registers_per_sm / (warp_registers * warps)
+                           : device->blocks_per_sm;
+    int by_smem = device->smem_per_sm / (resources->smem_bytes + 1024);
+    int by_threads = known->threads > 0 ? device->threads_per_sm / known->threads : 0;
+    if (by_registers <= by_smem && by_registers <= by_threads)
+        return "registers";
+    return by_smem <= by_threads ? "shared memory" : "threads";
+}
+
+static void find_resources(const struct known_case *known, struct diagnosis *diagnosis) {
+    const struct resources *it = known->resources;
+    if (it->occupancy < low_occupancy)
+        find(diagnosis, "occupancy", it->occupancy,
+             "%.0f %% of the warps that a multiprocessor can hold are resident: %d block%s of %d "
+             "threads, %d registers each and %d bytes of shared memory; %s allow no more",
+             100 * it->occupancy, it->ctas_per_sm, it->ctas_per_sm == 1 ? "" : "s", known->threads,
+             it->registers, it->smem_bytes, limit_of(known));
+    if (it->spill_bytes > 0)
+        find(diagnosis, "spill_bytes", it->spill_bytes,
+             "%d bytes a thread are spilled from registers to memory", it->spill_bytes);
+    else if (it->local_bytes > 0)
+        find(
+            diagnosis, "local_bytes", it->local_bytes,
+            "%d bytes a thread of local memory, though nothing is spilled: an array that is not in "
+            "registers",
+            it->local_bytes);
+}
+
+/* Beside which of the two ceilings the case runs. */
+static void find_ceiling(const struct known_case *known, struct diagnosis *diagnosis) {
+    const struct case_outcome *it = known->timed;
+    const struct device_info *device = known->device;
+    double computing =
+        device->tensor_tflops > 0 ? (double)known->operations / device->tensor_tflops * 1e-6 : 0;
+    double launch = device->launch_us > 0 ? device->launch_us : 0;
+    if (it->ceiling > 0)
+        find(diagnosis, "share_of_ceiling", it->ceiling,
+             "%.0f %% of what this device was measured to allow: %.1f TFLOP/s, %.0f GB/s; the "
+             "operations alone take %.2f us at its peak",
+             100 * it->ceiling, it->tflops, it->gb_per_s, computing);
+    if (launch > 0 && launch > it->warm.p50_us / 4)
+        find(diagnosis, "launch_us", launch,
+             "%.0f %% of the time is a launch: an empty kernel takes %.2f us of %.2f",
+             100 * launch / it->warm.p50_us, launch, it->warm.p50_us);
+}
+
+void diagnose_known(const struct known_case *known, struct diagnosis *diagnosis) {
+    find_blocks(known, diagnosis);
+    find_resources(known, diagnosis);
+    find_ceiling(known, diagnosis);
+}
+
+/* ---- from what was counted ---- */
+
+static void find_bound(const struct profiled_kernel *kernel, struct diagnosis *diagnosis) {
+    double sm = kernel->values[PROFILE_SM];
+    double memory = kernel->values[PROFILE_MEMORY];
+    double dram = kernel->values[PROFILE_DRAM];
+    if (dram >= bound_percent)
+        find(diagnosis, "dram_percent", dram, "%s: DRAM is at %.0f %% of its throughput",
+             kernel->name, dram);
+    else if (memory >= bound_percent && memory > sm)
+        find(diagnosis, "memory_percent", memory,
+             "%s: the memory system is at %.0f %% of its throughput, DRAM at %.0f %%: caches or "
+             "shared memory limit it",
+             kernel->name, memory, dram);
+    else if (sm >= bound_percent)
+        find(diagnosis, "sm_percent", sm, "%s: what computes is at %.0f %% of its throughput",
+             kernel->name, sm);
+    else if (isfinite(sm) && isfinite(memory))
+        find(diagnosis, "sm_percent", sm,
+             "%s: neither computing (%.0f %%) nor memory (%.0f %%) is near its limit: it waits for "
+             "latencies",
+             kernel->name, sm, memory);
+}
+
+static void find_counts(const struct known_case *known, const struct profiled_kernel *kernel,
+                        struct diagnosis *diagnosis) {
+    const double *values = kernel->values;
+    double conflicts = values[PROFILE_BANK_CONFLICTS] / values[PROFILE_WAVEFRONTS];
+    double possible = 100 * known->resources->occupancy;
+    double moved = 32 * values[PROFILE_L2_SECTORS] / (double)known->bytes;
+    if (isfinite(values[PROFILE_TENSOR_PIPE]))
+        find(diagnosis, "tensor_pipe_percent", values[PROFILE_TENSOR_PIPE],
+             "%s: the tensor pipes are busy %.0f %% of the time", kernel->name,
+             values[PROFILE_TENSOR_PIPE]);
+    if (values[PROFILE_WAVEFRONTS] > 0 && conflicts > conflict_share)
+        find(diagnosis, "bank_conflict_share", conflicts,
+             "%s: %.0f %% of the accesses to shared memory wait for a bank (%.0f of %.0f "
+             "wavefronts)",
+             kernel->name, 100 * conflicts, values[PROFILE_BANK_CONFLICTS],
+             values[PROFILE_WAVEFRONTS]);
+    if (values[PROFILE_SM_ACTIVE] < idle_percent)
+        find(diagnosis, "sm_active_percent", values[PROFILE_SM_ACTIVE],
+             "%s: a multiprocessor is active %.0f %% of the time, as a mean over all", kernel->name,
+             values[PROFILE_SM_ACTIVE]);
+    if (values[PROFILE_WARPS] < uneven_warps * possible)
+        find(diagnosis, "warps_percent", values[PROFILE_WARPS],
+             "%s: %.0f %% of the warps were resident where %.0f %% could be: blocks end unevenly, "
+             "or "
+             "are too few",
+             kernel->name, values[PROFILE_WARPS], possible);
+    if (known->bytes > 0 && moved > l2_excess)
+        find(diagnosis, "l2_excess", moved,
+             "%s: L2 moves %.1f times the bytes that a call needs, and finds %.0f %% of them",
+             kernel->name, moved, values[PROFILE_L2_HITS]);
+}
+
+void diagnose_counted(const struct known_case *known, const struct profiled_kernel *kernels,
+                      int count, struct diagnosis *diagnosis) {
+    double total = 0;
+    int longest = 0;
+    for (int k = 0; k < count; k++) {
+        total += kernels[k].values[PROFILE_DURATION];
+        if (kernels[k].values[PROFILE_DURATION] > kernels[longest].values[PROFILE_DURATION])
+            longest = k;
+    }
+    if (count == 0)
+        return;
+    find_bound(&kernels[longest], diagnosis);
+    find_counts(known, &kernels[longest], diagnosis);
+    for (int k = 0; k < count; k++) {
+        double share = kernels[k].values[PROFILE_DURATION] / total;
+        if (k != longest && share > second_share)
+            find(diagnosis, "other_kernel_share", share, "%s takes %.0f %% of the call's GPU time",
+                 kernels[k].name, 100 * share);
+    }
+}
+
+/* ---- advice ---- */
+
+void diagnosis_advice(const struct space *space, int rule, char text[ADVICE_SIZE]) {
+    const struct rule *it = &space->rules.rows[rule];
+    size_t used = 0;
+    for (int f = 0; f < it->favour_count && used < ADVICE_SIZE; f++) {
+        const struct favour *favour = &it->favours[f];
+        const char *gene = space->genes[favour->gene].name;
+        const char *comma = f == 0 ? "" : " or ";
+        char value[NAME_SIZE];
+        if (favour->step != 0)
+            used += (size_t)snprintf(text + used, ADVICE_SIZE - used, "%s%s %s", comma,
+                                     favour->step > 0 ? "raise" : "lower", gene);
+        else
+            used += (size_t)snprintf(text + used, ADVICE_SIZE - used, "%sset %s to %s", comma, gene,
+                                     space_value_text(space, favour->gene, favour->value, value));
+    }
+    if (used < ADVICE_SIZE)
+        snprintf(text + used, ADVICE_SIZE - used, ": %s", it->because);
+}

@@ -1,0 +1,360 @@
+#include "trial/profile.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "trial/watched.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LIMIT_S = 120, NAMES_MAX = 3, FIELDS_MAX = 64, FIELD_SIZE = 256 };
+
+/* What each is called by ncu. Where a name differs from chip to chip all of them are asked for, and
+   the first that has a number counts; two in `sum` are added up. */
+static const struct {
+    const char *name;
+    bool sum;
+    const char *metrics[NAMES_MAX];
+} rows[PROFILE_METRIC_COUNT] = {
+    [PROFILE_DURATION] = {"duration_ns", false, {"gpu__time_duration.sum"}},
+    [PROFILE_SM] = {"sm_percent", false, {"sm__throughput.avg.pct_of_peak_sustained_elapsed"}},
+    [PROFILE_MEMORY] = {"memory_percent",
+                        false,
+                        {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"}},
+    [PROFILE_DRAM] = {"dram_percent",
+                      false,
+                      {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"}},
+    [PROFILE_DRAM_BYTES] = {"dram_bytes", true, {"dram__bytes_read.sum", "dram__bytes_write.sum"}},
+    [PROFILE_SM_ACTIVE] = {"sm_active_percent",
+                           false,
+                           {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"}},
+    [PROFILE_WARPS] = {"warps_percent",
+                       false,
+                       {"sm__warps_active.avg.pct_of_peak_sustained_active"}},
+    [PROFILE_TENSOR_PIPE] =
+        {"tensor_pipe_percent",
+         false,
+         {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+          "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_elapsed",
+          "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_elapsed"}},
+    [PROFILE_BANK_CONFLICTS] = {"bank_conflicts",
+                                false,
+                                {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"}},
+    [PROFILE_WAVEFRONTS] = {"shared_wavefronts",
+                            false,
+                            {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"}},
+    [PROFILE_L2_SECTORS] = {"l2_sectors", false, {"lts__t_sectors.sum"}},
+    [PROFILE_L2_HITS] = {"l2_hit_percent", false, {"lts__t_sector_hit_rate.pct"}},
+};
+
+const char *profile_metric_name(enum profile_metric metric) {
+    return rows[metric].name;
+}
+
+struct profile *profile_new(void) {
+    struct profile *profile = calloc(1, sizeof *profile);
+    if (profile == NULL)
+        BUG("out of memory");
+    return profile;
+}
+
+void profile_free(struct profile *profile) {
+    free(profile);
+}
+
+int profile_find(char path[PATH_SIZE], struct error *error) {
+    return process_find("ncu", path)
+               ? 0
+               : error_set(error,
+                           "ncu is not here: it is Nsight Compute's, which comes with the CUDA "
+                           "Toolkit; install it, or put its folder on PATH");
+}
+
+static const char nothing[] = "its report names no kernel";
+
+/* ---- reading ---- */
+
+/* A line of CSV: fields in double quotes, or none; "" within them is one. */
+struct csv_line {
+    int count;
+    char fields[FIELDS_MAX][FIELD_SIZE];
+};
+
+/* Parses one line up to its end; false where it is not CSV of more than one field. */
+static bool read_line(const char *line, size_t length, struct csv_line *csv) {
+    const char *at = line;
+    const char *end = line + length;
+    csv->count = 0;
+    while (at <= end && csv->count < FIELDS_MAX) {
+        char *field = csv->fields[csv->count++];
+        size_t used = 0;
+        bool quoted = at < end && *at == '"';
+        at += quoted;
+        for (; at < end && (quoted || *at != ','); at++) {
+            if (quoted && *at == '"' && (at + 1 == end || at[1] != '"'))
+                break;
+            at += quoted && *at == '"';
+            if (used + 1 < FIELD_SIZE)
+                field[used++] = *at;
+        }
+        field[used] = '\0';
+        at += quoted && at < end; /* the closing quote */
+        if (at < end && *at != ',')
+            return false;
+        at++;
+    }
+    return csv->count > 1;
+}
+
+/* Where the columns are that we read; -1: not there. */
+enum column {
+    COLUMN_ID,
+    COLUMN_KERNEL,
+    COLUMN_BLOCK,
+    COLUMN_GRID,
+    COLUMN_METRIC,
+    COLUMN_UNIT,
+    COLUMN_VALUE,
+    COLUMN_COUNT
+};
+static const char *const headings[COLUMN_COUNT] = {
+    [COLUMN_ID] = "ID",
+    [COLUMN_KERNEL] = "Kernel Name",
+    [COLUMN_BLOCK] = "Block Size",
+    [COLUMN_GRID] = "Grid Size",
+    [COLUMN_METRIC] = "Metric Name",
+    [COLUMN_UNIT] = "Metric Unit",
+    [COLUMN_VALUE] = "Metric Value",
+};
+
+static bool read_headings(const struct csv_line *csv, int columns[COLUMN_COUNT]) {
+    bool all = true;
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        columns[c] = -1;
+        for (int f = 0; f < csv->count; f++)
+            if (strcmp(csv->fields[f], headings[c]) == 0)
+                columns[c] = f;
+        all = all && columns[c] >= 0;
+    }
+    return all;
+}
+
+static const char *field(const struct csv_line *csv, const int columns[COLUMN_COUNT],
+                         enum column column) {
+    return columns[column] < csv->count ? csv->fields[columns[column]] : "";
+}
+
+/* "1,362.20" and "4.0e-05" are numbers; "n/a" and "" are none. */
+static double read_number(const char *text) {
+    char digits[FIELD_SIZE];
+    char *end;
+    size_t used = 0;
+    for (; *text != '\0'; text++)
+        if (*text != ',')
+            digits[used++] = *text;
+    digits[used] = '\0';
+    double number = strtod(digits, &end);
+    return used > 0 && *end == '\0' && isfinite(number) ? number : NAN;
+}
+
+/* What a unit is of our own: ns and bytes. `--print-units base` asks for these, under names that
+   have changed. */
+static double scale_of(const char *unit) {
+    static const struct {
+        const char *unit;
+        double scale;
+    } units[] = {{"us", 1e3},     {"usecond", 1e3}, {"ms", 1e6},    {"msecond", 1e6}, {"s", 1e9},
+                 {"second", 1e9}, {"Kbyte", 1e3},   {"Mbyte", 1e6}, {"Gbyte", 1e9}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(unit, units[i].unit) == 0)
+            return units[i].scale;
+    return 1;
+}
+
+/* The numbers of one kernel, by ncu's names. */
+struct raw {
+    double values[PROFILE_METRIC_COUNT][NAMES_MAX]; /* NaN: not there */
+};
+
+static void clear(struct raw *raw) {
+    for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+        for (int n = 0; n < NAMES_MAX; n++)
+            raw->values[m][n] = NAN;
+}
+
+static void note(struct raw *raw, const char *metric, double number) {
+    for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+        for (int n = 0; n < NAMES_MAX && rows[m].metrics[n] != NULL; n++)
+            if (strcmp(rows[m].metrics[n], metric) == 0)
+                raw->values[m][n] = number;
+}
+
+static double resolve(const struct raw *raw, enum profile_metric metric) {
+    double value = raw->values[metric][0];
+    for (int n = 1; n < NAMES_MAX && rows[metric].metrics[n] != NULL; n++) {
+        if (rows[metric].sum)
+            value += raw->values[metric][n];
+        else if (isnan(value))
+            value = raw->values[metric][n];
+    }
+    return value;
+}
+
+static void finish(struct profiled_kernel *kernel, const struct raw *raw) {
+    for (int m = 0; kernel != NULL && m < PROFILE_METRIC_COUNT; m++)
+        kernel->values[m] = resolve(raw, (enum profile_metric)m);
+}
+
+/* "name(int, float)" without its arguments. */
+static struct profiled_kernel *add_kernel(struct profile *profile, const struct csv_line *csv,
+                                          const int columns[COLUMN_COUNT]) {
+    struct profiled_kernel *kernel = &profile->kernels[profile->count++];
+    const char *name = field(csv, columns, COLUMN_KERNEL);
+    snprintf(kernel->name, sizeof kernel->name, "%.*s", (int)strcspn(name, "("), name);
+    snprintf(kernel->grid, sizeof kernel->grid, "%.31s", field(csv, columns, COLUMN_GRID));
+    snprintf(kernel->block, sizeof kernel->block, "%.31s", field(csv, columns, COLUMN_BLOCK));
+    return kernel;
+}
+
+/* "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission ..." */
+static void read_words(const char *line, size_t length, struct profile *profile) {
+    static const char mark[] = "==ERROR==";
+    if (profile->problem[0] != '\0' || length < sizeof mark ||
+        strncmp(line, mark, sizeof mark - 1) != 0)
+        return;
+    line += sizeof mark - 1;
+    length -= sizeof mark - 1;
+    size_t blank = strspn(line, " ");
+    if (blank < length)
+        snprintf(profile->problem, sizeof profile->problem, "%.*s", (int)(length - blank),
+                 line + blank);
+}
+
+/* Where the reading of a report stands. */
+struct reading {
+    struct profile *profile;
+    struct csv_line csv;
+    bool headed;
+    int columns[COLUMN_COUNT];
+    char id[FIELD_SIZE];            /* of the kernel whose rows come */
+    struct profiled_kernel *kernel; /* NULL: none yet, or one too many */
+    struct raw raw;
+};
+
+static void read_row(struct reading *it) {
+    const struct csv_line *csv = &it->csv;
+    const char *id = field(csv, it->columns, COLUMN_ID);
+    if (strcmp(it->id, id) != 0) {
+        finish(it->kernel, &it->raw);
+        clear(&it->raw);
+        it->kernel =
+            it->profile->count < PROFILED_MAX ? add_kernel(it->profile, csv, it->columns) : NULL;
+        snprintf(it->id, sizeof it->id, "%s", id);
+    }
+    note(&it->raw, field(csv, it->columns, COLUMN_METRIC),
+         read_number(field(csv, it->columns, COLUMN_VALUE)) *
+             scale_of(field(csv, it->columns, COLUMN_UNIT)));
+}
+
+void profile_read(const char *report, struct profile *profile) {
+    struct reading *it = calloc(1, sizeof *it);
+    if (it == NULL)
+        BUG("out of memory");
+    it->profile = profile;
+    for (const char *line = report; *line != '\0';) {
+        size_t length = strcspn(line, "\r\n");
+        if (strncmp(line, "==", 2) == 0)
+            read_words(line, length, profile);
+        else if (!read_line(line, length, &it->csv))
+            ; /* what the program itself printed */
+        else if (!it->headed)
+            it->headed = read_headings(&it->csv, it->columns);
+        else if (it->csv.count > it->columns[COLUMN_VALUE])
+            read_row(it);
+        line += length;
+        line += strspn(line, "\r\n");
+    }
+    finish(it->kernel, &it->raw);
+    free(it);
+    if (profile->count == 0 && profile->problem[0] == '\0')
+        snprintf(profile->problem, sizeof profile->problem, "%s", nothing);
+}
+
+/* ---- running ---- */
+
+static char *metric_list(void) {
+    struct text text = {0};
+    for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+        for (int n = 0; n < NAMES_MAX && rows[m].metrics[n] != NULL; n++)
+            text_print(&text, "%s%s", text.used > 0 ? "," : "", rows[m].metrics[n]);
+    return text.bytes;
+}
+
+/* "regex:^(first|second)$" */
+static char *kernel_filter(const struct profiling *how) {
+    struct text text = {0};
+    text_print(&text, "regex:^(");
+    for (int k = 0; k < how->kernel_count; k++)
+        text_print(&text, "%s%s", k > 0 ? "|" : "", how->kernels[k]);
+    text_print(&text, ")$");
+    return text.bytes;
+}
+
+static int run_tool(const struct profiling *how, const struct trial_request *request,
+                    const char *report_path, struct profile *profile, struct error *error) {
+    char problem[WATCHED_PROBLEM_SIZE];
+    char *metrics = metric_list();
+    char *kernels = kernel_filter(how);
+    const char *const command[] = {how->tool,         "--csv",     "--print-units",     "base",
+                                   "--cache-control", "none",      "--clock-control",   "none",
+                                   "--kernel-name",   kernels,     "--metrics",         metrics,
+                                   "--log-file",      report_path, "--force-overwrite", NULL};
+    const struct watched_worker worker = {.tool = command,
+                                          .program = how->program,
+                                          .config_path = how->config_path,
+                                          .template_folder = how->template_folder,
+                                          .device = how->device,
+                                          .limit_s = how->limit_s > 0 ? how->limit_s : LIMIT_S};
+    double start = clock_seconds();
+    log_info("ncu: at most %g s", worker.limit_s);
+    int status = watched_run(&worker, request, problem, error);
+    free(metrics);
+    free(kernels);
+    if (status < 0)
+        return -1;
+    profile->seconds = clock_seconds() - start;
+    char *report = path_read_file(report_path, 64 << 20, NULL, &(struct error){0});
+    if (report != NULL)
+        profile_read(report, profile);
+    free(report);
+    /* ncu's own words say more than what followed from it. */
+    bool silent = profile->problem[0] == '\0' || strcmp(profile->problem, nothing) == 0;
+    if (problem[0] != '\0' && profile->count == 0 && silent)
+        snprintf(profile->problem, sizeof profile->problem, "%s", problem);
+    return 0;
+}
+
+int profile_run(const struct profiling *how, const struct trial_request *request,
+                struct profile *profile, struct error *error) {
+    const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+    struct trial_request profiled = *request;
+    char scratch[PATH_SIZE];
+    profiled.profiled = true;
+    setenv("LC_ALL", "C", 1); /* ncu writes numbers as the locale does */
+    if (how->report != NULL)
+        return run_tool(how, &profiled, how->report, profile, error);
+    if (path_join(scratch, temporary, "evotile-profile-XXXXXX", error) < 0)
+        return -1;
+    int file = mkstemp(scratch);
+    if (file < 0)
+        return error_set(error, "cannot write in %s: %s; set TMPDIR", temporary, strerror(errno));
+    close(file);
+    int status = run_tool(how, &profiled, scratch, profile, error);
+    unlink(scratch);
+    return status;
+}

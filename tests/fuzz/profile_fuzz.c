@@ -1,0 +1,29 @@
+/* Any text as a report of ncu: what comes of it has names that end, and numbers or none; and where
+   it names no kernel, it says why. */
+#include "trial/profile.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct profile *profile = profile_new();
+    char *report = strndup((const char *)data, size);
+    if (report == NULL)
+        abort();
+    profile_read(report, profile);
+    if (profile->count < 0 || profile->count > PROFILED_MAX)
+        BUG("%d kernels", profile->count);
+    if (profile->count == 0 && profile->problem[0] == '\0')
+        BUG("nothing was counted, and nothing says why");
+    for (int k = 0; k < profile->count; k++)
+        for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+            if (isinf(profile->kernels[k].values[m]))
+                BUG("an infinite %s", profile_metric_name((enum profile_metric)m));
+    profile_free(profile);
+    free(report);
+    return 0;
+}

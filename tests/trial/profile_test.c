@@ -1,0 +1,198 @@
+/* profile: what ncu's reports come to. Those in tests/trial/ncu have its form, as `ncu --csv`
+   documents and prints it; the figures are made up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "trial/profile.h"
+
+static struct profile *profile;
+
+static int begin(void **state) {
+    (void)state;
+    profile = profile_new();
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    profile_free(profile);
+    return 0;
+}
+
+static char *recorded(const char *name) {
+    struct error error = {0};
+    char path[PATH_SIZE];
+    assert_int_equal(path_join(path, "tests/trial/ncu", name, &error), 0);
+    char *text = path_read_file(path, 1 << 20, NULL, &error);
+    if (text == NULL)
+        fail_msg("%s", error.text);
+    return text;
+}
+
+static void reads_each_kernel_in_turn(void **state) {
+    (void)state;
+    char *text = recorded("in_its_form.csv");
+    profile_read(text, profile);
+    free(text);
+    assert_string_equal(profile->problem, "");
+    assert_int_equal(profile->count, 2);
+    const struct profiled_kernel *one = &profile->kernels[0];
+    assert_string_equal(one->name, "rows_main");
+    assert_string_equal(one->grid, "(64, 1, 1)");
+    assert_string_equal(one->block, "(128, 1, 1)");
+    assert_true(one->values[PROFILE_DURATION] == 6048);
+    assert_true(one->values[PROFILE_DRAM_BYTES] == 1052672 + 4096);
+    assert_true(one->values[PROFILE_BANK_CONFLICTS] == 2048);
+    assert_true(one->values[PROFILE_L2_SECTORS] == 131072);
+    assert_true(one->values[PROFILE_WARPS] == 11.9);
+    /* Of three names the first that has a number, in our order, not in that of the rows. */
+    assert_true(one->values[PROFILE_TENSOR_PIPE] == 28.5);
+    const struct profiled_kernel *other = &profile->kernels[1];
+    assert_string_equal(other->name, "rows_finish");
+    assert_true(other->values[PROFILE_DURATION] == 2016);
+    assert_true(other->values[PROFILE_DRAM_BYTES] == 0);
+    assert_true(isnan(other->values[PROFILE_TENSOR_PIPE]));
+}
+
+static void says_why_nothing_was_counted(void **state) {
+    (void)state;
+    char *text = recorded("refused.csv");
+    profile_read(text, profile);
+    free(text);
+    assert_int_equal(profile->count, 0);
+    assert_non_null(strstr(profile->problem, "does not have permission"));
+    *profile = (struct profile){0};
+    profile_read("", profile);
+    assert_string_equal(profile->problem, "its report names no kernel");
+}
+
+#define HEAD                                                                                       \
+    "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Name\",\"Metric Unit\","         \
+    "\"Metric Value\"\n"
+
+static void numbers_come_in_any_dress(void **state) {
+    (void)state;
+    static const struct {
+        const char *unit, *value;
+        double ns; /* NAN: none */
+    } rows[] = {
+        {"ns", "1,234,567.5", 1234567.5},
+        {"nsecond", "12", 12},
+        {"usecond", "1.5", 1500},
+        {"second", "4.0e-05", 40000},
+        {"ns", "n/a", NAN},
+        {"ns", "", NAN},
+        {"ns", "inf", NAN},
+        {"ns", "12x", NAN},
+        {"ms", "2", 2e6},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char report[512];
+        snprintf(
+            report, sizeof report,
+            "what a program prints, before\n" HEAD
+            "\"0\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"gpu__time_duration.sum\",\"%s\",\"%s\"\r\n",
+            rows[i].unit, rows[i].value);
+        *profile = (struct profile){0};
+        profile_read(report, profile);
+        assert_int_equal(profile->count, 1);
+        double ns = profile->kernels[0].values[PROFILE_DURATION];
+        if (isnan(rows[i].ns))
+            assert_true(isnan(ns));
+        else
+            assert_true(fabs(ns / rows[i].ns - 1) < 1e-12);
+    }
+}
+
+static void a_report_that_ends_early_is_read_as_far(void **state) {
+    (void)state;
+    char *text = recorded("in_its_form.csv");
+    int before = 0;
+    for (size_t length = 0; length <= strlen(text); length += 7) {
+        char *part = strndup(text, length);
+        *profile = (struct profile){0};
+        profile_read(part, profile);
+        assert_true(profile->count >= before && profile->count <= 2);
+        assert_true(profile->count > 0 || profile->problem[0] != '\0');
+        before = profile->count;
+        free(part);
+    }
+    assert_int_equal(before, 2);
+    free(text);
+}
+
+static void more_kernels_than_there_is_room_for(void **state) {
+    (void)state;
+    char *report = calloc(1, 300 * 128);
+    strcpy(report, HEAD);
+    for (int k = 0; k < 300; k++)
+        sprintf(
+            report + strlen(report),
+            "\"%d\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"gpu__time_duration.sum\",\"ns\",\"%d\"\n",
+            k, k + 1);
+    profile_read(report, profile);
+    assert_int_equal(profile->count, PROFILED_MAX);
+    assert_true(profile->kernels[PROFILED_MAX - 1].values[PROFILE_DURATION] == PROFILED_MAX);
+    free(report);
+}
+
+/* A tool that writes its report as it is told to, and whose worker has nothing to say: what it was
+   called with is what ncu must be. */
+static void calls_ncu_as_it_wants_to_be(void **state) {
+    (void)state;
+    static const char script[] = "#!/bin/sh\n"
+                                 "echo \"$@\" > \"$0.called\"\n"
+                                 "while [ \"$1\" != --log-file ]; do shift; done\n"
+                                 "cp tests/trial/ncu/in_its_form.csv \"$2\"\n";
+    struct error error = {0};
+    char folder[] = "/tmp/evotile-profile-test-XXXXXX";
+    char tool[PATH_SIZE];
+    char called[PATH_SIZE + 8];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(path_join(tool, folder, "ncu", &error), 0);
+    assert_int_equal(path_write_file(tool, script, sizeof script - 1, &error), 0);
+    assert_int_equal(chmod(tool, 0755), 0);
+    const char *const kernels[] = {"rows_main", "rows_finish"};
+    const struct profiling how = {.tool = tool,
+                                  .program = "evotile",
+                                  .config_path = "config.json",
+                                  .template_folder = "template",
+                                  .device = "cuda:0",
+                                  .kernels = kernels,
+                                  .kernel_count = 2,
+                                  .limit_s = 20};
+    const struct trial_request request = {.number = 1};
+    if (profile_run(&how, &request, profile, &error) < 0)
+        fail_msg("%s", error.text);
+    assert_int_equal(profile->count, 2);
+    assert_string_equal(profile->problem, "");
+    snprintf(called, sizeof called, "%s.called", tool);
+    char *words = path_read_file(called, 1 << 16, NULL, &error);
+    assert_non_null(words);
+    assert_non_null(strstr(words, "--csv --print-units base --cache-control none"));
+    assert_non_null(strstr(words, "--kernel-name regex:^(rows_main|rows_finish)$"));
+    assert_non_null(strstr(words, "evotile worker --watched --role device"));
+    free(words);
+    path_remove_tree(folder, &error);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(reads_each_kernel_in_turn, begin, end),
+        cmocka_unit_test_setup_teardown(says_why_nothing_was_counted, begin, end),
+        cmocka_unit_test_setup_teardown(numbers_come_in_any_dress, begin, end),
+        cmocka_unit_test_setup_teardown(a_report_that_ends_early_is_read_as_far, begin, end),
+        cmocka_unit_test_setup_teardown(more_kernels_than_there_is_room_for, begin, end),
+        cmocka_unit_test_setup_teardown(calls_ncu_as_it_wants_to_be, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
