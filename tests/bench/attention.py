@@ -87,7 +87,7 @@ def duels(options, kernels):
                               stdout=subprocess.PIPE))
         about = {"device": said["device"], "baseline": said["b"].split(", ", 1)[-1]}
         for row in said["cases"]:
-            index = index_of({key: int(value) for key, value in (part.split("=") for part in row["case"].split(","))})
+            index = index_of({key: float(value) for key, value in (part.split("=") for part in row["case"].split(","))})
             if index is not None and kernels.get(index) == kernel:
                 rows[index] = {**row, "kernel": kernel}
     return rows, about
