@@ -39,7 +39,8 @@ constexpr bool producer_group = PRODUCER == PRODUCER_WARPGROUP; // a warpgroup, 
 constexpr bool overlap = OVERLAP;           // the scores of a tile run beside P V of the one before
 constexpr bool turns = TURNS;               // warpgroups take turns at the exponentials
 constexpr int kv_splits = KV_SPLITS;        // parts of the keys that go to the blocks of a cluster
-constexpr bool lazy_rescale = LAZY_RESCALE; // m follows the scores only when they outgrow it
+constexpr bool lazy_rescale = LAZY_RESCALE;  // m follows the scores only when they outgrow it,
+constexpr bool hopeful = LAZY_RESCALE == 2;  // which is found out beside the first exponentials
 constexpr int polynomial_exp = POLYNOMIAL_EXP; // of 8 exponentials so many without the exp2 unit
 constexpr int min_ctas = MIN_CTAS;             // blocks a multiprocessor to leave registers for
 constexpr bool persistent = PERSISTENT; // a block takes unit after unit, prefetching the next
@@ -98,6 +99,7 @@ static_assert(!persistent || (producer && groups_kv == 1 && kv_splits == 1),
               "tiles of the next unit come while the buffers of this one are in use");
 static_assert(o_registers % kv_splits == 0 && part_registers % 4 == 0, "a block ends whole tiles");
 static_assert(!turns || groups_kv == 1, "each warpgroup has as many turns");
+static_assert(!hopeful || !overlap, "P of the tile before is still being read");
 static_assert(threads <= 1024, "a block has at most 1024 threads");
 
 // ---- What a thread holds ----
@@ -111,13 +113,16 @@ using o_sums = float[o_registers];
 
 struct row_state {
     float largest[2] = {minus_infinity, minus_infinity}; // m, not scaled
-    float sum[2] = {0, 0};                               // l, until total_rows of own keys alone
+    float scale[2] = {score_scale, score_scale};         // a weight is 2^(score * scale - shift)
+    float shift[2] = {0, 0};
+    float sum[2] = {0, 0}; // l, until total_rows of own keys alone
 };
 
 // The thread's place in the block.
 struct place {
-    int warp = __shfl_sync(full_warp, threadIdx.x / 32, 0); // of which the compiler can tell now
-                                                            // that all lanes have the same
+    // By a shuffle the compiler learns that all lanes have the same: what follows from it, down to
+    // the operands of products, is computed once a warp.
+    int warp = __shfl_sync(full_warp, threadIdx.x / 32, 0);
     int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     int group = warp / 4;                          // its warpgroup,
     int set = groups_kv > 1 ? group / groups_m : 0; // that one's set,
@@ -170,8 +175,8 @@ struct walk {
     }
 };
 
-// What it does with one tile: start_scores, mask, raise_largest, weigh, take_weights, rescale,
-// start_accumulate; begin_turn and end_turn.
+// What it does with one tile: start_scores, mask, find_largest, outgrown, raise, weigh_all,
+// take_weights, weigh_and_take, rescale, start_accumulate; begin_turn and end_turn.
 #include "steps.cuh"
 
 // What it does at the end: total_rows, merge_sets, hand_parts and end_part, or store_o.
@@ -179,15 +184,43 @@ struct walk {
 
 // ---- All tiles of a unit ----
 
-// Scores of a tile become weights; O is rescaled by the caller, if so it says.
-DEVICE bool softmax(score_sums &s_rmem, float (&old_weight)[2], row_state &rows, const walk &w,
-                    int tile, const place &p) {
-    if (tile >= w.masked)
-        mask(s_rmem, w.row, tile * block_n, w.S, w.S_KV, p);
-    const bool raised = raise_largest(old_weight, rows, s_rmem);
+// Scores become weights. True: m rose, and the caller multiplies O by old_weight.
+DEVICE bool softmax(score_sums &s_rmem, float (&old_weight)[2], row_state &rows, const place &p) {
+    float largest[2];
+    find_largest(largest, s_rmem);
+    const bool raised = !lazy_rescale || outgrown(largest, rows);
+    if (raised)
+        raise(old_weight, rows, largest);
     begin_turn(p);
-    weigh(s_rmem, rows);
+    weigh_all(s_rmem, rows);
     return raised;
+}
+
+// The same, and the weights are taken. When hopeful, those of the first keys are taken at the old m
+// before it is known whether m must rise, so that no exponential waits for the maximum; where it
+// must, they are taken again. (Of 16 keys: more would need more registers until that is known.)
+DEVICE bool softmax_taken(weight_fragments &p_rmem, score_sums &s_rmem, float (&old_weight)[2],
+                          row_state &rows, const place &p) {
+    if constexpr (hopeful) {
+        constexpr int first = 8;
+        float largest[2], sum[4];
+        begin_turn(p);
+        weigh_and_take(p_rmem, sum, s_rmem, rows, 0, first);
+        find_largest(largest, s_rmem);
+        const bool raised = outgrown(largest, rows);
+        if (raised) {
+            raise(old_weight, rows, largest);
+            weigh_and_take(p_rmem, sum, s_rmem, rows, 0, first);
+        }
+        weigh_and_take(p_rmem, sum, s_rmem, rows, first, score_registers);
+        rows.sum[0] += sum[0] + sum[1];
+        rows.sum[1] += sum[2] + sum[3];
+        return raised;
+    } else {
+        const bool raised = softmax(s_rmem, old_weight, rows, p);
+        take_weights(p_rmem, rows, s_rmem);
+        return raised;
+    }
 }
 
 // S, softmax, O: one tile after another.
@@ -209,8 +242,9 @@ DEVICE void attend(o_sums &o_rmem, row_state &rows, const q_fragments &q_rmem, w
         release(k_full_smem);
         if (k_lag > 0)
             f.k_read_to(w.tile + k_lag);
-        const bool raised = softmax(s_rmem, old_weight, rows, w, w.tile, p);
-        take_weights(p_rmem, rows, s_rmem);
+        if (w.tile >= w.masked)
+            mask(s_rmem, w, p);
+        const bool raised = softmax_taken(p_rmem, s_rmem, old_weight, rows, p);
         if (raised)
             rescale(o_rmem, old_weight);
         mbarrier_wait(v_full_smem, w.v.parity);
@@ -243,7 +277,9 @@ DEVICE void attend_overlapped(o_sums &o_rmem, row_state &rows, const q_fragments
     w.k.advance(groups_kv);
     if (k_lag > 0)
         f.k_read_to(w.tile + k_lag);
-    softmax(s_rmem, old_weight, rows, w, w.tile, p);
+    if (w.tile >= w.masked)
+        mask(s_rmem, w, p);
+    softmax(s_rmem, old_weight, rows, p);
     take_weights(p_rmem, rows, s_rmem);
     end_turn(p);
     w.tile += groups_kv;
@@ -265,7 +301,9 @@ DEVICE void attend_overlapped(o_sums &o_rmem, row_state &rows, const q_fragments
         release(k_full_smem);
         if (k_lag > 0)
             f.k_read_to(w.tile + k_lag);
-        const bool raised = softmax(s_rmem, old_weight, rows, w, w.tile, p);
+        if (w.tile >= w.masked)
+            mask(s_rmem, w, p);
+        const bool raised = softmax(s_rmem, old_weight, rows, p);
         wgmma_hold(s_rmem);
         if (w.tile + groups_kv < w.end) // here, so that the wait below stays below the softmax
             mbarrier_wait(k_full(w.k.buffer), w.k.parity);

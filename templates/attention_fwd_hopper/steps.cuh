@@ -27,13 +27,11 @@ DEVICE void start_accumulate(o_sums &o_rmem, const weight_fragments &p_rmem, u32
 }
 
 // Sets the scores of keys past the end, and of keys that a query must not see, to minus infinity.
-// first_row is the thread's row g.
-DEVICE void mask(score_sums &s_rmem, int first_row, int first_key, int S, int S_KV,
-                 const place &p) {
+DEVICE void mask(score_sums &s_rmem, const walk &w, const place &p) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const int seen =
-            seen_keys(first_row + i / 2 * 8 + 1, S, S_KV) - (first_key + p.t * 2 + i % 2);
+        const int seen = seen_keys(w.row + i / 2 * 8 + 1, w.S, w.S_KV) -
+                         (w.tile * block_n + p.t * 2 + i % 2);
 #pragma unroll
         for (int n = 0; n < n_tiles; ++n)
             if (n * 8 >= seen)
@@ -53,11 +51,8 @@ DEVICE float row_scale(float largest) {
     return fabsf(largest) < 67108864.0f ? score_scale : coarse_score_scale;
 }
 
-// Raises m to the scores' maximum, where it must, and brings l to the new m; what O must be
-// multiplied by. False if by nothing. When lazy, m may stay behind by what weights have headroom
-// for: sums and O are at the same m, whatever it is.
-DEVICE bool raise_largest(float (&old_weight)[2], row_state &rows, const score_sums &s_rmem) {
-    float largest[2];
+// The largest of the thread's scores of each of its rows.
+DEVICE void find_largest(float (&largest)[2], const score_sums &s_rmem) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         float even = s_rmem[h * 2], odd = s_rmem[h * 2 + 1];
@@ -66,20 +61,28 @@ DEVICE bool raise_largest(float (&old_weight)[2], row_state &rows, const score_s
             even = fmaxf(even, s_rmem[n * 4 + h * 2]);
             odd = fmaxf(odd, s_rmem[n * 4 + h * 2 + 1]);
         }
-        largest[h] = lanes_max<4>(fmaxf(even, odd));
-        old_weight[h] = 1;
+        largest[h] = fmaxf(even, odd);
     }
-    if (lazy_rescale && !__any_sync(full_warp, largest[0] > rows.largest[0] + headroom ||
-                                                   largest[1] > rows.largest[1] + headroom))
-        return false;
+}
+
+// Whether in some row of the warp scores outgrew what weights have headroom for: until they do, a
+// lazy m may stay behind, for sums and O are at the same m, whatever it is.
+DEVICE bool outgrown(const float (&largest)[2], const row_state &rows) {
+    return __any_sync(full_warp, largest[0] > rows.largest[0] + headroom ||
+                                     largest[1] > rows.largest[1] + headroom);
+}
+
+// Raises m to the scores' maximum, and brings l to the new m; what O must be multiplied by.
+DEVICE void raise(float (&old_weight)[2], row_state &rows, const float (&largest)[2]) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        largest[h] = fmaxf(rows.largest[h], largest[h]);
-        old_weight[h] = weight_at(rows.largest[h], largest[h]);
-        rows.largest[h] = largest[h];
+        const float before = rows.largest[h];
+        rows.largest[h] = fmaxf(before, lanes_max<4>(largest[h]));
+        old_weight[h] = weight_at(before, rows.largest[h]);
         rows.sum[h] *= old_weight[h];
+        rows.scale[h] = row_scale(rows.largest[h]);
+        rows.shift[h] = rows.largest[h] == minus_infinity ? 0.0f : rows.largest[h] * rows.scale[h];
     }
-    return true;
 }
 
 DEVICE void rescale(o_sums &o_rmem, const float (&old_weight)[2]) {
@@ -88,22 +91,20 @@ DEVICE void rescale(o_sums &o_rmem, const float (&old_weight)[2]) {
         o_rmem[i] *= old_weight[i / 2 % 2];
 }
 
-// Turns scores into weights exp(score - m).
-DEVICE void weigh(score_sums &s_rmem, const row_state &rows) {
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-        const float scale = row_scale(rows.largest[h]);
-        const float shift = rows.largest[h] == minus_infinity ? 0.0f : rows.largest[h] * scale;
-#pragma unroll
-        for (int i = 0; i < n_tiles * 2; ++i) {
-            float &weight = s_rmem[i / 2 * 4 + h * 2 + i % 2];
-            weight = weight * scale - shift;
-            weight = i / 2 % 8 < polynomial_exp ? exp2_polynomial(weight) : exp2_fast(weight);
-        }
-    }
+// The weight exp(score - m) of score `i` of a thread's.
+DEVICE float weigh(const score_sums &s_rmem, const row_state &rows, int i) {
+    const float exponent = s_rmem[i] * rows.scale[i / 2 % 2] - rows.shift[i / 2 % 2];
+    return i / 4 % 8 < polynomial_exp ? exp2_polynomial(exponent) : exp2_fast(exponent);
 }
 
-// Adds the weights to l, and rounds them for the product with V.
+// Turns all scores into weights.
+DEVICE void weigh_all(score_sums &s_rmem, const row_state &rows) {
+#pragma unroll
+    for (int i = 0; i < score_registers; ++i)
+        s_rmem[i] = weigh(s_rmem, rows, i);
+}
+
+// Rounds weights for the product with V, and adds them up.
 DEVICE void take_weights(weight_fragments &p_rmem, row_state &rows, const score_sums &s_rmem) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -118,6 +119,18 @@ DEVICE void take_weights(weight_fragments &p_rmem, row_state &rows, const score_
 #pragma unroll
     for (int i = 0; i < score_registers / 2; ++i)
         p_rmem[i / 4][i % 4] = pack_half2(s_rmem[i * 2], s_rmem[i * 2 + 1]);
+}
+
+// Both at once, of the scores from `first` to before `end`; the scores stay.
+DEVICE void weigh_and_take(weight_fragments &p_rmem, float (&sum)[4], const score_sums &s_rmem,
+                           const row_state &rows, int first, int end) {
+#pragma unroll
+    for (int i = first; i < end; i += 2) {
+        const float even = weigh(s_rmem, rows, i), odd = weigh(s_rmem, rows, i + 1);
+        sum[i % 4] = i < 4 ? even : sum[i % 4] + even;
+        sum[i % 4 + 1] = i < 4 ? odd : sum[i % 4 + 1] + odd;
+        p_rmem[i / 8][i / 2 % 4] = pack_half2(even, odd);
+    }
 }
 
 // Warpgroups take turns at what stands between these two, round robin; end_turn before the first
