@@ -1,6 +1,7 @@
 #include "cmd/table.h"
 
 #include "base/error.h"
+#include "base/stencil.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -267,7 +268,7 @@ void table_print_text(const struct table *table, int width, FILE *out) {
     }
 }
 
-/* ---- Markdown and CSV ---- */
+/* ---- Markdown, HTML and CSV ---- */
 
 static void print_markdown_cell(const char *text, FILE *out) {
     fputs(" ", out);
@@ -297,8 +298,70 @@ static void print_markdown(const struct table *table, FILE *out) {
     }
 }
 
+static void print_html_value(const struct cell *cell, FILE *out) {
+    if (!cJSON_IsNumber(cell->value) && !cJSON_IsRaw(cell->value) && !cJSON_IsBool(cell->value))
+        return;
+    char *value = cJSON_PrintUnformatted(cell->value);
+    fprintf(out, " data-value=\"%s\"", value);
+    cJSON_free(value);
+}
+
+/* A long cell may go on in another line after any comma. */
+static void print_html_wrapped(const char *text, FILE *out) {
+    for (size_t length; *text != '\0'; text += length) {
+        char part[256];
+        length = strcspn(text, ",");
+        length += text[length] == ',';
+        length = length < sizeof part ? length : sizeof part - 1;
+        memcpy(part, text, length);
+        part[length] = '\0';
+        stencil_html(part, out);
+        fputs(part[length - 1] == ',' ? "<wbr>" : "", out);
+    }
+}
+
+static void print_html_cell(const struct cell *cell, bool wrap, FILE *out) {
+    const char *text = cJSON_IsNull(cell->value) ? "\xe2\x80\x93" : cell->text;
+    if (wrap)
+        print_html_wrapped(text, out);
+    else
+        stencil_html(text, out);
+}
+
+static void print_html_row(const struct table *table, int row, FILE *out) {
+    const char *tag = row < 0 ? "th" : "td";
+    fputs("<tr>", out);
+    for (int c = 0; c < table->column_count; c++) {
+        const struct table_column *column = &table->columns[c];
+        if (column->heading == NULL)
+            continue;
+        fprintf(out, "<%s%s", tag,
+                column->right  ? " class=\"number\""
+                : column->wrap ? " class=\"wrap\""
+                               : "");
+        if (row >= 0)
+            print_html_value(cell_at(table, row, c), out);
+        fputc('>', out);
+        if (row < 0)
+            stencil_html(column->heading, out);
+        else
+            print_html_cell(cell_at(table, row, c), column->wrap, out);
+        fprintf(out, "</%s>", tag);
+    }
+    fputs("</tr>\n", out);
+}
+
+static void print_html(const struct table *table, FILE *out) {
+    fputs("<table>\n<thead>", out);
+    print_html_row(table, -1, out);
+    fputs("</thead>\n<tbody>\n", out);
+    for (int row = 0; row < table_row_count(table); row++)
+        print_html_row(table, row, out);
+    fputs("</tbody>\n</table>\n", out);
+}
+
 /* RFC 4180, but for lines that end in \n alone. */
-static void print_csv_cell(const char *text, FILE *out) {
+void table_print_csv_text(const char *text, FILE *out) {
     if (text[strcspn(text, ",\"\r\n")] == '\0') {
         fputs(text, out);
         return;
@@ -317,12 +380,12 @@ static void print_csv_value(const struct cell *cell, FILE *out) {
     if (cJSON_IsNull(cell->value))
         return;
     if (cJSON_IsString(cell->value)) {
-        print_csv_cell(cell->value->valuestring, out);
+        table_print_csv_text(cell->value->valuestring, out);
         return;
     }
     bool list = cJSON_IsArray(cell->value) || cJSON_IsObject(cell->value);
     char *value = list ? NULL : cJSON_PrintUnformatted(cell->value);
-    print_csv_cell(value != NULL ? value : cell->text, out);
+    table_print_csv_text(value != NULL ? value : cell->text, out);
     cJSON_free(value);
 }
 
@@ -335,7 +398,7 @@ static void print_csv(const struct table *table, FILE *out) {
             fputs(comma, out);
             comma = ",";
             if (row < 0) {
-                print_csv_cell(table->columns[c].name, out);
+                table_print_csv_text(table->columns[c].name, out);
                 continue;
             }
             print_csv_value(cell_at(table, row, c), out);
@@ -359,6 +422,8 @@ void table_print(const struct table *table, enum table_format format, FILE *out)
         table_print_text(table, terminal_width(out), out);
     else if (format == TABLE_MARKDOWN)
         print_markdown(table, out);
+    else if (format == TABLE_HTML)
+        print_html(table, out);
     else
         print_csv(table, out);
 }

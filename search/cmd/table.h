@@ -1,6 +1,6 @@
 /*
- * table: rows of cells under named columns, printed in any of four ways from the same cells: text
- * for people, Markdown, CSV and JSON. Every verb that prints a table prints this one.
+ * table: rows of cells under named columns, printed in any of five ways from the same cells: text
+ * for people, Markdown, HTML, CSV and JSON. Every verb that prints a table prints this one.
  *
  *     static const struct table_column columns[] = {
  *         {.name = "rank", .heading = "rank", .right = true},
@@ -16,7 +16,8 @@
  *
  * Cells are added from left to right, row by row. Text shows numbers rounded, as asked; CSV and
  * JSON have all their digits. What is not there (NaN, table_none) is "-" in text and Markdown,
- * nothing in CSV and null in JSON.
+ * a dash in HTML, nothing in CSV and null in JSON. HTML is what text shows, in a <table>; a cell
+ * whose value is a number keeps it, for a page to sort by, in data-value.
  */
 #ifndef EVOTILE_CMD_TABLE_H
 #define EVOTILE_CMD_TABLE_H
@@ -26,7 +27,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum table_format { TABLE_TEXT, TABLE_MARKDOWN, TABLE_CSV };
+enum table_format { TABLE_TEXT, TABLE_MARKDOWN, TABLE_HTML, TABLE_CSV };
 
 struct table_column {
     const char *name;    /* in CSV and JSON, with its unit: smem_bytes. NULL: not shown there */
@@ -59,6 +60,9 @@ int table_row_count(const struct table *table);
 void table_print(const struct table *table, enum table_format format, FILE *out);
 /* Text for `width` columns; 0: as wide as it gets. */
 void table_print_text(const struct table *table, int width, FILE *out);
+
+/* One field of CSV, quoted where it must be: for a table with too many rows to hold. */
+void table_print_csv_text(const char *text, FILE *out);
 
 /* An array with an object a row, which the caller owns. */
 cJSON *table_json(const struct table *table);

@@ -51,7 +51,7 @@ static struct table *example(void) {
     return table;
 }
 
-static void the_four_forms(void **state) {
+static void the_forms(void **state) {
     (void)state;
     struct table *table = example();
     expect(table, TABLE_TEXT, 0,
@@ -64,6 +64,15 @@ static void the_four_forms(void **state) {
            "|---:|---:|---|\n"
            "| 1 | 6.73 | BLOCK_M=64,WARPS=4\\|x |\n"
            "| 9223372036854775807 | - | line break |\n");
+    expect(table, TABLE_HTML, 0,
+           "<table>\n<thead><tr><th class=\"number\">rank</th><th class=\"number\">p50 us</th>"
+           "<th class=\"wrap\">genome</th></tr>\n</thead>\n<tbody>\n"
+           "<tr><td class=\"number\" data-value=\"1\">1</td>"
+           "<td class=\"number\" data-value=\"6.7251\">6.73</td>"
+           "<td class=\"wrap\">BLOCK_M=64,<wbr>WARPS=4|x</td></tr>\n"
+           "<tr><td class=\"number\" data-value=\"9223372036854775807\">9223372036854775807</td>"
+           "<td class=\"number\">\xe2\x80\x93</td><td class=\"wrap\">line break</td></tr>\n"
+           "</tbody>\n</table>\n");
     expect(table, TABLE_CSV, 0,
            "rank,p50_us,secret,genome\n"
            "1,6.7251,\"a \"\"b\"\", c\",\"BLOCK_M=64,WARPS=4|x\"\n"
@@ -192,8 +201,10 @@ static void random_text_comes_back(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_four_forms),         cmocka_unit_test(an_empty_table_has_its_head),
-        cmocka_unit_test(long_cells_wrap),        cmocka_unit_test(text_of_any_width_loses_nothing),
+        cmocka_unit_test(the_forms),
+        cmocka_unit_test(an_empty_table_has_its_head),
+        cmocka_unit_test(long_cells_wrap),
+        cmocka_unit_test(text_of_any_width_loses_nothing),
         cmocka_unit_test(random_text_comes_back),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);

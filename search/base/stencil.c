@@ -1,0 +1,177 @@
+#include "base/stencil.h"
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 16, TAG_NAME_MAX = 64 };
+
+struct filling {
+    const cJSON *scopes[DEPTH_MAX]; /* the innermost last */
+    int depth;
+    stencil_escape *escape;
+    FILE *out;
+};
+
+struct tag {
+    char kind; /* '=' a value, '{' a raw one, '#', '^', '/', '!' */
+    char name[TAG_NAME_MAX];
+    const char *start, *end; /* with the line, where it has one to itself */
+};
+
+/* ---- escaping ---- */
+
+static void print_escaped(const char *text, const char *special, const char *const *words,
+                          FILE *out) {
+    for (; *text != '\0'; text++) {
+        const char *found = strchr(special, *text);
+        if (found != NULL)
+            fputs(words[found - special], out);
+        else
+            fputc((unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text, out);
+    }
+}
+
+void stencil_html(const char *text, FILE *out) {
+    static const char *const words[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    print_escaped(text, "&<>\"'", words, out);
+}
+
+void stencil_markdown(const char *text, FILE *out) {
+    static const char *const words[] = {"&amp;", "&lt;", "&gt;", "\\\\", "\\|",
+                                        "\\`",   "\\*",  "\\[",  "\\]"};
+    print_escaped(text, "&<>\\|`*[]", words, out);
+}
+
+/* ---- tags ---- */
+
+/* A tag other than a value takes its line with it when nothing else is on it. */
+static void take_line(const char *text, struct tag *tag) {
+    const char *before = tag->start;
+    while (before > text && (before[-1] == ' ' || before[-1] == '\t'))
+        before--;
+    const char *after = tag->end + strspn(tag->end, " \t");
+    if ((before == text || before[-1] == '\n') && *after == '\n') {
+        tag->start = before;
+        tag->end = after + 1;
+    }
+}
+
+/* The next tag at or after `at`; false where there is none. */
+static bool next_tag(const char *text, const char *at, struct tag *tag) {
+    const char *open = strstr(at, "{{");
+    if (open == NULL)
+        return false;
+    bool raw = open[2] == '{';
+    const char *close = strstr(open, raw ? "}}}" : "}}");
+    if (close == NULL)
+        BUG("a stencil's tag does not end: %.40s", open);
+    const char *inner = open + 2;
+    tag->kind = strchr("{#^/!", *inner) != NULL ? *inner++ : '=';
+    inner += strspn(inner, " ");
+    size_t length = strcspn(inner, " }");
+    if (tag->kind != '!' && (length == 0 || length >= TAG_NAME_MAX))
+        BUG("a stencil's tag has no name: %.40s", open);
+    snprintf(tag->name, sizeof tag->name, "%.*s", (int)length, inner);
+    tag->start = open;
+    tag->end = close + (raw ? 3 : 2);
+    if (tag->kind != '=' && tag->kind != '{')
+        take_line(text, tag);
+    return true;
+}
+
+/* The tag that ends the section which `open` begins. */
+static struct tag end_of_section(const char *text, const struct tag *open) {
+    struct tag tag;
+    const char *at = open->end;
+    for (int depth = 1; next_tag(text, at, &tag); at = tag.end) {
+        depth += tag.kind == '#' || tag.kind == '^' ? 1 : tag.kind == '/' ? -1 : 0;
+        if (depth > 0)
+            continue;
+        if (strcmp(tag.name, open->name) != 0)
+            BUG("a stencil's section %s ends as %s", open->name, tag.name);
+        return tag;
+    }
+    BUG("a stencil's section %s does not end", open->name);
+}
+
+/* ---- filling ---- */
+
+static const cJSON *look_up(const struct filling *filling, const char *name) {
+    for (int i = filling->depth - 1; i >= 0; i--) {
+        const cJSON *found = cJSON_GetObjectItemCaseSensitive(filling->scopes[i], name);
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
+
+static bool is_there(const cJSON *value) {
+    if (value == NULL || cJSON_IsFalse(value) || cJSON_IsNull(value))
+        return false;
+    if (cJSON_IsString(value))
+        return *value->valuestring != '\0';
+    return !cJSON_IsArray(value) || cJSON_GetArraySize(value) > 0;
+}
+
+static void print_value(const struct filling *filling, const struct tag *tag) {
+    const cJSON *value = look_up(filling, tag->name);
+    char number[32];
+    if (!cJSON_IsString(value) && !cJSON_IsNumber(value))
+        BUG("nothing fills the stencil's %s", tag->name);
+    const char *text = value->valuestring;
+    if (cJSON_IsNumber(value)) {
+        snprintf(number, sizeof number, "%.15g", value->valuedouble);
+        text = number;
+    }
+    if (tag->kind == '{')
+        fputs(text, filling->out);
+    else
+        filling->escape(text, filling->out);
+}
+
+static void fill(struct filling *filling, const char *text, const char *from, const char *to);
+
+static void fill_section(struct filling *filling, const char *text, const struct tag *open,
+                         const struct tag *close) {
+    const cJSON *value = look_up(filling, open->name);
+    if ((open->kind == '#') != is_there(value))
+        return;
+    if (open->kind == '^' || (!cJSON_IsArray(value) && !cJSON_IsObject(value))) {
+        fill(filling, text, open->end, close->start);
+        return;
+    }
+    if (filling->depth == DEPTH_MAX)
+        BUG("a stencil's sections are nested too deep");
+    filling->depth++;
+    const cJSON *element = cJSON_IsArray(value) ? value->child : value;
+    for (; element != NULL; element = cJSON_IsArray(value) ? element->next : NULL) {
+        filling->scopes[filling->depth - 1] = element;
+        fill(filling, text, open->end, close->start);
+    }
+    filling->depth--;
+}
+
+static void fill(struct filling *filling, const char *text, const char *from, const char *to) {
+    struct tag tag;
+    while (next_tag(text, from, &tag) && tag.start < to) {
+        fwrite(from, 1, (size_t)(tag.start - from), filling->out);
+        from = tag.end;
+        if (tag.kind == '=' || tag.kind == '{') {
+            print_value(filling, &tag);
+        } else if (tag.kind == '/') {
+            BUG("a stencil's section %s ends, and did not begin", tag.name);
+        } else if (tag.kind != '!') {
+            struct tag close = end_of_section(text, &tag);
+            fill_section(filling, text, &tag, &close);
+            from = close.end;
+        }
+    }
+    fwrite(from, 1, (size_t)(to - from), filling->out);
+}
+
+void stencil_fill(const char *stencil, const cJSON *values, stencil_escape *escape, FILE *out) {
+    struct filling filling = {.scopes = {values}, .depth = 1, .escape = escape, .out = out};
+    fill(&filling, stencil, stencil, stencil + strlen(stencil));
+}
