@@ -1,23 +1,11 @@
 #include "cmd/simulate_picture.h"
 
 #include "base/path.h"
+#include "cmd/gnuplot.h"
 
 #include <math.h>
-#include <string.h>
-#include <sys/wait.h>
 
 enum { PANEL_WIDTH = 420, PANEL_HEIGHT = 300, COLUMNS_MAX = 3 };
-
-/* gnuplot's single quotes: one within is written twice. */
-static void print_quoted(FILE *out, const char *text) {
-    fputc('\'', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '\'')
-            fputc('\'', out);
-        fputc(*text, out);
-    }
-    fputc('\'', out);
-}
 
 static void print_data(FILE *out, const struct picture *picture, int index) {
     const struct panel *panel = &picture->panels[index];
@@ -39,14 +27,14 @@ static double lower_end(const struct picture *picture, int index) {
 
 static void print_panel(FILE *out, const struct picture *picture, int index) {
     fputs("set title ", out);
-    print_quoted(out, picture->panels[index].title);
+    gnuplot_quote(picture->panels[index].title, out);
     fprintf(out,
             "\nset yrange [%g:1.005]\nplot $panel%d using 1:2 with lines lw 2 lc rgb 'gray' "
             "title 'random, expected'",
             lower_end(picture, index), index);
     for (int i = 0; i < picture->strategy_count; i++) {
         fprintf(out, ", $panel%d using 1:%d with lines lw 2 lc %d title ", index, i + 3, i + 1);
-        print_quoted(out, picture->strategies[i]);
+        gnuplot_quote(picture->strategies[i], out);
     }
     fputc('\n', out);
 }
@@ -57,7 +45,7 @@ static void print_script(FILE *out, const struct picture *picture, const char *p
     fprintf(out, "set terminal svg size %d,%d dynamic font 'sans,12' background 'white'\n",
             columns * PANEL_WIDTH, rows * PANEL_HEIGHT);
     fputs("set output ", out);
-    print_quoted(out, path);
+    gnuplot_quote(path, out);
     fprintf(out, "\nset key bottom right noenhanced\nset title noenhanced\nset grid\n"
                  "set xlabel 'trials'\nset ylabel 'optimum / best so far'\n");
     for (int i = 0; i < picture->panel_count; i++)
@@ -72,19 +60,13 @@ int picture_draw(const struct picture *picture, const char *path, struct error *
     char partial[PATH_SIZE];
     if (snprintf(partial, sizeof partial, "%s.partial", path) >= (int)sizeof partial)
         return error_input(error, "the path %.60s... is too long", path);
-    /* SIGPIPE is ignored: what it says ends in its status. The shell would say a line of its own.
-     */
-    FILE *gnuplot = popen("command -v gnuplot >/dev/null || exit 127; exec gnuplot", "w");
+    FILE *gnuplot = gnuplot_open(error);
     if (gnuplot == NULL)
-        return error_set(error, "cannot start gnuplot: %m");
+        return -1;
     print_script(gnuplot, picture, partial);
-    int status = pclose(gnuplot);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return error_set(error, "gnuplot draws pictures, and is not there: install the package "
-                                "gnuplot-nox");
-    if (status != 0 || rename(partial, path) < 0) {
+    if (gnuplot_close(gnuplot, error) < 0) {
         remove(partial);
-        return error_set(error, "gnuplot did not draw %s: see what it says above", path);
+        return -1;
     }
-    return 0;
+    return rename(partial, path) == 0 ? 0 : error_set(error, "cannot write %s: %m", path);
 }
