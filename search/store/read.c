@@ -250,6 +250,11 @@ int store_in_flight(struct store *store, store_trial_row *row, void *context, st
     return statement ? each_trial(store, statement, row, context, error) : -1;
 }
 
+int store_trials(struct store *store, store_trial_row *row, void *context, struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_TRIALS, error);
+    return statement ? each_trial(store, statement, row, context, error) : -1;
+}
+
 /* A trial that is its own copy: what it points to lies in the same allocation, behind it. */
 struct owned_trial {
     struct store_trial trial;

@@ -106,6 +106,7 @@ static const char *const texts[SQL_COUNT] = {
                    "ORDER BY event",
     [SQL_IN_FLIGHT] = "SELECT " TRIAL "FROM trials WHERE told IS NULL ORDER BY asked",
     [SQL_TRIAL] = "SELECT " TRIAL "FROM trials WHERE number = ?1",
+    [SQL_TRIALS] = "SELECT " TRIAL "FROM trials WHERE told IS NOT NULL ORDER BY told",
     [SQL_BOARD] = "SELECT " TRIAL "FROM trials WHERE goal = ?1 AND " ON_BOARD
                   "ORDER BY score_us, number LIMIT ?2",
     [SQL_RANKED] = "SELECT number FROM trials WHERE goal = ?1 AND " ON_BOARD

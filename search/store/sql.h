@@ -49,6 +49,7 @@ enum statement {
     SQL_EVENTS,         /* after -> event, tells (0: an ask), trial's columns */
     SQL_IN_FLIGHT,      /* -> trial's columns */
     SQL_TRIAL,          /* number -> trial's columns */
+    SQL_TRIALS,         /* -> trial's columns */
     SQL_BOARD,          /* goal, limit -> trial's columns */
     SQL_RANKED,         /* goal, offset -> number */
     SQL_CASES,          /* event -> case ... */

@@ -185,6 +185,9 @@ int store_in_flight(struct store *store, store_trial_row *row, void *context, st
 struct store_trial *store_trial_read(struct store *store, int64_t number, struct error *error);
 void store_trial_free(struct store_trial *trial);
 
+/* Every trial that was told, in the order in which it was told last. */
+int store_trials(struct store *store, store_trial_row *row, void *context, struct error *error);
+
 /* The parts of a trial's key into `key` (empty or released), which the caller releases. A trial
    without a key is an error. */
 int store_key_read(struct store *store, int64_t trial, struct key *key, struct error *error);
