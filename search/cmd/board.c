@@ -1,6 +1,7 @@
 /* board: the leaderboard of a run, read from its store alone, so that it needs no GPU and may look
    on while the run writes. Past 500 lines by its table of columns and its help, which belong here.
  */
+#include "cmd/board.h"
 #include "cmd/cmd.h"
 
 #include "base/log.h"
@@ -390,6 +391,20 @@ static int print_data(struct board *board, int first, int last, bool json, const
     table_free(board->table);
     board->table = NULL;
     return status;
+}
+
+struct table *board_table(struct store *store, int goal, int64_t top, struct error *error) {
+    struct board board = {.store = store, .top = top, .table = table_new(columns, COLUMN_COUNT)};
+    int status = yardstick_read(store, &board.yardstick, error) < 0 ? -1 : 0;
+    if (status == 0)
+        status = read_goal(&board, goal, error);
+    finish_headings(&board);
+    yardstick_free(board.yardstick);
+    store_trial_free(board.first);
+    if (status == 0)
+        return board.table;
+    table_free(board.table);
+    return NULL;
 }
 
 /* ---- the verb ---- */

@@ -156,7 +156,7 @@ static const struct table_column champion_columns[CHAMPION_COLUMNS] = {
     [CHAMPION_DECISION] = {.name = "decision", .heading = "crowned because"},
     [CHAMPION_WHY] = {.name = "why"},
     [CHAMPION_GENOME] = {.name = "genome"},
-    [CHAMPION_CHANGED] = {.name = "changed", .heading = "changed"},
+    [CHAMPION_CHANGED] = {.name = "changed", .heading = "changed", .wrap = true},
 };
 
 static void print_decision(const struct store_champion *champion, const struct store_trial *trial,

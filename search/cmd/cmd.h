@@ -47,9 +47,10 @@ struct verb {
 };
 
 /* Parses options (anywhere among the arguments; --name value or --name=value; -- ends them) into
-   the rows' values and leaves the positional arguments in argv[0..n), where n is returned. Their
-   number must lie between `least` and `most`. On a mistake prints one line with the nearest option
-   or the usage to stderr and returns -1: return STATUS_USAGE then.
+   the rows' values (-o is --out, where there is one) and leaves the positional arguments in
+   argv[0..n), where n is returned. Their number must lie between `least` and `most`. On a mistake
+   prints one line with the nearest option or the usage to stderr and returns -1: return
+   STATUS_USAGE then.
    --help prints the verb's help to stdout and exits with status 0. */
 int options_parse(const struct verb *verb, const struct option_row *rows, int argc, char **argv,
                   int least, int most);

@@ -126,10 +126,12 @@ static int read_option(const struct option_row *rows, int argc, char **argv, int
     const char *name = given + 2;
     bool doubled = given[1] == '-';
     size_t length = strcspn(doubled ? name : given + 1, "=");
-    const struct option_row *row = doubled ? find_row(rows, name, length) : NULL;
+    const struct option_row *row = doubled                    ? find_row(rows, name, length)
+                                   : strcmp(given, "-o") == 0 ? find_row(rows, "out", 3)
+                                                              : NULL;
     if (row == NULL)
         return unknown_option(rows, given, length, error);
-    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    const char *value = doubled && name[length] == '=' ? name + length + 1 : NULL;
     if (row->kind == OPTION_FLAG) {
         if (value != NULL)
             return error_input(error, "--%s takes no value: leave out \"=%s\"", row->name, value);

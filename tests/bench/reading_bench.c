@@ -38,6 +38,7 @@ static void bench(const char *program, const char *run) {
     const char *const verbs[][6] = {
         {"evotile", "board", run},
         {"evotile", "summary", run},
+        {"evotile", "report", run, "-o", page},
     };
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         struct rusage usage = {0};

@@ -1,0 +1,129 @@
+/* report: one page about a run, or several, to look at in a browser. */
+#include "base/log.h"
+#include "base/path.h"
+#include "cmd/cmd.h"
+#include "report/page.h"
+
+#include <signal.h>
+#include <string.h>
+
+enum form { FORM_HTML, FORM_MARKDOWN, FORM_CSV };
+
+static int print(struct gathered *const *runs, int count, enum form form, FILE *out,
+                 struct error *error) {
+    struct error drawn;
+    if (form == FORM_CSV) {
+        page_print_csv(runs, count, out);
+        return 0;
+    }
+    if (page_print(runs, count, form == FORM_HTML ? PAGE_HTML : PAGE_MARKDOWN, out, &drawn, error) <
+        0)
+        return -1;
+    if (drawn.kind != ERROR_NONE)
+        log_warn("the page has no pictures: %s", drawn.text);
+    return 0;
+}
+
+/* In place whole, or as it was. */
+static int write_file(struct gathered *const *runs, int count, enum form form, const char *path,
+                      struct error *error) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        BUG("out of memory");
+    int status = print(runs, count, form, out, error);
+    fclose(out);
+    if (status == 0)
+        status = path_write_file(path, text, size, error);
+    free(text);
+    if (status == 0)
+        log_info("wrote %s, %.2f MB%s", path, (double)size * 1e-6,
+                 form == FORM_HTML ? ": open it in a browser" : "");
+    return status;
+}
+
+/* Data goes to stdout; a page is for a browser, and lies with its run. */
+static int write_report(struct gathered *const *runs, int count, enum form form, const char *path,
+                        struct error *error) {
+    char own[PATH_SIZE];
+    if (path == NULL && form != FORM_HTML)
+        return print(runs, count, form, stdout, error);
+    if (path == NULL && path_join(own, runs[0]->path, "report.html", error) < 0)
+        return -1;
+    return write_file(runs, count, form, path != NULL ? path : own, error);
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    const char *path = NULL;
+    bool markdown = false;
+    bool csv = false;
+    const struct option_row rows[] = {
+        {"out", "FILE",
+         "where to write it, also -o FILE (RUN/report.html; Markdown and CSV: stdout)", OPTION_TEXT,
+         &path},
+        {"markdown", NULL, "as Markdown, without pictures", OPTION_FLAG, &markdown},
+        {"csv", NULL, "every trial as a line of CSV", OPTION_FLAG, &csv},
+        {0},
+    };
+    struct error error = {0};
+    int count = options_parse(verb, rows, argc, argv, 1, INT16_MAX);
+    if (count < 0)
+        return STATUS_USAGE;
+    if (markdown && csv) {
+        error_input(&error, "report: --markdown and --csv exclude each other: give one");
+        return error_report(&error);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    struct gathered **runs = calloc((size_t)count, sizeof *runs);
+    if (runs == NULL)
+        BUG("out of memory");
+    int status = 0;
+    for (int r = 0; r < count && status == 0; r++)
+        status = (runs[r] = gather(argv[r], &error)) != NULL ? 0 : -1;
+    if (status == 0)
+        status = write_report(runs, count,
+                              markdown ? FORM_MARKDOWN
+                              : csv    ? FORM_CSV
+                                       : FORM_HTML,
+                              path, &error);
+    for (int r = 0; r < count; r++)
+        gathered_free(runs[r]);
+    free(runs);
+    return status < 0 ? error_report(&error) : STATUS_DONE;
+}
+
+const struct verb verb_report = {
+    .name = "report",
+    .arguments = "RUN... [options]",
+    .summary = "a page about a run, or several, for a browser",
+    .help = "Writes one HTML file about the run in folder RUN. It needs nothing else, no network "
+            "and no\n"
+            "server: open it from the disk, mail it, print it. Light and dark follow the browser.\n"
+            "Headings of tables sort.\n"
+            "\n"
+            "It shows the best so far over trials and over time; the champions, and how they "
+            "compare with\n"
+            "the default genome and with the baselines that `evotile baseline` has timed; what "
+            "became of\n"
+            "the trials; time over shapes; what operators earned. For each goal: the board; every "
+            "valid\n"
+            "trial, its latency against a gene or a resource that is chosen in the page; what each "
+            "gene\n"
+            "is worth, and which pairs of values do together what neither does alone, with "
+            "intervals; the\n"
+            "elites in parallel coordinates; the champion's ancestors; every champion. Several "
+            "runs are\n"
+            "put beside each other on the goals that they share.\n"
+            "\n"
+            "Pictures are drawn by gnuplot (package gnuplot-nox); without it the page has its "
+            "tables and\n"
+            "the scatter, and says so. A run that goes on can be reported on. Where latencies are\n"
+            "predictions of an emulated device, every one is called that.\n"
+            "\n"
+            "  evotile report results/night -o night.html\n"
+            "  evotile report results/monday results/tuesday -o both.html\n"
+            "  evotile report results/night --markdown > night.md\n"
+            "  evotile report results/night --csv > night.csv",
+    .run = run,
+};

@@ -1,0 +1,103 @@
+#include "report/baselines.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+/* The champions' own medians: one goal with every case, or a goal a case. */
+static int read_champions(struct baselines *it, struct error *error) {
+    const struct gathered *run = it->run;
+    for (int c = 0; c < CASES_MAX; c++)
+        it->champion_us[c] = NAN;
+    for (int g = 0; g < run->goal_count; g++) {
+        const struct sight *champion = gathered_champion(run, g);
+        if (champion == NULL)
+            continue;
+        struct store_trial *trial = store_trial_read(run->store, champion->number, error);
+        if (trial == NULL)
+            return -1;
+        for (int c = 0; trial->outcome != NULL && c < trial->outcome->case_count; c++)
+            if (g + c < CASES_MAX)
+                it->champion_us[g + c] = trial->outcome->cases[c].warm.p50_us;
+        store_trial_free(trial);
+    }
+    return 0;
+}
+
+static void add_bar(struct baselines *it, int number, const struct yardstick_figure *figure) {
+    if (figure->unable[0] != '\0')
+        return;
+    struct bar *bar = bars_add(&it->bars, figure->warm.p50_us / it->champion_us[number], NAN, NAN);
+    if (bar != NULL)
+        snprintf(bar->label, sizeof bar->label, "%.90s  %.90s", it->yardstick->cases[number].name,
+                 figure->name);
+}
+
+static void fill_bars(struct baselines *it) {
+    int all = 0;
+    for (int c = 0; c < it->yardstick->case_count; c++)
+        all += it->yardstick->cases[c].count;
+    for (int c = 0; c < it->yardstick->case_count; c++) {
+        const struct yardstick_case *one = &it->yardstick->cases[c];
+        for (int i = 0; i < one->count; i++)
+            if (all <= BARS_MAX || i == one->fastest)
+                add_bar(it, c, &one->figures[i]);
+    }
+}
+
+int baselines_read(const struct gathered *run, struct baselines **baselines, struct error *error) {
+    struct yardstick *yardstick;
+    *baselines = NULL;
+    int found = yardstick_read(run->store, &yardstick, error);
+    if (found <= 0)
+        return found;
+    struct baselines *it = calloc(1, sizeof *it);
+    if (it == NULL)
+        BUG("out of memory");
+    *it = (struct baselines){.yardstick = yardstick, .run = run};
+    if (read_champions(it, error) < 0) {
+        baselines_free(it);
+        return -1;
+    }
+    snprintf(it->about, sizeof it->about, "%s, timed on %s", yardstick->name, yardstick->device);
+    fill_bars(it);
+    *baselines = it;
+    return 0;
+}
+
+void baselines_free(struct baselines *baselines) {
+    if (baselines == NULL)
+        return;
+    yardstick_free(baselines->yardstick);
+    free(baselines);
+}
+
+struct table *baselines_table(const struct baselines *it) {
+    static const struct table_column columns[] = {
+        {.name = "case", .heading = "case"},
+        {.name = "implementation", .heading = "implementation"},
+        {.name = "p50_us", .heading = "p50\nus", .right = true},
+        {.name = "p90_us", .heading = "p90\nus", .right = true},
+        {.name = "cold_p50_us", .heading = "cold p50\nus", .right = true},
+        {.name = "champion_us", .heading = "champion\np50, us", .right = true},
+        {.name = "ratio", .heading = "times\nas long", .right = true},
+        {.name = "note", .heading = "note", .wrap = true},
+    };
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int c = 0; c < it->yardstick->case_count; c++) {
+        const struct yardstick_case *one = &it->yardstick->cases[c];
+        for (int i = 0; i < one->count; i++) {
+            const struct yardstick_figure *figure = &one->figures[i];
+            bool able = figure->unable[0] == '\0';
+            table_text(table, one->name);
+            table_text(table, figure->name);
+            table_number(table, able ? figure->warm.p50_us : NAN, 3);
+            table_number(table, able ? figure->warm.p90_us : NAN, 3);
+            table_number(table, able ? figure->cold.p50_us : NAN, 3);
+            table_number(table, it->champion_us[c], 3);
+            table_number(table, able ? figure->warm.p50_us / it->champion_us[c] : NAN, 2);
+            table_text(table, able ? i == one->fastest ? "the fastest" : "" : figure->unable);
+        }
+    }
+    return table;
+}

@@ -1,0 +1,31 @@
+/*
+ * baselines: the champions of a run beside what a user would run instead (cmd/yardstick.h), case by
+ * case and implementation by implementation.
+ *
+ *     struct baselines *baselines;
+ *     if (baselines_read(run, &baselines, &error) < 0) ...       // NULL: the run keeps none
+ *     picture_bars(pictures, "baselines", axis, &baselines->bars);
+ *     struct table *table = baselines_table(baselines);
+ *     baselines_free(baselines);
+ */
+#ifndef EVOTILE_REPORT_BASELINES_H
+#define EVOTILE_REPORT_BASELINES_H
+
+#include "cmd/yardstick.h"
+#include "report/pictures.h"
+
+struct baselines {
+    struct yardstick *yardstick;
+    const struct gathered *run;
+    double champion_us[CASES_MAX]; /* warm p50, by case; NaN: no champion */
+    char about[320];
+    struct bars bars; /* every implementation, or the fastest of each case where those are too many
+                       */
+};
+
+int baselines_read(const struct gathered *run, struct baselines **baselines, struct error *error);
+void baselines_free(struct baselines *baselines);
+
+struct table *baselines_table(const struct baselines *baselines);
+
+#endif

@@ -1,0 +1,86 @@
+/* Every trial as a line: too many for a table that is held in memory. */
+#include <math.h>
+#include <string.h>
+
+#include "report/page.h"
+
+enum { NAMES_MAX = 256 };
+
+/* The genes of all runs, each name once. */
+static int all_genes(struct gathered *const *runs, int count, const char *names[NAMES_MAX]) {
+    int known = 0;
+    for (int r = 0; r < count; r++)
+        for (int g = 0; g < runs[r]->genes.count; g++) {
+            bool seen = false;
+            for (int i = 0; i < known; i++)
+                seen = seen || strcmp(names[i], runs[r]->genes.columns[g].name) == 0;
+            if (!seen && known < NAMES_MAX)
+                names[known++] = runs[r]->genes.columns[g].name;
+        }
+    return known;
+}
+
+static void print_number(double number, FILE *out) {
+    fputc(',', out);
+    if (isfinite(number))
+        fprintf(out, "%.9g", number);
+}
+
+static void print_parent(int64_t number, FILE *out) {
+    fputc(',', out);
+    if (number != STORE_NO_TRIAL)
+        fprintf(out, "%lld", (long long)number);
+}
+
+static void print_trial(const struct gathered *run, const struct sight *sight, const int *columns,
+                        int gene_count, FILE *out) {
+    table_print_csv_text(run->path, out);
+    fprintf(out, ",%d,", sight->goal);
+    table_print_csv_text(store_goal_name(run->store, sight->goal), out);
+    fprintf(out, ",%lld,", (long long)sight->number);
+    table_print_csv_text(run->operators[sight->operator_index], out);
+    print_parent(sight->parent_a, out);
+    print_parent(sight->parent_b, out);
+    print_number(sight->seconds, out);
+    fprintf(out, ",%s,%s,%s,%s", verdict_name(sight->verdict), sight->predicted ? "true" : "false",
+            sight->raced ? "true" : "false", sight->outdated ? "true" : "false");
+    print_number(sight->score_us, out);
+    print_number(sight->tflops, out);
+    print_number(sight->relative_l2, out);
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        print_number(sight->resources[r], out);
+    for (int i = 0; i < gene_count; i++) {
+        fputc(',', out);
+        if (columns[i] >= 0)
+            table_print_csv_text(run->genes.columns[columns[i]].values[sight->genes[columns[i]]],
+                                 out);
+    }
+    fputc('\n', out);
+}
+
+void page_print_csv(struct gathered *const *runs, int count, FILE *out) {
+    const char *names[NAMES_MAX];
+    int columns[NAMES_MAX];
+    int gene_count = all_genes(runs, count, names);
+    fputs("run,goal,goal_name,trial,operator,parent_a,parent_b,seconds,verdict,predicted,raced,"
+          "outdated,score_us,tflops,error_relative_l2",
+          out);
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        fprintf(out, ",%s", resource_rows[r].name);
+    for (int i = 0; i < gene_count; i++) {
+        fputc(',', out);
+        table_print_csv_text(names[i], out);
+    }
+    fputc('\n', out);
+    for (int r = 0; r < count; r++) {
+        const struct genes *genes = &runs[r]->genes;
+        for (int i = 0; i < gene_count; i++) {
+            columns[i] = -1;
+            for (int g = 0; g < genes->count; g++)
+                if (strcmp(genes->columns[g].name, names[i]) == 0)
+                    columns[i] = g;
+        }
+        for (int i = 0; i < runs[r]->count; i++)
+            print_trial(runs[r], &runs[r]->sights[i], columns, gene_count, out);
+    }
+}

@@ -1,0 +1,156 @@
+#include <string.h>
+#include <time.h>
+
+#include "base/stencil.h"
+#include "report/sheet.h"
+#include "report/tables.h"
+
+#ifndef EVOTILE_VERSION
+#define EVOTILE_VERSION "unknown"
+#endif
+
+extern const char page_html[] __asm__("_binary_search_report_page_html_in_start");
+extern const char page_html_end[] __asm__("_binary_search_report_page_html_in_end");
+extern const char page_md[] __asm__("_binary_search_report_page_md_in_start");
+extern const char page_md_end[] __asm__("_binary_search_report_page_md_in_end");
+extern const char page_css[] __asm__("_binary_search_report_page_css_in_start");
+extern const char page_css_end[] __asm__("_binary_search_report_page_css_in_end");
+extern const char page_js[] __asm__("_binary_search_report_page_js_in_start");
+extern const char page_js_end[] __asm__("_binary_search_report_page_js_in_end");
+
+static void add_comparison(const struct page *page, cJSON *root) {
+    int predicted = 0;
+    for (int r = 0; r < page->count; r++)
+        predicted += page->runs[r]->predicted > 0;
+    struct table *table = table_of_runs(page->runs, page->count);
+    if (page->count < 2 || table_row_count(table) == 0) {
+        table_free(table);
+        return;
+    }
+    cJSON *to = cJSON_AddObjectToObject(root, "comparison");
+    add_text(to, "first_run", page->runs[0]->path);
+    add_text(to, "unit", gathered_unit(page->runs[0]));
+    add_text(to, "mixed_note",
+             predicted > 0 && predicted < page->count
+                 ? "Some of these runs were measured and some are predictions: a ratio between the "
+                   "two kinds says nothing."
+                 : "");
+    add_table(page, to, "table", table);
+    add_picture(page, to, "picture", "runs", 0, 0, "best so far of the runs, a panel a goal");
+}
+
+static void add_embedded(cJSON *to, const char *name, const char *start, const char *end) {
+    char *text = strndup(start, (size_t)(end - start));
+    add_text(to, name, text);
+    free(text);
+}
+
+static void add_head(const struct page *page, cJSON *root, const struct error *drawn) {
+    char now[64];
+    int predicted = 0, measured = 0;
+    print_when((double)time(NULL), now);
+    for (int r = 0; r < page->count; r++) {
+        predicted += page->runs[r]->predicted;
+        measured += page->runs[r]->measured;
+    }
+    if (page->count == 1)
+        add_text(root, "title", page->runs[0]->path);
+    else
+        add_format(root, "title", "%d runs: %.400s and others", page->count, page->runs[0]->path);
+    cJSON_AddBoolToObject(root, "several", page->count > 1);
+    add_text(root, "version", EVOTILE_VERSION);
+    add_text(root, "made", now);
+    add_text(root, "predicted_note",
+             predicted == 0 ? ""
+             : measured == 0
+                 ? "Every latency on this page is a prediction of the emulated device, "
+                   "not a measurement."
+                 : "Some latencies on this page are predictions of the emulated device, "
+                   "not measurements, and are called so.");
+    add_text(root, "pictures_missing", drawn->kind != ERROR_NONE ? drawn->text : "");
+    add_embedded(root, "style", page_css, page_css_end);
+    add_embedded(root, "script", page_js, page_js_end);
+}
+
+static int fill(const struct page *page, const struct error *drawn, FILE *out,
+                struct error *error) {
+    cJSON *root = cJSON_CreateObject();
+    int status = 0;
+    add_head(page, root, drawn);
+    add_comparison(page, root);
+    cJSON *runs = cJSON_AddArrayToObject(root, "runs");
+    for (int r = 0; r < page->count && status == 0; r++)
+        status = page_add_run(page, runs, r, error);
+    if (status == 0) {
+        bool html = page->format == PAGE_HTML;
+        char *stencil = html ? strndup(page_html, (size_t)(page_html_end - page_html))
+                             : strndup(page_md, (size_t)(page_md_end - page_md));
+        stencil_fill(stencil, root, html ? stencil_html : stencil_markdown, out);
+        free(stencil);
+    }
+    cJSON_Delete(root);
+    return status;
+}
+
+/* ---- what is found out before ---- */
+
+int page_goals(const struct page *page) {
+    int goals = 0;
+    for (int r = 0; r < page->count; r++)
+        goals += page->runs[r]->goal_count;
+    return goals;
+}
+
+struct finding *page_finding(const struct page *page, int run, int goal) {
+    struct finding *first = page->findings;
+    for (int r = 0; r < run; r++)
+        first += page->runs[r]->goal_count;
+    return &first[goal];
+}
+
+static int find_out(const struct page *page, struct error *error) {
+    for (int r = 0; r < page->count; r++) {
+        const struct gathered *run = page->runs[r];
+        if (baselines_read(run, &page->baselines[r], error) < 0)
+            return -1;
+        for (int g = 0; g < run->goal_count; g++) {
+            struct finding *it = page_finding(page, r, g);
+            const struct sight *champion = gathered_champion(run, g);
+            it->worth = worth_new(run, g);
+            it->ancestry = champion != NULL ? ancestry_new(run, champion) : NULL;
+            if (ablation_read(run->store, g, &it->ablation, error) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static void release(struct page *page) {
+    for (int i = 0; i < page_goals(page); i++) {
+        worth_free(page->findings[i].worth);
+        ancestry_free(page->findings[i].ancestry);
+        ablation_free(page->findings[i].ablation);
+    }
+    for (int r = 0; r < page->count; r++)
+        baselines_free(page->baselines[r]);
+    pictures_free(page->pictures);
+    free(page->findings);
+    free(page->baselines);
+}
+
+int page_print(struct gathered *const *runs, int count, enum page_format format, FILE *out,
+               struct error *drawn, struct error *error) {
+    struct page page = {.runs = runs, .count = count, .format = format};
+    page.findings = calloc((size_t)page_goals(&page) + 1, sizeof *page.findings);
+    page.baselines = calloc((size_t)count, sizeof *page.baselines);
+    if (page.findings == NULL || page.baselines == NULL)
+        BUG("out of memory");
+    *drawn = (struct error){0};
+    int status = find_out(&page, error);
+    if (status == 0 && format == PAGE_HTML)
+        page.pictures = page_draw(&page, drawn);
+    if (status == 0)
+        status = fill(&page, drawn, out, error);
+    release(&page);
+    return status;
+}

@@ -1,0 +1,152 @@
+#include <math.h>
+
+#include "cmd/board.h"
+#include "report/scatter.h"
+#include "report/sheet.h"
+#include "report/tables.h"
+
+/* Dots of all scatters together, and rows of the bins where a goal has more than its part: what
+   keeps a page small. */
+enum { DOTS_MOST = 12000, BIN_ROWS = 40, BOARD_ROWS = 10 };
+
+static void add_worth(const struct page *page, cJSON *to, int r, int goal) {
+    const struct gathered *run = page->runs[r];
+    const struct worth *worth = page_finding(page, r, goal)->worth;
+    if (worth == NULL) {
+        add_text(to, "genes_missing",
+                 "Too few valid trials to tell one gene's part from another's.");
+        return;
+    }
+    cJSON *genes = cJSON_AddObjectToObject(to, "genes");
+    if (worth->alone)
+        add_format(genes, "genes_note",
+                   "%d valid trials are too few to fit all genes at once, so that each is fitted "
+                   "alone: what a value seems to cost may be what stood beside it.",
+                   worth->count);
+    else
+        add_format(genes, "genes_note",
+                   "A sum of one number a gene, fitted to the log latency of %d valid trials, "
+                   "explains %.0f %% of its variance. A search does not try values evenly: these "
+                   "lead, and do not prove.",
+                   worth->count, 100 * worth->explained);
+    cJSON_AddBoolToObject(genes, "together", !worth->alone);
+    add_picture(page, genes, "picture", "genes", r, goal, "what each value of each gene costs");
+    add_table(page, genes, "table", table_of_genes(run, worth));
+    add_table(page, genes, "values", table_of_values(run, worth));
+    add_table(page, genes, "pairs", table_of_pairs(run, worth));
+    add_picture(page, genes, "pairs_picture", "pairs", r, goal, "pairs of values that matter");
+}
+
+static void add_ancestry(const struct page *page, cJSON *to, int r, int goal) {
+    const struct gathered *run = page->runs[r];
+    const struct ancestry *it = page_finding(page, r, goal)->ancestry;
+    if (it == NULL)
+        add_text(to, "ancestry_note", "There is no champion yet.");
+    else if (it->count == 1)
+        add_format(to, "ancestry_note",
+                   "Trial %lld was tried as \"%s\" and has no parents: no line leads to it.",
+                   (long long)it->members[0]->number,
+                   run->operators[it->members[0]->operator_index]);
+    else
+        add_format(to, "ancestry_note", "Trial %lld has %s%d ancestors in %d generations.",
+                   (long long)it->members[0]->number, it->more ? "more than " : "", it->count - 1,
+                   it->generations);
+    add_picture(page, to, "ancestry", "ancestry", r, goal, "the ancestors of the champion");
+    if (it != NULL && it->line_count > 1)
+        add_table(page, to, "line", table_of_line(run, it));
+    else
+        add_text(to, "line", "");
+}
+
+static void add_ablation(const struct page *page, cJSON *to, int r, int goal) {
+    const struct ablation *it = page_finding(page, r, goal)->ablation;
+    if (it == NULL)
+        return;
+    cJSON *object = cJSON_AddObjectToObject(to, "ablation");
+    add_format(object, "trial", "%lld", (long long)it->trial);
+    add_text(object, "how", it->predicted ? "by predictions" : "by duel");
+    add_picture(page, object, "picture", "ablation", r, goal, "what each choice is worth");
+    add_table(page, object, "table", ablation_table(it));
+}
+
+static void add_headline(cJSON *to, const struct gathered *run, int goal) {
+    const struct sight *champion = gathered_champion(run, goal);
+    const struct goal_view *view = &run->goals[goal];
+    char genome[GENOME_TEXT_SIZE];
+    if (champion == NULL) {
+        add_format(to, "headline", "no champion; %d trials", view->told);
+        return;
+    }
+    double ratio = view->first >= 0 ? run->sights[view->first].score_us / champion->score_us : NAN;
+    genes_print(&run->genes, champion->genes, genome);
+    add_text(to, "genome", genome);
+    if (isnan(ratio))
+        add_format(to, "headline", "%.3f %s; %d trials", champion->score_us, gathered_unit(run),
+                   view->told);
+    else
+        add_format(to, "headline", "%.3f %s, %.2f times as fast as the default; %d trials",
+                   champion->score_us, gathered_unit(run), ratio, view->told);
+}
+
+static void add_scatter_note(cJSON *to, const struct scatter_note *note) {
+    char edge[128] = "";
+    if (note->above > 0)
+        snprintf(edge, sizeof edge, " %d slower than %.4g us stand at the upper edge.", note->above,
+                 note->high_us);
+    if (note->dots < note->valid)
+        add_format(to, "scatter_note",
+                   "All %d valid trials are counted in bins, the darker the more; the %d champions "
+                   "and elites among them are dots as well.%s",
+                   note->valid, note->dots, edge);
+    else
+        add_format(to, "scatter_note", "All %d valid trials, a dot each.%s", note->valid, edge);
+}
+
+static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
+                    const struct scatter_note *note, struct error *error) {
+    const struct gathered *run = page->runs[r];
+    cJSON *to = cJSON_CreateObject();
+    bool predicted = false;
+    cJSON_AddItemToArray(goals, to);
+    add_format(to, "id", "r%dg%d", r, goal);
+    add_format(to, "run_id", "r%d", r);
+    cJSON_AddNumberToObject(to, "number", goal);
+    add_text(to, "name", store_goal_name(run->store, goal));
+    cJSON_AddBoolToObject(to, "open", page->count == 1 && goal == 0);
+    add_headline(to, run, goal);
+    if (add_table(page, to, "board", board_table(run->store, goal, BOARD_ROWS, error)) < 0 ||
+        add_table(page, to, "champions_table",
+                  chapters_champions(run->chapters, goal, &predicted, error)) < 0)
+        return -1;
+    add_format(to, "champions_title", "Every champion%s, and why it was crowned",
+               predicted ? ", by predicted latency" : "");
+    add_picture(page, to, "best_trials", "best", r, goal, "best so far over trials");
+    add_picture(page, to, "best_time", "time", r, goal, "best so far over time");
+    add_scatter_note(to, note);
+    add_worth(page, to, r, goal);
+    cJSON *elites = cJSON_AddObjectToObject(to, "elites");
+    cJSON_AddNumberToObject(elites, "count", run->goals[goal].elite_count);
+    add_picture(page, elites, "picture", "elites", r, goal, "the elites in parallel coordinates");
+    add_ancestry(page, to, r, goal);
+    add_ablation(page, to, r, goal);
+    return 0;
+}
+
+int page_add_goals(const struct page *page, cJSON *to, int r, struct error *error) {
+    const struct gathered *run = page->runs[r];
+    struct scatter_note notes[CASES_MAX];
+    int weightiest[CASES_MAX];
+    int goals_of_all = page_goals(page), status = 0;
+    for (int g = 0; g < run->goal_count; g++) {
+        const struct worth *worth = page_finding(page, r, g)->worth;
+        weightiest[g] = worth != NULL && worth->fitted_count > 0 ? worth->order[0] : -1;
+    }
+    char *scatter = scatter_json(run, weightiest, DOTS_MOST / (goals_of_all > 0 ? goals_of_all : 1),
+                                 BIN_ROWS, notes);
+    add_text(to, "scatter", scatter);
+    cJSON *goals = cJSON_AddArrayToObject(to, "goals");
+    for (int g = 0; g < run->goal_count && status == 0; g++)
+        status = add_goal(page, goals, r, g, &notes[g], error);
+    free(scatter);
+    return status;
+}

@@ -1,0 +1,127 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/statistics.h"
+#include "outcome/scaling.h"
+#include "report/sheet.h"
+#include "report/tables.h"
+
+enum { REASONS = 10 };
+
+static void add_facts(cJSON *to, const struct gathered *run) {
+    char when[64], duration[64], ratios[32] = "";
+    double gains[CASES_MAX];
+    int compared = 0, champions = 0;
+    print_when(run->created, when);
+    print_duration(run->seconds, duration);
+    for (int g = 0; g < run->goal_count; g++) {
+        const struct sight *champion = gathered_champion(run, g);
+        int first = run->goals[g].first;
+        for (int i = 0; i < run->goals[g].crowning_count; i++)
+            champions += !run->goals[g].crownings[i].again;
+        if (champion != NULL && first >= 0 && compared < CASES_MAX)
+            gains[compared++] = run->sights[first].score_us / champion->score_us;
+    }
+    if (compared > 0)
+        snprintf(ratios, sizeof ratios, "%.2f", statistics_geometric_mean(gains, compared));
+    add_text(to, "path", run->path);
+    add_text(to, "template", run->template);
+    add_text(to, "device", run->device);
+    add_text(to, "driver",
+             strcmp(run->driver, "?") == 0 || strcmp(run->driver, "none") == 0 ? "" : run->driver);
+    add_text(to, "seed", run->seed);
+    add_text(to, "run_version", run->version);
+    add_text(to, "created", when);
+    add_format(to, "trials", "%lld", (long long)run->counts.told);
+    add_text(to, "duration", duration);
+    add_format(to, "rate", "%.3g", run->seconds > 0 ? (double)run->count / run->seconds : 0);
+    add_format(to, "ok_share", "%.1f %%",
+               run->counts.told > 0
+                   ? 100 * (double)run->counts.verdicts[VERDICT_OK] / (double)run->counts.told
+                   : 0);
+    add_format(to, "champions", "%d", champions);
+    add_text(to, "gain", ratios);
+    add_text(to, "gain_about", compared > 1 ? " (geometric mean over goals)" : "");
+}
+
+/* What a reader must know of the run beside its figures. */
+static void add_remarks(cJSON *to, const struct gathered *run, bool several) {
+    char text[512] = "";
+    size_t used = 0;
+    if (run->pauses > 0)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "Time leaves out %d pause%s of more than %d minutes. ",
+                                 run->pauses, run->pauses > 1 ? "s" : "", PAUSE_S / 60);
+    if (run->counts.outdated > 0)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used,
+                             "%lld trials timed under another driver or toolkit are left out of "
+                             "boards, scatters and fits. ",
+                             (long long)run->counts.outdated);
+    if (run->counts.asked > run->counts.told)
+        snprintf(text + used, sizeof text - used, "%lld trials were in flight as this was made.",
+                 (long long)(run->counts.asked - run->counts.told));
+    add_text(to, "remarks", text);
+    add_text(to, "run_note",
+             run->predicted == 0 || !several ? ""
+             : run->measured == 0
+                 ? "The latencies of this run are predictions of the emulated device, not "
+                   "measurements."
+                 : "Some latencies of this run are predictions of the emulated device, not "
+                   "measurements.");
+}
+
+static int add_shapes(const struct page *page, cJSON *to, const struct gathered *run,
+                      struct error *error) {
+    int shapes = 0;
+    struct table *table = chapters_shapes(run->chapters, &shapes, error);
+    if (table == NULL)
+        return -1;
+    int flagged = table_row_count(table);
+    if (shapes < 2)
+        add_text(to, "shapes_note", "");
+    else if (flagged == 0)
+        add_format(
+            to, "shapes_note",
+            "Over %d shapes, in the order of work, time grows nowhere more than %.1f times as "
+            "fast as work.",
+            shapes, SCALING_LIMIT);
+    else
+        add_format(
+            to, "shapes_note",
+            "Look at these: of %d shapes, in the order of work, %d take more than %.1f times "
+            "as much longer than the one before as their work grew.",
+            shapes, flagged, SCALING_LIMIT);
+    return add_table(page, to, "shapes", table);
+}
+
+static void add_baselines(const struct page *page, cJSON *to, int r) {
+    const struct baselines *it = page->baselines[r];
+    if (it == NULL)
+        return;
+    cJSON *object = cJSON_AddObjectToObject(to, "baselines");
+    add_text(object, "about", it->about);
+    add_picture(page, object, "picture", "baselines", r, 0, "ratios to the baselines");
+    add_table(page, object, "table", baselines_table(it));
+}
+
+int page_add_run(const struct page *page, cJSON *runs, int r, struct error *error) {
+    const struct gathered *run = page->runs[r];
+    struct chapters *chapters = run->chapters;
+    cJSON *to = cJSON_CreateObject();
+    cJSON_AddItemToArray(runs, to);
+    add_format(to, "id", "r%d", r);
+    add_facts(to, run);
+    add_remarks(to, run, page->count > 1);
+    add_picture(page, to, "best_trials", "all", r, 0, "best so far of all goals over trials");
+    add_picture(page, to, "best_time", "all_time", r, 0, "best so far of all goals over time");
+    add_picture(page, to, "funnel", "funnel", r, 0, "what became of the trials");
+    add_baselines(page, to, r);
+    return add_table(page, to, "overview", table_of_goals(run)) < 0 ||
+                   add_table(page, to, "verdicts", chapters_verdicts(chapters, error)) < 0 ||
+                   add_table(page, to, "reasons", chapters_reasons(chapters, REASONS, error)) < 0 ||
+                   add_table(page, to, "operators", chapters_operators(chapters, error)) < 0 ||
+                   add_shapes(page, to, run, error) < 0
+               ? -1
+               : page_add_goals(page, to, r, error);
+}

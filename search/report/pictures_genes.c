@@ -1,0 +1,247 @@
+/* The pictures of genes and genomes. */
+#include <math.h>
+#include <string.h>
+
+#include "report/drawing.h"
+
+enum { WIDE = 1140, COLUMNS = 5, PANEL_HEIGHT = 190, LABEL_SIZE = 2 * NAME_SIZE + 64 };
+
+/* ---- what genes are worth ---- */
+
+/* The range that all panels share: what values with enough trials cost. */
+static void range_of(const struct worth *worth, const struct genes *genes, double *low,
+                     double *high) {
+    *low = *high = 0;
+    for (int i = 0; i < worth->fitted_count; i++) {
+        int g = worth->order[i];
+        for (int v = 0; v < genes->columns[g].count; v++) {
+            const struct cost *it = &worth->genes[g].values[v];
+            if (it->count < WORTH_LEAST)
+                continue;
+            *low = fmin(*low, it->low);
+            *high = fmax(*high, fmin(it->high, 1.5));
+        }
+    }
+}
+
+/* Between marks of an axis: some four of them, at round numbers. */
+static double step_of(double range) {
+    double power = pow(10, floor(log10(range / 4)));
+    double share = range / 4 / power;
+    return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
+}
+
+static void draw_gene(FILE *out, const struct gathered *run, const struct worth *worth, int g) {
+    const struct gene_column *gene = &run->genes.columns[g];
+    fprintf(out, "$gene%d << END\n", g);
+    for (int v = 0; v < gene->count; v++) {
+        const struct cost *it = &worth->genes[g].values[v];
+        if (it->count >= WORTH_LEAST)
+            fprintf(out, "%d %.5g %.5g %.5g %d\n", v, 100 * it->cost, 100 * it->low, 100 * it->high,
+                    it->count);
+    }
+    fputs("END\nset xtics (", out);
+    for (int v = 0; v < gene->count; v++) {
+        fputs(v > 0 ? ", " : "", out);
+        gnuplot_quote(gene->values[v], out);
+        fprintf(out, " %d", v);
+    }
+    fprintf(out, ")%s\nset xrange [-0.6:%g]\n",
+            gene->count > 8 ? " rotate by 60 right" : " norotate", gene->count - 0.4);
+    drawing_text(out, "title", gene->name);
+    fprintf(out,
+            "plot 0 with lines lc rgb " SVG_COLOUR
+            ", $gene%d using 1:2 with lines lw 1 lc rgb " SVG_COLOUR
+            ", $gene%d using 1:2:3:4 with yerrorbars pt 7 ps 0.5 lw 1.4 lc rgb " SVG_COLOUR "\n",
+            COLOUR_MUTED, g, COLOUR_GRID, g, COLOUR_ACCENT);
+}
+
+void picture_genes(struct pictures *pictures, const char *name, const struct gathered *run,
+                   const struct worth *worth) {
+    double low, high;
+    if (worth == NULL || worth->fitted_count == 0)
+        return;
+    int rows = (worth->fitted_count + COLUMNS - 1) / COLUMNS;
+    range_of(worth, &run->genes, &low, &high);
+    double room = 0.12 * (high - low) + 0.001;
+    FILE *out = drawing_begin(pictures, name, WIDE, PANEL_HEIGHT * rows);
+    fprintf(out,
+            "set yrange [%.4g:%.4g]\nset ytics %g\nset tmargin 2\nset bmargin 2.6\nset lmargin "
+            "7\nset rmargin 1\nset format y '%%g %%%%'\nset tics font ',10'\nset title offset "
+            "0,-0.6\nset xtics scale 0\nset multiplot layout %d,%d\n",
+            100 * (low - room), 100 * (high + room), step_of(100 * (high - low + 2 * room)), rows,
+            COLUMNS);
+    for (int i = 0; i < worth->fitted_count; i++)
+        draw_gene(out, run, worth, worth->order[i]);
+    fputs("unset multiplot\n", out);
+    drawing_end(pictures);
+}
+
+void picture_pairs(struct pictures *pictures, const char *name, const struct gathered *run,
+                   const struct worth *worth) {
+    if (worth == NULL || worth->pair_count == 0)
+        return;
+    FILE *out = drawing_begin(pictures, name, WIDE, 60 + 24 * worth->pair_count);
+    fputs("$pairs << END\n", out);
+    for (int i = 0; i < worth->pair_count; i++) {
+        const struct cost *it = &worth->pairs[i].cost;
+        fprintf(out, "%d %.5g %.5g %.5g\n", -i, 100 * it->cost, 100 * it->low, 100 * it->high);
+    }
+    fputs("END\nset ytics (", out);
+    for (int i = 0; i < worth->pair_count; i++) {
+        const struct pair_worth *pair = &worth->pairs[i];
+        char label[LABEL_SIZE * 2];
+        const struct gene_column *genes[2] = {&run->genes.columns[pair->genes[0]],
+                                              &run->genes.columns[pair->genes[1]]};
+        snprintf(label, sizeof label, "%s=%s, %s=%s", genes[0]->name,
+                 genes[0]->values[pair->values[0]], genes[1]->name,
+                 genes[1]->values[pair->values[1]]);
+        fputs(i > 0 ? ", " : "", out);
+        gnuplot_quote(label, out);
+        fprintf(out, " %d", -i);
+    }
+    fprintf(out, ")\nset yrange [%g:0.6]\nset border 1\nset grid noy x\nset format x '%%g %%%%'\n",
+            -worth->pair_count + 0.4);
+    drawing_text(out, "xlabel", "latency together, beside what each does alone");
+    fprintf(out,
+            "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb " SVG_COLOUR
+            "\nplot $pairs using ($2 < 0 ? NaN : $2):1:3:4 with xerrorbars pt 7 ps 0.6 lw 1.6 lc "
+            "rgb " SVG_COLOUR
+            ", $pairs using ($2 < 0 ? $2 : NaN):1:3:4 with xerrorbars pt 7 ps 0.6 lw 1.6 "
+            "lc rgb " SVG_COLOUR "\n",
+            COLOUR_MUTED, COLOUR_BAD, COLOUR_GOOD);
+    drawing_end(pictures);
+}
+
+/* ---- elites ---- */
+
+/* Where a value lies on its axis, from 0 to 1. */
+static double height_of(const struct gene_column *gene, int value) {
+    return gene->count > 1 ? (double)value / (gene->count - 1) : 0.5;
+}
+
+/* Genes with more than one value in the whole run. */
+static int varying(const struct genes *genes, int chosen[GENES_MAX]) {
+    int count = 0;
+    for (int g = 0; g < genes->count; g++)
+        if (genes->columns[g].count > 1)
+            chosen[count++] = g;
+    return count;
+}
+
+static void print_elites(FILE *out, const struct gathered *run, const struct goal_view *view,
+                         const int *chosen, int axes, int drawn) {
+    double best = run->sights[view->ranked[0]].score_us;
+    double worst = run->sights[view->ranked[drawn - 1]].score_us;
+    fputs("$elites << END\n", out);
+    for (int rank = drawn - 1; rank >= 0; rank--) { /* the best is drawn last */
+        const struct sight *it = &run->sights[view->ranked[rank]];
+        double apart = 0.035 * (rank / (double)ELITES_MOST - 0.5);
+        for (int i = 0; i < axes; i++)
+            fprintf(out, "%d %.4f\n", i,
+                    height_of(&run->genes.columns[chosen[i]], it->genes[chosen[i]]) + apart);
+        fprintf(out, "%d %.4f\n\n", axes,
+                worst > best ? (it->score_us - best) / (worst - best) : 0.5);
+    }
+    fputs("END\n", out);
+}
+
+static void print_axes(FILE *out, const struct gathered *run, const struct goal_view *view,
+                       const int *chosen, int axes, int drawn) {
+    fputs("set xtics (", out);
+    for (int i = 0; i < axes; i++) {
+        gnuplot_quote(run->genes.columns[chosen[i]].name, out);
+        fprintf(out, " %d, ", i);
+    }
+    gnuplot_quote(gathered_unit(run), out);
+    fprintf(out, " %d) rotate by 20 right font ',10'\n", axes);
+    for (int i = 0; i <= axes; i++)
+        fprintf(out, "set arrow from %d,-0.03 to %d,1.03 nohead lw 0.8 lc rgb " SVG_COLOUR "\n", i,
+                i, COLOUR_MUTED);
+    for (int i = 0; i < axes; i++) {
+        const struct gene_column *gene = &run->genes.columns[chosen[i]];
+        for (int v = 0; v < gene->count; v++) {
+            if (gene->count > 16 && v % (gene->count / 8) != 0)
+                continue;
+            fputs("set label ", out);
+            gnuplot_quote(gene->values[v], out);
+            fprintf(out, " at %.2f,%.4f left front font ',9'\n", i + 0.05, height_of(gene, v));
+        }
+    }
+    fprintf(out,
+            "set label '%.3f' at %.2f,0 left front font ',9'\nset label '%.3f' at %.2f,1 left "
+            "front font "
+            "',9'\n",
+            run->sights[view->ranked[0]].score_us, axes + 0.05,
+            run->sights[view->ranked[drawn - 1]].score_us, axes + 0.05);
+}
+
+void picture_elites(struct pictures *pictures, const char *name, const struct gathered *run,
+                    int goal) {
+    const struct goal_view *view = &run->goals[goal];
+    int chosen[GENES_MAX];
+    int axes = varying(&run->genes, chosen);
+    int drawn = view->elite_count;
+    if (drawn < 2 || axes == 0)
+        return;
+    FILE *out = drawing_begin(pictures, name, WIDE, 380);
+    print_elites(out, run, view, chosen, axes, drawn);
+    print_axes(out, run, view, chosen, axes, drawn);
+    fprintf(out,
+            "unset border\nunset grid\nunset ytics\nset xtics scale 0\nset xrange [-0.2:%g]\nset "
+            "yrange [-0.06:1.06]\nset lmargin 6\nset rmargin 3\nplot for [i=0:%d] $elites every "
+            ":::i::i using 1:2 "
+            "with lines lw 1.2 lc rgb '#a0010002', $elites every :::%d::%d using 1:2 with lines lw "
+            "2.6 lc rgb " SVG_COLOUR "\n",
+            axes + 0.6, drawn - 2, drawn - 1, drawn - 1, COLOUR_BAD + 1);
+    drawing_end(pictures);
+}
+
+/* ---- ancestry ---- */
+
+void picture_ancestry(struct pictures *pictures, const char *name, const struct gathered *run,
+                      const struct ancestry *ancestry) {
+    int edges = 0;
+    double low = INFINITY, high = 0;
+    if (ancestry == NULL || ancestry->count < 2)
+        return;
+    FILE *out = drawing_begin(pictures, name, WIDE, 380);
+    fputs("$edges << END\n", out);
+    for (int i = 0; i < ancestry->count; i++) {
+        const struct sight *child = ancestry->members[i];
+        const int64_t parents[2] = {child->parent_a, child->parent_b};
+        for (int p = 0; p < 2; p++) {
+            const struct sight *parent = gathered_find(run, parents[p]);
+            if (parent == NULL || !ancestry_has(ancestry, parents[p]) || isnan(parent->score_us) ||
+                isnan(child->score_us))
+                continue;
+            fprintf(out, "%d %.7g %d %.7g %d\n", parent->order, parent->score_us,
+                    child->order - parent->order, child->score_us - parent->score_us, p);
+            edges++;
+        }
+    }
+    fputs("END\n$nodes << END\n", out);
+    for (int i = 0; i < ancestry->count; i++) {
+        low = fmin(low, ancestry->members[i]->score_us);
+        high = fmax(high, ancestry->members[i]->score_us);
+        fprintf(out, "%d %.7g\n", ancestry->members[i]->order, ancestry->members[i]->score_us);
+    }
+    fputs("END\n$line << END\n", out);
+    for (int i = 0; i < ancestry->line_count; i++)
+        fprintf(out, "%d %.7g %lld\n", ancestry->line[i]->order, ancestry->line[i]->score_us,
+                (long long)ancestry->line[i]->number);
+    fputs("END\n", out);
+    drawing_text(out, "xlabel", "trials of this goal");
+    drawing_text(out, "ylabel", gathered_unit(run));
+    drawing_y_range(out, low, high);
+    fprintf(out, "set xrange [0:%.6g]\nplot ", 1.05 * ancestry->members[0]->order);
+    if (edges > 0)
+        fprintf(out, "$edges using 1:2:3:4 with vectors nohead lw 0.8 lc rgb " SVG_COLOUR ", ",
+                COLOUR_MUTED);
+    fprintf(out,
+            "$nodes using 1:2 with points pt 7 ps 0.5 lc rgb " SVG_COLOUR
+            ", $line using 1:2 with linespoints pt 7 ps 0.7 lw 2 lc rgb " SVG_COLOUR
+            ", $line using 1:2:3 with labels left offset 0.6,0.5 font ',9'\n",
+            COLOUR_MUTED, COLOUR_ACCENT);
+    drawing_end(pictures);
+}

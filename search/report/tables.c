@@ -1,0 +1,255 @@
+#include "report/tables.h"
+
+#include <math.h>
+#include <string.h>
+
+static double first_us(const struct gathered *run, int goal) {
+    int first = run->goals[goal].first;
+    return first >= 0 ? run->sights[first].score_us : NAN;
+}
+
+/* "-5.2" of 0.948 - 1: a cost in percent. */
+static void add_percent(struct table *table, double share) {
+    char text[32];
+    snprintf(text, sizeof text, "%+.1f", 100 * share);
+    if (isfinite(share))
+        table_cell(table, cJSON_CreateNumber(100 * share), text);
+    else
+        table_none(table);
+}
+
+static void add_cost(struct table *table, const struct cost *cost) {
+    add_percent(table, cost->cost);
+    add_percent(table, cost->low);
+    add_percent(table, cost->high);
+}
+
+/* ---- goals ---- */
+
+/* What differs from the default genome; all of it where that was not tried. */
+static void add_changes(struct table *table, const struct gathered *run, int goal,
+                        const struct sight *sight) {
+    char genome[GENOME_TEXT_SIZE], first[GENOME_TEXT_SIZE], changes[CHANGES_SIZE];
+    const char *const parents[2] = {first, NULL};
+    int index = run->goals[goal].first;
+    genes_print(&run->genes, sight->genes, genome);
+    if (index < 0) {
+        table_text(table, genome);
+        return;
+    }
+    genes_print(&run->genes, run->sights[index].genes, first);
+    chapters_print_changes(genome, parents, changes);
+    table_text(table, changes[0] != '\0' ? changes : "(the default)");
+}
+
+struct table *table_of_goals(const struct gathered *run) {
+    struct table_column columns[] = {
+        {.name = "goal", .heading = "goal"},
+        {.name = "score_us", .heading = "champion\nus", .right = true},
+        {.name = "default_us", .heading = "default\nus", .right = true},
+        {.name = "ratio", .heading = "times\nas fast", .right = true},
+        {.name = "tflops", .heading = "TFLOP/s", .right = true},
+        {.name = "trial", .heading = "trial", .right = true},
+        {.name = "order", .heading = "its place\namong", .right = true},
+        {.name = "trials", .heading = "trials", .right = true},
+        {.name = "valid", .heading = "valid", .right = true},
+        {.name = "changes", .heading = "what differs from the default", .wrap = true},
+    };
+    if (run->predicted > 0 && run->measured == 0) {
+        columns[1].heading = "champion\npredicted us";
+        columns[2].heading = "default\npredicted us";
+    }
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int g = 0; g < run->goal_count; g++) {
+        const struct sight *sight = gathered_champion(run, g);
+        table_text(table, store_goal_name(run->store, g));
+        table_number(table, sight != NULL ? sight->score_us : NAN, 3);
+        table_number(table, first_us(run, g), 3);
+        table_number(table, sight != NULL ? first_us(run, g) / sight->score_us : NAN, 2);
+        table_number(table, sight != NULL ? sight->tflops : NAN, 2);
+        if (sight != NULL) {
+            table_integer(table, sight->number);
+            table_integer(table, sight->order);
+        } else {
+            table_none(table);
+            table_none(table);
+        }
+        table_integer(table, run->goals[g].told);
+        table_integer(table, run->goals[g].valid);
+        if (sight != NULL)
+            add_changes(table, run, g, sight);
+        else
+            table_none(table);
+    }
+    return table;
+}
+
+/* ---- genes ---- */
+
+struct table *table_of_genes(const struct gathered *run, const struct worth *worth) {
+    static const struct table_column columns[] = {
+        {.name = "gene", .heading = "gene"},
+        {.name = "best", .heading = "best"},
+        {.name = "worst", .heading = "worst"},
+        {.name = "spread_percent", .heading = "worst beside\nbest, %", .right = true},
+        {.name = "spread_low_percent", .heading = "from", .right = true},
+        {.name = "spread_high_percent", .heading = "to", .right = true},
+        {.name = "share_percent", .heading = "of the variance\n%", .right = true},
+    };
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < worth->fitted_count; i++) {
+        const struct gene_worth *it = &worth->genes[worth->order[i]];
+        const struct gene_column *gene = &run->genes.columns[worth->order[i]];
+        table_text(table, gene->name);
+        if (it->best == it->worst) {
+            for (int c = 1; c < 6; c++)
+                table_none(table);
+        } else {
+            table_text(table, gene->values[it->best]);
+            table_text(table, gene->values[it->worst]);
+            add_cost(table, &it->spread);
+        }
+        table_number(table, 100 * it->share, 1);
+    }
+    return table;
+}
+
+struct table *table_of_values(const struct gathered *run, const struct worth *worth) {
+    static const struct table_column columns[] = {
+        {.name = "gene", .heading = "gene"},
+        {.name = "value", .heading = "value"},
+        {.name = "cost_percent", .heading = "costs\n%", .right = true},
+        {.name = "low_percent", .heading = "from", .right = true},
+        {.name = "high_percent", .heading = "to", .right = true},
+        {.name = "trials", .heading = "valid\ntrials", .right = true},
+        {.name = "failed", .heading = "not valid", .right = true},
+    };
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < worth->fitted_count; i++) {
+        const struct gene_column *gene = &run->genes.columns[worth->order[i]];
+        for (int v = 0; v < gene->count; v++) {
+            const struct cost *it = &worth->genes[worth->order[i]].values[v];
+            if (it->count == 0 && it->failed == 0)
+                continue;
+            table_text(table, gene->name);
+            table_text(table, gene->values[v]);
+            if (it->count > 0)
+                add_cost(table, it);
+            else
+                for (int c = 0; c < 3; c++)
+                    table_none(table);
+            table_integer(table, it->count);
+            table_integer(table, it->failed);
+        }
+    }
+    return table;
+}
+
+struct table *table_of_pairs(const struct gathered *run, const struct worth *worth) {
+    static const struct table_column columns[] = {
+        {.name = "pair", .heading = "together"},
+        {.name = "cost_percent", .heading = "costs\n%", .right = true},
+        {.name = "low_percent", .heading = "from", .right = true},
+        {.name = "high_percent", .heading = "to", .right = true},
+        {.name = "trials", .heading = "valid\ntrials", .right = true},
+    };
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < worth->pair_count; i++) {
+        const struct pair_worth *it = &worth->pairs[i];
+        char text[4 * NAME_SIZE + 16];
+        const struct gene_column *a = &run->genes.columns[it->genes[0]];
+        const struct gene_column *b = &run->genes.columns[it->genes[1]];
+        snprintf(text, sizeof text, "%s=%s, %s=%s", a->name, a->values[it->values[0]], b->name,
+                 b->values[it->values[1]]);
+        table_text(table, text);
+        add_cost(table, &it->cost);
+        table_integer(table, it->cost.count);
+    }
+    return table;
+}
+
+/* ---- descent ---- */
+
+struct table *table_of_line(const struct gathered *run, const struct ancestry *ancestry) {
+    const struct table_column columns[] = {
+        {.name = "trial", .heading = "trial", .right = true},
+        {.name = "score_us", .heading = gathered_unit(run), .right = true},
+        {.name = "operator", .heading = "tried as"},
+        {.name = "other_parent", .heading = "other\nparent", .right = true},
+        {.name = "changed", .heading = "what it changed", .wrap = true},
+    };
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < ancestry->line_count; i++) {
+        const struct sight *it = ancestry->line[i];
+        const struct sight *sources[2] = {gathered_find(run, it->parent_a),
+                                          gathered_find(run, it->parent_b)};
+        char genome[GENOME_TEXT_SIZE], texts[2][GENOME_TEXT_SIZE], changes[CHANGES_SIZE];
+        const char *parents[2] = {NULL, NULL};
+        for (int p = 0; p < 2; p++)
+            if (sources[p] != NULL) {
+                genes_print(&run->genes, sources[p]->genes, texts[p]);
+                parents[p] = texts[p];
+            }
+        genes_print(&run->genes, it->genes, genome);
+        chapters_print_changes(genome, parents, changes);
+        table_integer(table, it->number);
+        table_number(table, it->score_us, 3);
+        table_text(table, run->operators[it->operator_index]);
+        if (sources[1] != NULL)
+            table_integer(table, it->parent_b);
+        else
+            table_none(table);
+        table_text(table, parents[0] == NULL ? genome : changes);
+    }
+    return table;
+}
+
+/* ---- several runs ---- */
+
+static double best_us(const struct gathered *run, const char *goal) {
+    int its = gathered_goal(run, goal);
+    const struct sight *champion = its >= 0 ? gathered_champion(run, its) : NULL;
+    return champion != NULL ? champion->score_us : NAN;
+}
+
+static void add_goal(struct table *table, struct gathered *const *runs, int count,
+                     const char *goal) {
+    double best[RUNS_COMPARED];
+    int have = 0;
+    for (int r = 0; r < count; r++) {
+        best[r] = best_us(runs[r], goal);
+        have += !isnan(best[r]);
+    }
+    if (have < 2)
+        return;
+    table_text(table, goal);
+    for (int r = 0; r < count; r++) {
+        table_number(table, best[r], 3);
+        if (r > 0)
+            table_number(table, best[0] / best[r], 3);
+    }
+}
+
+struct table *table_of_runs(struct gathered *const *runs, int count) {
+    struct table_column columns[2 * RUNS_COMPARED] = {{.name = "goal", .heading = "goal"}};
+    int used = 1;
+    count = count < RUNS_COMPARED ? count : RUNS_COMPARED;
+    for (int r = 0; r < count; r++) {
+        columns[used++] =
+            (struct table_column){.name = "us", .heading = runs[r]->heading, .right = true};
+        if (r > 0)
+            columns[used++] =
+                (struct table_column){.name = "ratio", .heading = "ratio", .right = true};
+    }
+    struct table *table = table_new(columns, used);
+    for (int r = 0; r < count; r++)
+        for (int g = 0; g < runs[r]->goal_count; g++) {
+            const char *name = store_goal_name(runs[r]->store, g);
+            bool had = false;
+            for (int before = 0; before < r; before++)
+                had = had || gathered_goal(runs[before], name) >= 0;
+            if (!had)
+                add_goal(table, runs, count, name);
+        }
+    return table;
+}

@@ -1,0 +1,332 @@
+#include "report/worth.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/cholesky.h"
+
+enum { UNKNOWNS_MAX = 640, TRIALS_LEAST = 20 };
+
+/* How many trials the belief that a value is like all others is worth. */
+static const double prior_count = 0.01;
+
+struct fit {
+    const struct gathered *run;
+    const int *rows; /* sights */
+    int row_count;
+    int unknowns;
+    int first[GENES_MAX]; /* the unknown of the gene's first value; -1: not fitted */
+    double mean, variance;
+    double *counts; /* trials, by unknown */
+    double *factor; /* of the normal matrix, with the means taken out */
+    double *solution;
+    double residual_variance;
+    double *residuals; /* by row */
+};
+
+static void *array(size_t count, size_t size) {
+    void *made = calloc(count > 0 ? count : 1, size);
+    if (made == NULL)
+        BUG("out of memory");
+    return made;
+}
+
+static double log_us(const struct fit *fit, int row) {
+    return log(fit->run->sights[fit->rows[row]].score_us);
+}
+
+/* The unknown that a row's gene takes part in. */
+static int unknown(const struct fit *fit, int row, int gene) {
+    return fit->first[gene] + fit->run->sights[fit->rows[row]].genes[gene];
+}
+
+/* ---- the fit ---- */
+
+/* Of every gene, or of one alone (`only` not -1). */
+static void choose_unknowns(struct fit *fit, int only) {
+    const struct genes *genes = &fit->run->genes;
+    for (int g = 0; g < genes->count; g++) {
+        int count = genes->columns[g].count;
+        bool fits = (only < 0 || only == g) && count > 1 && count <= WORTH_VALUES_MAX &&
+                    fit->unknowns + count <= UNKNOWNS_MAX;
+        fit->first[g] = fits ? fit->unknowns : -1;
+        fit->unknowns += fits ? count : 0;
+    }
+}
+
+/* Sums over rows: how often two unknowns met, and the log latency of each. */
+static void add_up(struct fit *fit, double *met, double *sums) {
+    int n = fit->unknowns, gene_count = fit->run->genes.count;
+    for (int row = 0; row < fit->row_count; row++) {
+        int at[GENES_MAX], count = 0;
+        for (int g = 0; g < gene_count; g++)
+            if (fit->first[g] >= 0)
+                at[count++] = unknown(fit, row, g);
+        double y = log_us(fit, row) - fit->mean;
+        fit->variance += y * y / fit->row_count;
+        for (int i = 0; i < count; i++) {
+            sums[at[i]] += y;
+            for (int k = 0; k <= i; k++)
+                met[at[i] * n + at[k]]++;
+        }
+    }
+}
+
+static void solve(struct fit *fit) {
+    int n = fit->unknowns;
+    fit->factor = array((size_t)n * (size_t)n, sizeof(double));
+    fit->solution = array((size_t)n, sizeof(double));
+    fit->counts = array((size_t)n, sizeof(double));
+    for (int row = 0; row < fit->row_count; row++)
+        fit->mean += log_us(fit, row) / fit->row_count;
+    add_up(fit, fit->factor, fit->solution);
+    for (int i = 0; i < n; i++)
+        fit->counts[i] = fit->factor[i * n + i];
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k <= i; k++)
+            fit->factor[i * n + k] -= fit->counts[i] * fit->counts[k] / fit->row_count;
+        fit->factor[i * n + i] += prior_count;
+    }
+    for (int i = 0; i < n; i++)
+        if (cholesky_row(fit->factor, n, i) < 0)
+            BUG("the normal matrix of %d trials has no factor", fit->row_count);
+    cholesky_forward(fit->factor, n, n, fit->solution);
+    cholesky_backward(fit->factor, n, n, fit->solution);
+}
+
+static void find_residuals(struct fit *fit) {
+    double shift = 0, sum = 0;
+    fit->residuals = array((size_t)fit->row_count, sizeof(double));
+    for (int i = 0; i < fit->unknowns; i++)
+        shift += fit->counts[i] * fit->solution[i] / fit->row_count;
+    for (int row = 0; row < fit->row_count; row++) {
+        double left = log_us(fit, row) - fit->mean + shift;
+        for (int g = 0; g < fit->run->genes.count; g++)
+            if (fit->first[g] >= 0)
+                left -= fit->solution[unknown(fit, row, g)];
+        fit->residuals[row] = left;
+        sum += left * left;
+    }
+    int freedom = fit->row_count - fit->unknowns;
+    fit->residual_variance = sum / (freedom > 1 ? freedom : 1);
+}
+
+/* ---- what it says ---- */
+
+static struct cost cost_of(double log_cost, double deviation, double width, double count) {
+    return (struct cost){expm1(log_cost), expm1(log_cost - width * deviation),
+                         expm1(log_cost + width * deviation), (int)count, 0};
+}
+
+/* Half the width of a normal interval that misses once in `odds` cases, in deviations. */
+static double width_of(double odds) {
+    double low = 0, high = 40;
+    while (high - low > 1e-6) {
+        double middle = (low + high) / 2;
+        if (erfc(middle / sqrt(2)) * odds > 1)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* A sum of unknowns with these weights, and its deviation. */
+static struct cost contrast(const struct fit *fit, double *weights, double count) {
+    double value = 0;
+    for (int i = 0; i < fit->unknowns; i++)
+        value += weights[i] * fit->solution[i];
+    cholesky_forward(fit->factor, fit->unknowns, fit->unknowns, weights);
+    double deviation = sqrt(fit->residual_variance * cholesky_dot(weights, weights, fit->unknowns));
+    return cost_of(value, deviation, width_of(100), count);
+}
+
+static void fill_gene(const struct fit *fit, int gene, struct gene_worth *worth) {
+    int first = fit->first[gene], count = fit->run->genes.columns[gene].count;
+    double *weights = array((size_t)fit->unknowns, sizeof(double));
+    worth->fitted = true;
+    worth->best = worth->worst = -1;
+    for (int v = 0; v < count; v++) {
+        memset(weights, 0, (size_t)fit->unknowns * sizeof(double));
+        for (int w = 0; w < count; w++)
+            weights[first + w] = (w == v) - fit->counts[first + w] / fit->row_count;
+        struct cost *it = &worth->values[v];
+        int failed = it->failed;
+        *it = contrast(fit, weights, fit->counts[first + v]);
+        it->failed = failed;
+        worth->share += it->count * pow(log1p(it->cost), 2) / fit->row_count / fit->variance;
+        if (it->count < WORTH_LEAST)
+            continue;
+        if (worth->best < 0 || it->cost < worth->values[worth->best].cost)
+            worth->best = v;
+        if (worth->worst < 0 || it->cost > worth->values[worth->worst].cost)
+            worth->worst = v;
+    }
+    if (worth->best >= 0) {
+        memset(weights, 0, (size_t)fit->unknowns * sizeof(double));
+        weights[first + worth->worst] += 1;
+        weights[first + worth->best] -= 1;
+        worth->spread = contrast(fit, weights, fit->counts[first + worth->worst]);
+    }
+    free(weights);
+}
+
+/* ---- pairs ---- */
+
+struct cell {
+    double count, sum;
+};
+
+/* The strongest pair of values of two genes; false where none stands out. */
+static bool strongest(const struct fit *fit, int a, int b, double width, struct cell *cells,
+                      struct pair_worth *pair) {
+    int counts[2] = {fit->run->genes.columns[a].count, fit->run->genes.columns[b].count};
+    double best = 0;
+    memset(cells, 0, (size_t)(counts[0] * counts[1]) * sizeof *cells);
+    for (int row = 0; row < fit->row_count; row++) {
+        const uint8_t *genes = fit->run->sights[fit->rows[row]].genes;
+        struct cell *cell = &cells[genes[a] * counts[1] + genes[b]];
+        cell->count++;
+        cell->sum += fit->residuals[row];
+    }
+    for (int i = 0; i < counts[0] * counts[1]; i++) {
+        if (cells[i].count < WORTH_LEAST)
+            continue;
+        double mean = cells[i].sum / cells[i].count;
+        double deviation = sqrt(fit->residual_variance / cells[i].count);
+        if (fabs(mean) <= width * deviation || fabs(mean) <= best)
+            continue;
+        best = fabs(mean);
+        *pair = (struct pair_worth){{a, b},
+                                    {i / counts[1], i % counts[1]},
+                                    cost_of(mean, deviation, width, cells[i].count)};
+    }
+    return best > 0;
+}
+
+static void keep_pair(struct worth *worth, const struct pair_worth *pair) {
+    int at = worth->pair_count;
+    double strength = fabs(log1p(pair->cost.cost));
+    while (at > 0 && fabs(log1p(worth->pairs[at - 1].cost.cost)) < strength)
+        at--;
+    if (at == PAIRS_MAX)
+        return;
+    int moved = worth->pair_count < PAIRS_MAX ? worth->pair_count - at : PAIRS_MAX - 1 - at;
+    memmove(&worth->pairs[at + 1], &worth->pairs[at], (size_t)moved * sizeof *pair);
+    worth->pairs[at] = *pair;
+    worth->pair_count += worth->pair_count < PAIRS_MAX;
+}
+
+static void find_pairs(const struct fit *fit, struct worth *worth) {
+    const struct genes *genes = &fit->run->genes;
+    double looked_at = 0;
+    for (int a = 0; a < genes->count; a++)
+        for (int b = 0; b < a; b++)
+            if (fit->first[a] >= 0 && fit->first[b] >= 0)
+                looked_at += genes->columns[a].count * genes->columns[b].count;
+    double width = width_of(100 * fmax(looked_at, 1));
+    struct cell *cells = array(WORTH_VALUES_MAX * WORTH_VALUES_MAX, sizeof *cells);
+    for (int a = 0; a < genes->count; a++)
+        for (int b = a + 1; b < genes->count; b++) {
+            struct pair_worth pair;
+            if (fit->first[a] >= 0 && fit->first[b] >= 0 &&
+                strongest(fit, a, b, width, cells, &pair))
+                keep_pair(worth, &pair);
+        }
+    free(cells);
+}
+
+/* ---- a goal ---- */
+
+static int *valid_rows(const struct gathered *run, int goal, struct worth *worth, int *count) {
+    int *rows = array((size_t)run->goals[goal].valid, sizeof *rows);
+    *count = 0;
+    for (int i = 0; i < run->count; i++) {
+        const struct sight *sight = &run->sights[i];
+        if (sight->goal != goal || sight->outdated)
+            continue;
+        if (!isnan(sight->score_us)) {
+            rows[(*count)++] = i;
+            continue;
+        }
+        for (int g = 0; g < run->genes.count; g++)
+            if (sight->genes[g] < WORTH_VALUES_MAX)
+                worth->genes[g].values[sight->genes[g]].failed++;
+    }
+    return rows;
+}
+
+static void release(struct fit *fit) {
+    free(fit->counts);
+    free(fit->factor);
+    free(fit->solution);
+    free(fit->residuals);
+    fit->counts = fit->factor = fit->solution = fit->residuals = NULL;
+}
+
+/* Solved, or not worth solving: false. */
+static bool solved(struct fit *fit) {
+    if (fit->row_count < TRIALS_LEAST || fit->unknowns == 0)
+        return false;
+    solve(fit);
+    if (!(fit->variance > 0))
+        return false;
+    find_residuals(fit);
+    return true;
+}
+
+static void add_gene(const struct fit *fit, int gene, struct worth *worth) {
+    fill_gene(fit, gene, &worth->genes[gene]);
+    int at = worth->fitted_count++;
+    for (; at > 0 && worth->genes[worth->order[at - 1]].spread.low < worth->genes[gene].spread.low;
+         at--)
+        worth->order[at] = worth->order[at - 1];
+    worth->order[at] = gene;
+}
+
+static void fit_together(struct fit *fit, struct worth *worth) {
+    if (!solved(fit))
+        return;
+    for (int row = 0; row < fit->row_count; row++)
+        worth->explained += pow(fit->residuals[row], 2) / fit->row_count / fit->variance;
+    worth->explained = 1 - worth->explained;
+    for (int g = 0; g < worth->gene_count; g++)
+        if (fit->first[g] >= 0)
+            add_gene(fit, g, worth);
+    find_pairs(fit, worth);
+}
+
+static void fit_alone(const struct fit *whole, struct worth *worth) {
+    worth->alone = true;
+    for (int g = 0; g < worth->gene_count; g++) {
+        struct fit fit = {.run = whole->run, .rows = whole->rows, .row_count = whole->row_count};
+        choose_unknowns(&fit, g);
+        if (solved(&fit))
+            add_gene(&fit, g, worth);
+        release(&fit);
+    }
+}
+
+struct worth *worth_new(const struct gathered *run, int goal) {
+    struct worth *worth = array(1, sizeof *worth);
+    struct fit fit = {.run = run};
+    int *rows = valid_rows(run, goal, worth, &fit.row_count);
+    fit.rows = rows;
+    worth->count = fit.row_count;
+    worth->gene_count = run->genes.count;
+    choose_unknowns(&fit, -1);
+    if (fit.row_count >= 2 * fit.unknowns)
+        fit_together(&fit, worth);
+    else
+        fit_alone(&fit, worth);
+    release(&fit);
+    free(rows);
+    if (worth->fitted_count > 0)
+        return worth;
+    free(worth);
+    return NULL;
+}
+
+void worth_free(struct worth *worth) {
+    free(worth);
+}
