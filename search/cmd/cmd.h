@@ -67,6 +67,7 @@ int error_report(const struct error *error);
     X(watch)                                                                                       \
     X(board)                                                                                       \
     X(summary)                                                                                     \
+    X(report)                                                                                      \
     X(try)                                                                                         \
     X(replay)                                                                                      \
     X(duel)                                                                                        \
