@@ -29,7 +29,7 @@ static int search(struct session *session, bool *interrupted) {
         session_close(session);
         return error_report(&whole);
     }
-    *interrupted = status == 1;
+    *interrupted = session_signals() > 0; /* not for a pause that outlasted the budget */
     say_end(session, status);
     session_close(session);
     return STATUS_DONE;
@@ -101,6 +101,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"templates", "DIR", "where to look for template folders first", OPTION_TEXT, &templates},
         {"compile-workers", "N", "compiling processes (default: one less than cores)",
          OPTION_INTEGER, &settings.compile_workers},
+        {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
+         &settings.nice},
+        {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",
+         OPTION_INTEGER, &settings.max_temperature_c},
         {"verbose", NULL, "a line a trial", OPTION_FLAG, &settings.verbose},
         {0},
     };
@@ -148,6 +152,10 @@ static int resume(const struct verb *verb, int argc, char **argv) {
          &settings.device},
         {"compile-workers", "N", "compiling processes (default: one less than cores)",
          OPTION_INTEGER, &settings.compile_workers},
+        {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
+         &settings.nice},
+        {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",
+         OPTION_INTEGER, &settings.max_temperature_c},
         {"verbose", NULL, "a line a trial", OPTION_FLAG, &settings.verbose},
         {0},
     };
@@ -193,6 +201,12 @@ const struct verb verb_run = {
         "the "
         "six are taken that\ndid best on the nearest cases and devices. They are judged and timed "
         "anew, and stored with the\nrun, so that `resume` needs their source no more.\n\n"
+        "On a GPU that others use too, --nice gives no trial to it while a process that is not "
+        "the\n"
+        "run's computes there; --max-temperature does so while it is too hot, until it is 5 "
+        "degrees\n"
+        "cooler. What has begun is finished first; compiling goes on, and so does the time of the\n"
+        "budget: a run whose time is up while it pauses stops as if it were interrupted.\n\n"
         "With recorded:FILE in place of a config, a recorded tuning space (see simulate) is "
         "searched by\nlook-up: it stands in for compiler and GPU.\n\n"
         "  evotile run configs/demo.json\n"

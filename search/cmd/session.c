@@ -114,32 +114,52 @@ static void apply_settings(struct session *session) {
         config->patience = session->settings.patience;
     if (session->settings.target_us > 0)
         config->target_us = session->settings.target_us;
+    if (session->settings.nice)
+        config->nice = true;
+    if (session->settings.max_temperature_c > 0)
+        config->max_temperature_c = (int)session->settings.max_temperature_c;
     if (session->settings.seed >= 0)
         config->seed = (uint64_t)session->settings.seed;
 }
 
-/* What the command line may give anew, as the store has it. */
-enum { BUDGET_COUNT = 4 };
-static const char *const budget_names[BUDGET_COUNT] = {"trials", "seconds", "patience",
-                                                       "target_us"};
+/* What the command line may give anew, as the store has it: numbers, and where they belong. */
+enum { TERM_COUNT = 6 };
+static const char *const term_names[TERM_COUNT] = {"trials",    "seconds", "patience",
+                                                   "target_us", "nice",    "max_temperature_c"};
 
-static void print_budget(const struct config *config, char texts[BUDGET_COUNT][32]) {
-    snprintf(texts[0], 32, "%lld", (long long)config->trials);
-    snprintf(texts[1], 32, "%.17g", config->seconds);
-    snprintf(texts[2], 32, "%lld", (long long)config->patience);
-    snprintf(texts[3], 32, "%.17g", config->target_us);
+static void get_terms(const struct config *config, double terms[TERM_COUNT]) {
+    const double all[TERM_COUNT] = {
+        (double)config->trials, config->seconds, (double)config->patience,
+        config->target_us,      config->nice,    config->max_temperature_c};
+    memcpy(terms, all, sizeof all);
+}
+
+static void set_terms(struct config *config, const double terms[TERM_COUNT]) {
+    config->trials = (int64_t)terms[0];
+    config->seconds = terms[1];
+    config->patience = (int64_t)terms[2];
+    config->target_us = terms[3];
+    config->nice = terms[4] != 0;
+    config->max_temperature_c = (int)terms[5];
+}
+
+static void print_terms(const struct config *config, char texts[TERM_COUNT][32]) {
+    double terms[TERM_COUNT];
+    get_terms(config, terms);
+    for (int i = 0; i < TERM_COUNT; i++)
+        snprintf(texts[i], 32, "%.17g", terms[i]);
 }
 
 static int create_store(struct session *session, struct error *error) {
     const struct config *config = session->config;
     const struct device_info *device = pool_device(session->pool);
     char seed[24];
-    char budget[BUDGET_COUNT][32];
+    char terms[TERM_COUNT][32];
     char hash[HASH_TEXT_SIZE];
     char names[CASES_MAX][CASE_NAME_SIZE];
     const char *goals[CASES_MAX];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)config->seed);
-    print_budget(config, budget);
+    print_terms(config, terms);
     for (int g = 0; g < session->goal_count; g++) {
         config_goal_name(config, g, names[g]);
         goals[g] = names[g];
@@ -153,20 +173,18 @@ static int create_store(struct session *session, struct error *error) {
         {"template_folder", config->template_folder},
         {"objective", config->objective == OBJECTIVE_JOINT ? "joint" : "per_case"},
         {"seed", seed},
-        {budget_names[0], budget[0]},
-        {budget_names[1], budget[1]},
-        {budget_names[2], budget[2]},
-        {budget_names[3], budget[3]},
         {"device", device->spec},
         {"device_name", device->name},
         {"device_info", device_line},
         {"driver", device->driver},
         {"recording", session->settings.recording ? "yes" : "no"},
         {"evotile", EVOTILE_VERSION},
-    }; /* rules and seeds follow */
+    }; /* terms, rules and seeds follow */
     int meta_count = 0;
     while (meta[meta_count].name != NULL)
         meta_count++;
+    for (int i = 0; i < TERM_COUNT; i++)
+        meta[meta_count++] = (struct store_meta){term_names[i], terms[i]};
     const struct rules *rules = &session->templates[0]->space->rules;
     char rule_names[RULES_MAX][OPERATOR_NAME_SIZE];
     for (int r = 0; r < rules->count; r++) {
@@ -331,8 +349,7 @@ static int read_meta_number(struct session *session, const char *name, double *n
 
 /* What the command line of `run` overrode in the config, then what this one's does. */
 static int restore_settings(struct session *session, struct error *error) {
-    double trials = (double)session->config->trials;
-    double patience = (double)session->config->patience;
+    double terms[TERM_COUNT];
     char *seed;
     char *device;
     char *recording;
@@ -352,29 +369,27 @@ static int restore_settings(struct session *session, struct error *error) {
         snprintf(session->config->device, sizeof session->config->device, "%s", device);
     free(seed);
     free(device);
-    if (read_meta_number(session, "trials", &trials, error) < 0 ||
-        read_meta_number(session, "seconds", &session->config->seconds, error) < 0 ||
-        read_meta_number(session, "patience", &patience, error) < 0 ||
-        read_meta_number(session, "target_us", &session->config->target_us, error) < 0)
-        return -1;
-    session->config->trials = (int64_t)trials;
-    session->config->patience = (int64_t)patience;
+    get_terms(session->config, terms);
+    for (int i = 0; i < TERM_COUNT; i++)
+        if (read_meta_number(session, term_names[i], &terms[i], error) < 0)
+            return -1;
+    set_terms(session->config, terms);
     apply_settings(session);
     return 0;
 }
 
-/* Where the budget was given anew, the next resume has it too. */
-static int keep_budget(struct session *session, struct error *error) {
+/* What was given anew the next resume has too. */
+static int keep_terms(struct session *session, struct error *error) {
     const struct session_settings *settings = &session->settings;
-    char texts[BUDGET_COUNT][32];
+    char texts[TERM_COUNT][32];
     if (settings->trials == 0 && settings->seconds == 0 && settings->patience == 0 &&
-        settings->target_us == 0)
+        settings->target_us == 0 && !settings->nice && settings->max_temperature_c == 0)
         return 0;
-    print_budget(session->config, texts);
+    print_terms(session->config, texts);
     if (store_begin(session->store, error) < 0)
         return -1;
-    for (int i = 0; i < BUDGET_COUNT; i++)
-        if (store_meta_set(session->store, budget_names[i], texts[i], error) < 0)
+    for (int i = 0; i < TERM_COUNT; i++)
+        if (store_meta_set(session->store, term_names[i], texts[i], error) < 0)
             return -1;
     return store_commit(session->store, error);
 }
@@ -447,7 +462,7 @@ int session_resume(struct session *session, const char *run_dir,
     if (session->store == NULL || restore_settings(session, error) < 0 ||
         read_device(session, &device, error) < 0 ||
         start_evolutions(session, &device, NULL, error) < 0 || check_template(session, error) < 0 ||
-        rebuild(session, error) < 0 || keep_budget(session, error) < 0)
+        rebuild(session, error) < 0 || keep_terms(session, error) < 0)
         return -1;
     session->begun = clock_seconds();
     if (session_is_finished(session)) /* then nobody is waited for, and nothing started */

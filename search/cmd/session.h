@@ -19,15 +19,17 @@
 #include "trial/pool.h"
 
 struct session_settings {
-    const char *device;      /* NULL: the config's */
-    int64_t trials;          /* 0: the config's */
-    double seconds;          /* 0: the config's */
-    int64_t patience;        /* 0: the config's */
-    double target_us;        /* 0: the config's */
-    int64_t seed;            /* -1: the config's */
-    int64_t compile_workers; /* -1: as many as there are cores for */
-    bool verbose;            /* a line a trial */
-    const char *seed_genome; /* cmd/warm.h; NULL: none. Of a new run alone */
+    const char *device;        /* NULL: the config's */
+    int64_t trials;            /* 0: the config's */
+    double seconds;            /* 0: the config's */
+    int64_t patience;          /* 0: the config's */
+    double target_us;          /* 0: the config's */
+    int64_t seed;              /* -1: the config's */
+    int64_t compile_workers;   /* -1: as many as there are cores for */
+    bool nice;                 /* or as the config says */
+    int64_t max_temperature_c; /* 0: the config's */
+    bool verbose;              /* a line a trial */
+    const char *seed_genome;   /* cmd/warm.h; NULL: none. Of a new run alone */
     const char *warm_start;
     bool recording; /* random genomes, each timed in full and fighting no duel */
 };

@@ -1,0 +1,240 @@
+/* A run that publishes, pauses and goes on, as NVML (tests/device/fake_nvml.c) tells of the GPU.
+   Its device worker is this program too, with a device that measures and figures made up. */
+#include "trial/tiny.h"
+
+#include "base/clock.h"
+#include "cmd/session.h"
+#include "device/nvml.h"
+#include "trial/wire.h"
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { PATIENCE_S = 60 };
+
+/* ---- the worker ---- */
+
+static void say(char *line) {
+    printf("%s\n", line);
+    fflush(stdout);
+    free(line);
+}
+
+/* What a device worker answers, at once. */
+static void answer(const struct trial_request *request) {
+    static struct trial_result result;
+    result = (struct trial_result){.number = request->number,
+                                   .goal = request->goal,
+                                   .genome = request->genome,
+                                   .rival = request->rival.present ? request->rival.trial : -1,
+                                   .worker = "cuda:0"};
+    result.outcome.case_count = 1;
+    result.outcome.score_us = 1e3 / (double)(request->number + 1);
+    result.outcome.cases[0].warm.p50_us = result.outcome.score_us;
+    say(wire_print_result(&result));
+}
+
+static int work(void) {
+    struct error error = {0};
+    struct device_info info;
+    char *line = NULL;
+    size_t room = 0;
+    signal(SIGINT, SIG_IGN);
+    if (device_describe(TINY_DEVICE, &info, &error) < 0)
+        return 1;
+    snprintf(info.spec, sizeof info.spec, "cuda:0");
+    snprintf(info.uuid, sizeof info.uuid, "0123456789abcdef0123456789abcdef");
+    info.predicts = false;
+    say(wire_print_device(&info));
+    while (getline(&line, &room, stdin) > 0) {
+        struct wire_message message;
+        line[strcspn(line, "\n")] = '\0';
+        if (wire_read(line, &message, &error) < 0 || message.kind != WIRE_REQUEST)
+            return 1;
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        answer(&message.request);
+        trial_request_release(&message.request);
+    }
+    free(line);
+    return 0;
+}
+
+/* ---- the run ---- */
+
+struct stage {
+    struct tiny tiny;
+    char run_dir[PATH_SIZE], gpu[PATH_SIZE], library[PATH_SIZE];
+    pid_t run;
+};
+
+static void set_gpu(const struct stage *stage, int temperature_c, int others) {
+    struct error error = {0};
+    char text[64];
+    snprintf(text, sizeof text, "%d %d 4\n", temperature_c, others);
+    assert_int_equal(path_write_file(stage->gpu, text, strlen(text), &error), 0);
+}
+
+/* A new run, or, until it has so many trials, the old one again. */
+static int search(const struct stage *stage, int64_t trials) {
+    struct error error = {0};
+    struct session session;
+    struct session_settings settings = {.seed = -1, .trials = trials};
+    bool again = trials > 0;
+    settings.nice = !again; /* kept with the run */
+    settings.max_temperature_c = again ? 0 : 80;
+    struct config *config =
+        again ? NULL : config_load(stage->tiny.config, "tests/templates", &error);
+    int status = again ? session_resume(&session, stage->run_dir, &settings, &error)
+                       : session_create(&session, stage->run_dir, config, &settings, &error);
+    if (status == 0)
+        status = session_search(&session, &error);
+    session_close(&session);
+    if (status < 0)
+        fprintf(stderr, "%s\n", error.text);
+    return status < 0 ? 9 : status;
+}
+
+static void start(struct stage *stage, int64_t trials) {
+    stage->run = fork();
+    if (stage->run == 0) {
+        setenv("PATH", "/nowhere", 1); /* no compute-sanitizer */
+        _exit(search(stage, trials));
+    }
+    assert_true(stage->run > 0);
+}
+
+static int end_of(const struct stage *stage) {
+    int status;
+    assert_int_equal(waitpid(stage->run, &status, 0), stage->run);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* Waits for a bulletin of that phase, `after` the last that was seen. */
+static struct bulletin expect(const struct stage *stage, enum phase phase, double after,
+                              int64_t told) {
+    struct bulletin bulletin = bulletin_empty();
+    double end = clock_seconds() + PATIENCE_S;
+    while (clock_seconds() < end) {
+        struct error error = {0};
+        if (bulletin_read(&bulletin, stage->run_dir, &error) == 1 && bulletin.phase == phase &&
+            bulletin.updated > after && bulletin.told >= told)
+            return bulletin;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    fail_msg("the run is not %s with %lld trials but %s with %lld: %s", phase_name(phase),
+             (long long)told, phase_name(bulletin.phase), (long long)bulletin.told,
+             bulletin.reason);
+    return bulletin;
+}
+
+/* Nothing is told while it pauses, but for what had begun. */
+static struct bulletin expect_pause(const struct stage *stage, double after, const char *reason) {
+    struct bulletin first = expect(stage, PHASE_PAUSED, after, 0);
+    first = expect(stage, PHASE_PAUSED, first.updated, 0);
+    struct bulletin second = expect(stage, PHASE_PAUSED, first.updated, 0);
+    assert_int_equal(second.told, first.told);
+    assert_string_equal(second.reason, reason);
+    assert_true(second.asked > second.told);
+    return second;
+}
+
+static int make_stage(void **state) {
+    struct stage *stage = calloc(1, sizeof *stage);
+    struct error error = {0};
+    char command[3 * PATH_SIZE];
+    tiny_make(&stage->tiny, TINY_CONFIG ", \"objective\": \"per_case\", "
+                                        "\"genes\": {\"FAULT\": [\"none\"]} }");
+    if (path_join(stage->run_dir, stage->tiny.folder, "run", &error) < 0 ||
+        path_join(stage->gpu, stage->tiny.folder, "gpu", &error) < 0 ||
+        path_join(stage->library, stage->tiny.folder, "libnvidia-ml.so.1", &error) < 0)
+        return -1;
+    snprintf(command, sizeof command,
+             "gcc -shared -fPIC -Wl,-soname,libnvidia-ml.so.1 -o '%s' tests/device/fake_nvml.c",
+             stage->library);
+    if (system(command) != 0)
+        return -1;
+    setenv("FAKE_NVML", stage->gpu, 1);
+    *state = stage;
+    /* Who opens libnvidia-ml.so.1 by name gets this one now. */
+    return dlopen(stage->library, RTLD_NOW | RTLD_LOCAL) != NULL ? 0 : -1;
+}
+
+static int remove_stage(void **state) {
+    struct stage *stage = *state;
+    tiny_remove(&stage->tiny);
+    free(stage);
+    return 0;
+}
+
+static void nvml_is_read(void **state) {
+    struct stage *stage = *state;
+    struct error error = {0};
+    struct nvml_gpu gpu;
+    struct nvml_state is;
+    struct nvml_process processes[8];
+    set_gpu(stage, 61, 2);
+    struct nvml *nvml = nvml_open(&error);
+    assert_non_null(nvml);
+    assert_string_equal(nvml_driver(nvml), "599.99.01");
+    assert_true(nvml_find(nvml, "0123456789abcdef0123456789abcdef", &gpu));
+    nvml_read(nvml, &gpu, &is);
+    assert_int_equal(is.sm_mhz, 1755);
+    assert_int_equal(is.temperature_c, 61);
+    assert_true(is.power_w == 412 && is.power_limit_w == 700);
+    assert_int_equal(is.slowdowns, 4);
+    assert_int_equal(is.memory_bytes, -1); /* not told */
+    assert_int_equal(nvml_processes(nvml, &gpu, processes, 8), 3);
+    nvml_close(nvml);
+}
+
+static void pauses_and_goes_on(void **state) {
+    struct stage *stage = *state;
+    struct bulletin is;
+    set_gpu(stage, 50, 0);
+    start(stage, 0);
+    is = expect(stage, PHASE_SEARCHING, 0, 5);
+    assert_int_equal(is.gpu.temperature_c, 50);
+    assert_int_equal(is.gpu.sm_mhz, 1755);
+    assert_int_equal(is.others, 0);
+    assert_true(is.nice && is.max_temperature_c == 80);
+    assert_true(is.worker_count >= 1 && strcmp(is.workers[0].role, "device") == 0);
+
+    set_gpu(stage, 50, 1);
+    is = expect_pause(stage, is.updated, "1 other process on the GPU");
+    set_gpu(stage, 50, 0);
+    is = expect(stage, PHASE_SEARCHING, is.updated, is.told + 5);
+
+    set_gpu(stage, 81, 0);
+    is = expect_pause(stage, is.updated, "the GPU has 81 degrees Celsius; it goes on at 75");
+    set_gpu(stage, 76, 0);
+    is = expect_pause(stage, is.updated + 1, "the GPU has 76 degrees Celsius; it goes on at 75");
+    set_gpu(stage, 75, 0);
+    is = expect(stage, PHASE_SEARCHING, is.updated, is.told + 5);
+
+    /* While it pauses it can be interrupted, and what was in flight is done when it is resumed. */
+    set_gpu(stage, 75, 1);
+    is = expect_pause(stage, is.updated, "1 other process on the GPU");
+    kill(stage->run, SIGINT);
+    assert_int_equal(end_of(stage), 1);
+    is = expect(stage, PHASE_INTERRUPTED, is.updated, is.told);
+    assert_true(is.asked > is.told);
+    int64_t trials = is.asked + 20;
+    start(stage, trials);
+    is = expect_pause(stage, is.updated, "1 other process on the GPU");
+    set_gpu(stage, 30, 0);
+    assert_int_equal(end_of(stage), 0);
+    is = expect(stage, PHASE_FINISHED, is.updated, trials);
+    assert_int_equal(is.asked, trials);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nvml_is_read),
+        cmocka_unit_test(pauses_and_goes_on),
+    };
+    if (argc > 1 && strcmp(argv[1], "worker") == 0)
+        return work();
+    return cmocka_run_group_tests_name("publish", tests, make_stage, remove_stage);
+}
