@@ -57,7 +57,10 @@ int process_start(struct process *child, const char *const *argv, struct error *
         close(in[1]);
         return error_set(error, "no pipe for a child process: %s", strerror(errno));
     }
-    pid_t pid = fork();
+    /* Not fork: who starts a child may hold a GPU, whose driver's mappings are not to be copied.
+       The child borrows our memory until it has become the program, and calls nothing that would
+       change it. */
+    pid_t pid = vfork();
     if (pid == 0) {
         signal(SIGPIPE, SIG_DFL);
         process_die_with_parent();

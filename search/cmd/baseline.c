@@ -46,19 +46,17 @@ static int time_placement(struct measuring *it, int implementation, const cJSON 
     const struct timing *timing = &it->config->timing;
     const struct baseline_capture how = {.launches = timing->launches, .sets = timing->input_sets};
     struct latency *warm = &figure->warm;
-    struct latency *cold = &figure->cold;
     int warm_now = share(timing->samples, timing->placements, index);
-    int cold_now = share(COLD_SAMPLES, timing->placements, index);
+    int cold_now = index == 0 ? COLD_SAMPLES : 0;
     int status = baseline_capture(it->baseline, implementation, shape, &how, figure->unable, error);
     if (status != 0)
         return status;
     if ((warm_now > 0 && baseline_warm(it->baseline, timing->warmup_ms * 1000, warm_now,
                                        warm->samples_us + warm->sample_count, error) < 0) ||
-        (cold_now > 0 &&
-         baseline_cold(it->baseline, cold_now, cold->samples_us + cold->sample_count, error) < 0))
+        (cold_now > 0 && baseline_cold(it->baseline, cold_now, figure->cold.samples_us, error) < 0))
         return -1;
     warm->sample_count += warm_now;
-    cold->sample_count += cold_now;
+    figure->cold.sample_count += cold_now;
     return 0;
 }
 

@@ -99,7 +99,7 @@ def mean(values):
 
 def show(rows, about):
     print(f"{about['baseline']}, on {about['device']}; warm, in turns on the same GPU; above 1 ours is faster\n")
-    print("| (B,H,S,D) | p50 us | p90 us | TFLOP/s | of the peak | fastest SDPA | its p50 us | its p90 us | "
+    print("| (B,H,S,D) | p50 us | p90 us | TFLOP/s | of mma.sync's peak | fastest SDPA | its p50 us | its p90 us | "
           "ratio | 99 % interval | kernel |\n|---|---|---|---|---|---|---|---|---|---|---|")
     for index, row in sorted(rows.items()):
         shape = SHAPES[index]

@@ -13,6 +13,13 @@ grep -E '"(baseline|ratio_to_baseline)"' frozen/manifest.json | sed 's/[0-9.]*,$
 tell duel run baseline
 tell duel run baseline --implementation plain --markdown
 "$EVOTILE" gate run --against baseline | grep -E '"(passed|against|verdict)"' | tr -d '\t,'
+# One process serves all duels of a worker.
+with both '"python3", "baseline_program.py"'
+sed -i 's/"cases": .*/"objective": "per_case", "cases": [ { "ROWS": 4, "COLS": 40 }, { "ROWS": 8, "COLS": 40 } ],/' both.json
+"$EVOTILE" run both.json --trials 4 --out both >/dev/null 2>&1
+rm begun
+"$EVOTILE" duel both baseline | grep -c 'A is faster$'
+wc -l <begun
 # What can go wrong.
 for fault in talks dies few negative device error unable; do
     with $fault "\"python3\", \"baseline_program.py\", \"$fault\""

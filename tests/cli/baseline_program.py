@@ -9,6 +9,7 @@ for line in sys.stdin:
     question = json.loads(line)
     ask = question["ask"]
     if ask == "begin":
+        print("begun", file=open("begun", "a"))
         answer = {"baseline": "made up 1.0", "device": question["device_name"], "implementations": [*times, "wide"]}
         if fault == "device":
             answer["device"] = "another GPU"

@@ -420,8 +420,13 @@ static struct hash hash_now(void) {
     return hash;
 }
 
+static char with_baseline[sizeof example_json + 128];
+
 static void any_byte_changes_the_hash(void **state) {
     (void)state;
+    snprintf(with_baseline, sizeof with_baseline,
+             "{ \"baseline\": { \"command\": [\"python3\", \"baseline.py\"] },%s",
+             strchr(example_json, '{') + 1);
     static const struct {
         const char *name, *text;
         bool changes;
@@ -433,6 +438,9 @@ static void any_byte_changes_the_hash(void **state) {
         {"lib/unused.cuh", "", true},
         {"example/README.md", "prose", false},
         {"lib/README.md", "prose", false},
+        {"example/template.json", with_baseline, true},
+        {"example/baseline.py", "what we are compared with", false},
+        {"example/other.py", "", true},
     };
     struct hash before = hash_now();
     assert_true(hash_equal(before, hash_now()));
