@@ -39,9 +39,8 @@ void stencil_html(const char *text, FILE *out) {
 }
 
 void stencil_markdown(const char *text, FILE *out) {
-    static const char *const words[] = {"&amp;", "&lt;", "&gt;", "\\\\", "\\|",
-                                        "\\`",   "\\*",  "\\[",  "\\]"};
-    print_escaped(text, "&<>\\|`*[]", words, out);
+    static const char *const words[] = {"\\&", "\\<", "\\\\", "\\|", "\\`", "\\*", "\\[", "\\]"};
+    print_escaped(text, "&<\\|`*[]", words, out);
 }
 
 /* ---- tags ---- */

@@ -19,7 +19,8 @@ int gnuplot_close(FILE *gnuplot, struct error *error) {
 }
 
 void gnuplot_quote(const char *text, FILE *gnuplot) {
-    fputc('\'', gnuplot);
+    /* Two quotes at the very beginning would be an empty text. */
+    fputs(*text == '\'' ? "' " : "'", gnuplot);
     for (; *text != '\0'; text++) {
         if (*text == '\'')
             fputc('\'', gnuplot);

@@ -273,7 +273,7 @@ void table_print_text(const struct table *table, int width, FILE *out) {
 static void print_markdown_cell(const char *text, FILE *out) {
     fputs(" ", out);
     for (; *text != '\0'; text++) {
-        if (*text == '|' || *text == '\\')
+        if (*text == '|' || *text == '\\' || *text == '<')
             fputc('\\', out);
         fputc(*text == '\n' ? ' ' : *text, out);
     }

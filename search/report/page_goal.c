@@ -44,7 +44,8 @@ static void add_ancestry(const struct page *page, cJSON *to, int r, int goal) {
         add_text(to, "ancestry_note", "There is no champion yet.");
     else if (it->count == 1)
         add_format(to, "ancestry_note",
-                   "Trial %lld was tried as \"%s\" and has no parents: no line leads to it.",
+                   "Trial %lld was tried as \"%s\" and has no parents: these are the "
+                   "champions before it.",
                    (long long)it->members[0]->number,
                    run->operators[it->members[0]->operator_index]);
     else
@@ -55,7 +56,7 @@ static void add_ancestry(const struct page *page, cJSON *to, int r, int goal) {
     if (it != NULL && it->line_count > 1)
         add_table(page, to, "line", table_of_line(run, it));
     else
-        add_text(to, "line", "");
+        add_table(page, to, "line", table_of_succession(run, goal));
 }
 
 static void add_ablation(const struct page *page, cJSON *to, int r, int goal) {

@@ -204,6 +204,33 @@ struct table *table_of_line(const struct gathered *run, const struct ancestry *a
     return table;
 }
 
+struct table *table_of_succession(const struct gathered *run, int goal) {
+    const struct table_column columns[] = {
+        {.name = "trial", .heading = "trial", .right = true},
+        {.name = "score_us", .heading = gathered_unit(run), .right = true},
+        {.name = "operator", .heading = "tried as"},
+        {.name = "changed", .heading = "beside the champion before", .wrap = true},
+    };
+    const struct goal_view *view = &run->goals[goal];
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int i = view->crowning_count - 1; i >= 0; i--) {
+        const struct crowning *it = &view->crownings[i];
+        const struct sight *sight = &run->sights[it->sight];
+        char genome[GENOME_TEXT_SIZE], before[GENOME_TEXT_SIZE], changes[CHANGES_SIZE];
+        const char *const parents[2] = {before, NULL};
+        genes_print(&run->genes, sight->genes, genome);
+        if (i > 0) {
+            genes_print(&run->genes, run->sights[view->crownings[i - 1].sight].genes, before);
+            chapters_print_changes(genome, parents, changes);
+        }
+        table_integer(table, sight->number);
+        table_number(table, it->score_us, 3);
+        table_text(table, run->operators[sight->operator_index]);
+        table_text(table, i == 0 ? genome : it->again ? "timed again" : changes);
+    }
+    return table;
+}
+
 /* ---- several runs ---- */
 
 static double best_us(const struct gathered *run, const char *goal) {

@@ -10,6 +10,9 @@ enum { UNKNOWNS_MAX = 640, TRIALS_LEAST = 20 };
 /* How many trials the belief that a value is like all others is worth. */
 static const double prior_count = 0.01;
 
+/* Latencies that differ by less than a part in 10^8 are equal. */
+static const double variance_least = 1e-16;
+
 struct fit {
     const struct gathered *run;
     const int *rows; /* sights */
@@ -269,7 +272,7 @@ static bool solved(struct fit *fit) {
     if (fit->row_count < TRIALS_LEAST || fit->unknowns == 0)
         return false;
     solve(fit);
-    if (!(fit->variance > 0))
+    if (!(fit->variance > variance_least))
         return false;
     find_residuals(fit);
     return true;
