@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "device/range.h"
 #include "trial/calibrate.h"
 #include "trial/journey.h"
 
@@ -297,24 +298,33 @@ void journey_unload(struct journey *journey) {
     }
 }
 
+/* Under the name by which Nsight Systems shows it. */
+static int go(struct journey *journey, const char *name, int (*step)(struct journey *)) {
+    range_begin(name, journey->request->number);
+    int status = step(journey);
+    range_end();
+    return status;
+}
+
 static int travel(struct journey *journey, const struct device_image *images) {
+    static const struct {
+        const char *name;
+        int (*step)(struct journey *);
+    } timing[] = {{"time", journey_time},
+                  {"duel", journey_duel},
+                  {"promote", promotion_check},
+                  {"crown", journey_crown}};
     struct outcome *outcome = &journey->result->outcome;
     journey->images = images;
     int status = journey_load(journey, images);
     if (status == 0)
-        status = journey_verify(journey);
+        status = go(journey, "verify", journey_verify);
     if (journey->request->watched)
         return status;
     double start = clock_seconds();
     watch_begin(journey->bench->watch);
-    if (status == 0)
-        status = journey_time(journey);
-    if (status == 0)
-        status = journey_duel(journey);
-    if (status == 0)
-        status = promotion_check(journey);
-    if (status == 0)
-        status = journey_crown(journey);
+    for (size_t i = 0; i < sizeof timing / sizeof *timing && status == 0; i++)
+        status = go(journey, timing[i].name, timing[i].step);
     outcome->conditions = watch_conditions(journey->bench->watch);
     outcome->measure_s = clock_seconds() - start;
     if (status != 0)

@@ -1,6 +1,7 @@
 #include "trial/compile.h"
 
 #include "base/clock.h"
+#include "device/range.h"
 
 #include <string.h>
 
@@ -169,6 +170,7 @@ static int build_all(struct compiler *compiler, const struct trial_request *requ
     if (status != 0)
         return status;
     double start = clock_seconds();
+    range_begin("compile", request->number);
     for (int c = 0; c < template->case_count && status == 0; c++) {
         if (template_variant(template, c) != c)
             continue;
@@ -181,6 +183,7 @@ static int build_all(struct compiler *compiler, const struct trial_request *requ
         free(source);
         variants++;
     }
+    range_end();
     result->outcome.compile_s = clock_seconds() - start;
     if (status == 0)
         trial_gate(result, "compile", true, result->outcome.compile_s,
