@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Every error that a verb or a config can give is shown by a case of tests/cli: its words are looked
+# for in what the cases expect. Those that no case can bring about are listed below, each with why.
+set -u
+cd "$ROOT" || exit 1
+
+read -r -d '' excused <<'LIST'
+cannot find our own program: %s	/proc would have to be missing
+cannot start a process: %s	the kernel would have to refuse a process
+cannot start gnuplot: %m	the same
+a simulating process died	it would have to be killed
+%zu runs of %d trials: %s: simulate fewer at once	some machines promise memory that they have not
+cannot read the template %s: %s	it would have to go between two readings
+"%s" is no verdict	these are read from the run's own file, which only SQLite changes
+"%s" is no result of a duel	the same
+more than %d implementations	the same
+more than %d cases	the same
+%s does not say which device it ran on	the same
+%s does not say which device it ran on: start a new run	the same
+trial %lld of %s cannot be taken up again: the run was made by another version of evotile; its results can be read, but start a new run	the same
+%s does not add up: what its events rebuild is not what it had; it was changed by hand, or made by another version of evotile	the same
+is out of range	of status.json, which watch passes over: tests/cmd/bulletin_test.c
+is none that this evotile knows	the same
+LIST
+
+perl -0777 -e '
+    use strict;
+    my ($excused, @paths) = @ARGV;
+    my %excused = map { (split /\t/)[0] => 1 } split /\n/, $excused;
+    my (@errors, @shown);
+    for my $path (@paths) {
+        open my $file, "<", $path or die "$path: $!";
+        my $text = <$file>;
+        if ($path =~ /\.c$/) {
+            while ($text =~ /(?:error_(?:input|set)\(|json_error\([^,]+,)\s*&?\w+\s*,\s*((?:"(?:[^"\\]|\\.)*"\s*(?:PRI\w+\s*)?)+)/g) {
+                my ($literals, $words) = ($1, "");
+                while ($literals =~ /"((?:[^"\\]|\\.)*)"|PRI\w+/g) {
+                    $words .= defined $1 ? $1 : "lld";
+                }
+                $words =~ s/\\(["\\])/$1/g;
+                push @errors, [$path, $words];
+            }
+        } else {
+            push @shown, split /\n/, $text;
+        }
+    }
+    my ($bad, %used) = 0;
+    for (@errors) {
+        my ($path, $words) = @$_;
+        if ($excused{$words}) { $used{$words} = 1; next; }
+        my $pattern = join ".*", map { quotemeta } split /%[-+ #0-9.*]*(?:ll|z|l)?[a-zA-Z]/, $words, -1;
+        $pattern =~ s/\\%\\%/%/g;
+        next if grep { /$pattern/ } @shown;
+        print "$path: no case of tests/cli shows: $words\n";
+        $bad = 1;
+    }
+    for (sort keys %excused) {
+        next if $used{$_};
+        print "excused, and no error: $_\n";
+        $bad = 1;
+    }
+    print scalar(@errors), " errors\n";
+    exit $bad;
+' "$excused" search/cmd/*.c search/config/*.c tests/cli/*.stdout tests/cli/*.stderr tests/gpu/cli/*.stdout
