@@ -10,13 +10,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TRIES = 32, INSIGHT_GENES = 2, TOURNAMENT = 4 };
+enum { TRIES = 32, TOURNAMENT = 4 };
 
 /* Of every operator's share, so that none is starved and what it earns is known. */
 static const double least_share = 0.05;
 
 struct engineer {
-    struct effects effects;
+    struct effects *effects;
     size_t told_done;
     uint64_t retold;
 };
@@ -27,29 +27,32 @@ struct manner {
 };
 
 void engineer_free(void *state) {
-    free(state);
+    struct engineer *engineer = state;
+    if (engineer)
+        effects_free(engineer->effects);
+    free(engineer);
 }
 
-/* Learns what was told since; all of it again where scores changed. */
-static struct effects *effects_of(struct evolution *evolution) {
+/* With what was told since; all of it again where scores changed. */
+static const struct effects *taught(struct evolution *evolution) {
     struct engineer *engineer = evolution->state;
     if (!engineer) {
         evolution->state = engineer = calloc(1, sizeof *engineer);
         if (!engineer)
             BUG("out of memory");
     }
-    if (engineer->retold != evolution->retold_count) {
-        effects_init(&engineer->effects);
+    if (!engineer->effects || engineer->retold != evolution->retold_count) {
+        effects_free(engineer->effects);
+        engineer->effects = effects_new(evolution->space);
         engineer->told_done = 0;
         engineer->retold = evolution->retold_count;
     }
     for (; engineer->told_done < evolution->told_count; engineer->told_done++) {
         const struct seen_entry *entry =
             &evolution->seen.entries[evolution->told[engineer->told_done]];
-        effects_learn(&engineer->effects, &entry->genome, evolution->space->gene_count,
-                      entry->ok ? log(entry->score_us) : NAN);
+        effects_learn(engineer->effects, &entry->genome, entry->ok ? log(entry->score_us) : NAN);
     }
-    return &engineer->effects;
+    return engineer->effects;
 }
 
 /* A child of one parent with a gene or two as the archive would have them. */
@@ -57,13 +60,20 @@ static bool breed_insight(struct evolution *evolution, const struct genome *pare
                           struct genome *child) {
     const struct space *space = evolution->space;
     struct random *random = &evolution->random;
-    const struct effects *effects = effects_of(evolution);
+    int first = (int)random_below(random, (uint64_t)space->gene_count);
+    int second = (int)random_below(random, (uint64_t)space->gene_count);
+    bool pair = first != second && random_below(random, 2);
     *child = *parent;
-    for (int i = 1 + (int)random_below(random, INSIGHT_GENES); i > 0; i--) {
-        int gene = (int)random_below(random, (uint64_t)space->gene_count);
-        child->value[gene] = (uint8_t)effects_draw(effects, space, gene, random);
-    }
+    effects_draw(taught(evolution), first, pair ? second : EFFECT_ALONE, random, child);
     return breed_repair(space, random, child) && !genome_equal(child, parent);
+}
+
+/* Whether to pass over a child for a pair of values that always failed. Not always: the pair may
+   have been unlucky in what it was tried with. */
+static bool passed_over(const struct manner *manner, struct evolution *evolution,
+                        const struct genome *child) {
+    return manner->insights && effects_doomed(taught(evolution), child) &&
+           random_uniform(&evolution->random) >= least_share;
 }
 
 /* ---- Which operator ---- */
@@ -170,7 +180,8 @@ static bool propose(const struct manner *manner, struct evolution *evolution,
         random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < TRIES; i++)
-        if (breed(manner, evolution, proposal) && !seen_find(&evolution->seen, &proposal->genome))
+        if (breed(manner, evolution, proposal) && !seen_find(&evolution->seen, &proposal->genome) &&
+            !passed_over(manner, evolution, &proposal->genome))
             return true;
     return false;
 }

@@ -24,37 +24,66 @@ static struct space *four_by_four(void) {
     return space;
 }
 
-static void count_draws(const struct effects *effects, const struct space *space, int gene,
-                        struct random *random, int counts[4]) {
+static void count_draws(const struct effects *effects, int gene, struct random *random,
+                        int counts[4]) {
     for (int i = 0; i < 4; i++)
         counts[i] = 0;
-    for (int i = 0; i < DRAWS; i++)
-        counts[effects_draw(effects, space, gene, random)]++;
+    for (int i = 0; i < DRAWS; i++) {
+        struct genome genome = {{0}};
+        effects_draw(effects, gene, EFFECT_ALONE, random, &genome);
+        counts[genome.value[gene]]++;
+        assert_int_equal(genome.value[1 - gene], 0);
+    }
 }
 
 static void draws_follow_what_was_learnt(void **state) {
     (void)state;
     struct space *space = four_by_four();
     struct random random;
-    struct effects effects;
+    struct effects *effects = effects_new(space);
     int counts[4];
     random_seed(&random, 61, 0);
-    effects_init(&effects);
-    count_draws(&effects, space, 0, &random, counts);
+    count_draws(effects, 0, &random, counts);
     for (int i = 0; i < 4; i++) /* it knows nothing: all alike */
         assert_in_range(counts[i], DRAWS / 5, DRAWS * 3 / 10);
     /* A: 0 is slow, 1 fast, 2 always fails, and 3 was never tried. B makes no difference. */
     for (int i = 0; i < 120; i++) {
         struct genome genome = {{(uint8_t)(i % 3), (uint8_t)(i % 4)}};
-        effects_learn(&effects, &genome, 2, i % 3 == 2 ? NAN : i % 3 ? 1 : 2);
+        effects_learn(effects, &genome, i % 3 == 2 ? NAN : i % 3 ? 1 : 2);
+        assert_int_equal(effects_doomed(effects, &genome),
+                         i % 3 == 2 && i / 12 + 1 >= DOOMED_LEAST);
     }
-    count_draws(&effects, space, 0, &random, counts);
+    count_draws(effects, 0, &random, counts);
     assert_true(counts[1] > DRAWS / 2);
     assert_int_equal(counts[0] + counts[2], 0);
     assert_true(counts[3] > DRAWS / 20);
-    count_draws(&effects, space, 1, &random, counts);
+    count_draws(effects, 1, &random, counts);
     for (int i = 0; i < 4; i++)
         assert_in_range(counts[i], DRAWS / 20, DRAWS / 2);
+    effects_free(effects);
+    space_free(space);
+}
+
+/* Equal values of A and B are fast together; alone, no value says anything. */
+static void pairs_are_drawn_together(void **state) {
+    (void)state;
+    struct space *space = four_by_four();
+    struct random random;
+    struct effects *effects = effects_new(space);
+    int equal = 0;
+    random_seed(&random, 64, 0);
+    for (int i = 0; i < 160; i++) {
+        struct genome genome = {{(uint8_t)(i % 4), (uint8_t)(i / 4 % 4)}};
+        effects_learn(effects, &genome, i % 4 == i / 4 % 4 ? 1 : 2);
+    }
+    for (int i = 0; i < DRAWS; i++) {
+        struct genome genome;
+        int first = (int)random_below(&random, 2); /* in either order */
+        effects_draw(effects, first, 1 - first, &random, &genome);
+        equal += genome.value[0] == genome.value[1];
+    }
+    assert_true(equal > DRAWS * 9 / 10);
+    effects_free(effects);
     space_free(space);
 }
 
@@ -154,6 +183,7 @@ static void full_takes_the_rules_that_hold_and_pay(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_follow_what_was_learnt),
+        cmocka_unit_test(pairs_are_drawn_together),
         cmocka_unit_test(full_takes_the_operators_that_pay),
         cmocka_unit_test(full_takes_the_rules_that_hold_and_pay),
     };
