@@ -1,5 +1,6 @@
 #include "cmd/chapters.h"
 
+#include "cmd/lessons.h"
 #include "cmd/session.h"
 #include "evolve/operators.h"
 #include "outcome/scaling.h"
@@ -293,6 +294,11 @@ struct table *chapters_elites(struct chapters *chapters, int goal, int count, st
     struct elites elites = {.table = table_new(columns, 5)};
     return filled(elites.table,
                   store_board(chapters->store, goal, count, add_elite, &elites, error));
+}
+
+struct table *chapters_lessons(struct chapters *chapters, int goal, int count,
+                               struct error *error) {
+    return lessons_table(chapters->store, chapters->config, goal, count, error);
 }
 
 /* ---- operators ---- */

@@ -42,6 +42,9 @@ struct table *chapters_champions(struct chapters *chapters, int goal, bool *pred
 /* The best `count` of a goal, and where they differ from the best. */
 struct table *chapters_elites(struct chapters *chapters, int goal, int count, struct error *error);
 
+/* What the archive of a goal teaches (cmd/lessons.h), at most `count` rows. */
+struct table *chapters_lessons(struct chapters *chapters, int goal, int count, struct error *error);
+
 /* What each operator earned, over all goals. */
 struct table *chapters_operators(struct chapters *chapters, struct error *error);
 

@@ -394,22 +394,26 @@ static int keep_terms(struct session *session, struct error *error) {
     return store_commit(session->store, error);
 }
 
-/* The device that the run was begun on: the space depends on it. */
-static int read_device(struct session *session, struct device_info *device, struct error *error) {
+int session_device(struct store *store, struct device_info *device, struct error *error) {
     char *line;
     struct wire_message message;
-    int found = store_meta_get(session->store, "device_info", &line, error);
-    if (found < 0)
-        return -1;
-    if (found == 0)
-        return error_set(error, "%s does not say which device it ran on: start a new run",
-                         session->run_dir);
+    int found = store_meta_get(store, "device_info", &line, error);
+    if (found <= 0)
+        return found;
     int result = wire_read(line, &message, error);
     free(line);
     if (result == 0 && message.kind != WIRE_DEVICE)
         BUG("a device was stored as something else");
     *device = message.device;
-    return result;
+    return result == 0 ? 1 : -1;
+}
+
+static int read_device(struct session *session, struct device_info *device, struct error *error) {
+    int found = session_device(session->store, device, error);
+    return found == 0  ? error_set(error, "%s does not say which device it ran on: start a new run",
+                                   session->run_dir)
+           : found < 0 ? -1
+                       : 0;
 }
 
 /* The run has a copy of its own, so that this is an edit in the run's folder. */

@@ -75,6 +75,9 @@ int session_files(const char *run_dir, char config_path[PATH_SIZE], char templat
    none that can be read: they are numbered then. */
 struct config *session_config(struct store *store);
 
+/* The device that a run was begun on, on which its space depends: 1, or 0 where it does not say. */
+int session_device(struct store *store, struct device_info *device, struct error *error);
+
 /* Makes the folder and starts the workers. Takes `config` over, also when it fails. */
 int session_create(struct session *session, const char *run_dir, struct config *config,
                    const struct session_settings *settings, struct error *error);

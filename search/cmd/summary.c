@@ -1,11 +1,12 @@
 /* summary: the log of a run: what each champion changed and won, which operators earned their
-   trials, why trials failed, and whether time grows with work. Read from the store alone. */
+   trials, what its archive teaches, why trials failed, and whether time grows with work. Read from
+   the store alone. */
 #include "cmd/ablation.h"
 #include "cmd/chapters.h"
 #include "cmd/cmd.h"
 #include "outcome/scaling.h"
 
-enum { REASONS = 8, ELITES = 5 };
+enum { REASONS = 8, ELITES = 5, LESSONS = 8 };
 
 struct summary {
     struct store *store;
@@ -52,6 +53,9 @@ static int show_goal(const struct summary *summary, int goal, cJSON *to, struct 
         return -1;
     if (finish(summary, chapters_elites(summary->chapters, goal, ELITES, error), to, "elites",
                "the best") < 0)
+        return -1;
+    if (finish(summary, chapters_lessons(summary->chapters, goal, LESSONS, error), to, "lessons",
+               "what the archive teaches: the time with these values over the time expected") < 0)
         return -1;
     return show_ablation(summary, goal, to, error);
 }
@@ -161,6 +165,12 @@ const struct verb verb_summary = {
         "marks "
         "a gene that it took from its second\nparent. Then the best of the board, the trials and "
         "champions of each operator, the verdicts, and\nthe commonest reasons for failures.\n\n"
+        "What the archive teaches: values and pairs whose mean time differs from the mean of all "
+        "trials, for\na pair from what its two values add up to, by more than chance would make "
+        "it; "
+        "and those that always\nfailed. They are means over what the search chose to try: they "
+        "lead, "
+        "and do not prove.\n\n"
         "The check over shapes: in the order of work (operations, then bytes, as the template "
         "counts "
         "them), a\ncase is named whose time, beside the case before it, grows more than 1.5 times "

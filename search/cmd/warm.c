@@ -4,7 +4,6 @@
 #include "base/path.h"
 #include "cmd/session.h"
 #include "store/store.h"
-#include "trial/wire.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,19 +56,6 @@ static int add_elite(void *context, const struct store_trial *trial, struct erro
     return 0;
 }
 
-static int read_device(struct store *store, struct device_info *device, struct error *error) {
-    struct wire_message message;
-    char *line;
-    int found = store_meta_get(store, "device_info", &line, error);
-    if (found <= 0)
-        return found;
-    int result = wire_read(line, &message, error);
-    free(line);
-    if (result == 0 && message.kind == WIRE_DEVICE)
-        *device = message.device;
-    return result;
-}
-
 /* 1 where it was a run of this template, 0 where of another. */
 static int read_run(struct warm *warm, const char *run_dir, const char *template_name,
                     struct error *error) {
@@ -84,7 +70,7 @@ static int read_run(struct warm *warm, const char *run_dir, const char *template
     if (config != NULL) {
         warm->runs = grown(warm->runs, warm->run_count, sizeof *warm->runs);
         warm->runs[warm->run_count++] = (struct earlier){.config = config};
-        result = read_device(store, &warm->runs[warm->run_count - 1].device, error) < 0 ? -1 : 1;
+        result = session_device(store, &warm->runs[warm->run_count - 1].device, error) < 0 ? -1 : 1;
     }
     for (int goal = 0; config != NULL && result == 1 && goal < store_goal_count(store); goal++) {
         struct reading reading = {warm, goal, 0};

@@ -432,6 +432,23 @@ int store_operators(struct store *store, store_operator_row *row, void *context,
     return said < 0 || got < 0 ? -1 : 0;
 }
 
+int store_scores(struct store *store, int goal, store_score_row *row, void *context,
+                 struct error *error) {
+    sqlite3_stmt *statement = database_use(store, SQL_SCORES, error);
+    int got = -1, said = 0;
+    if (statement)
+        sqlite3_bind_int(statement, 1, goal);
+    while (statement && said == 0 && (got = database_step(store, statement, error)) == 1) {
+        int verdict = verdict_parse(column_text(statement, 1));
+        said = verdict < 0 ? database_damaged(store, error, "a trial's verdict is none")
+                           : row(context, column_text(statement, 0), (enum verdict)verdict,
+                                 sqlite3_column_double(statement, 2), error);
+    }
+    if (statement)
+        database_done(statement);
+    return said < 0 || got < 0 ? -1 : 0;
+}
+
 int store_reasons(struct store *store, int64_t limit, store_reason_row *row, void *context,
                   struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_REASONS, error);

@@ -7,6 +7,6 @@ sed 's/"budget"/"objective": "per_case", "budget"/' joint.json >apart.json
 "$EVOTILE" run apart.json --trials 12 --out apart >/dev/null 2>&1
 tell summary joint
 "$EVOTILE" summary apart --markdown | grep '^#'
-"$EVOTILE" summary apart --json | tr -d '\t' | grep -E '^"(run|device|trials|goals|goal|champions|elites|shapes|operators|verdicts|reasons)":'
+"$EVOTILE" summary apart --json | tr -d '\t' | grep -E '^"(run|device|trials|goals|goal|champions|elites|lessons|shapes|operators|verdicts|reasons)":'
 tell summary joint --json --markdown
 tell summary nowhere

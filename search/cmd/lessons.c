@@ -1,0 +1,181 @@
+#include "cmd/lessons.h"
+
+#include "cmd/session.h"
+#include "evolve/effects.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEAST_TRIALS = 5, LESSON_TEXT = 160 };
+
+/* Standard errors of a 99 % interval; so many values are looked at that 95 % would be wrong often.
+ */
+static const double width = 2.576;
+
+/* A value, or a pair, which is said to be something that chance would hardly make it. */
+struct lesson {
+    int first, first_value, second, second_value;
+    double log_ratio,
+        deviation;   /* of the mean score, to what was to be expected; NAN: always failed */
+    double sureness; /* to rank by */
+};
+
+struct reading {
+    struct template *template;
+    struct effects *effects;
+};
+
+struct found {
+    const struct space *space;
+    const struct effects *effects;
+    double mean, spread;
+    int count, room;
+    struct lesson *lessons;
+};
+
+static int learn(void *context, const char *text, enum verdict verdict, double score_us,
+                 struct error *error) {
+    struct reading *reading = context;
+    struct genome genome;
+    if (genome_parse(&genome, reading->template->space, text, error) < 0)
+        return -1;
+    effects_learn(reading->effects, &genome, verdict == VERDICT_OK ? log(score_us) : NAN);
+    return 0;
+}
+
+/* ---- what is worth saying ---- */
+
+static void add(struct found *found, const struct lesson *lesson) {
+    if (found->count == found->room) {
+        found->room = found->room > 0 ? 2 * found->room : 64;
+        found->lessons = realloc(found->lessons, (size_t)found->room * sizeof *found->lessons);
+        if (found->lessons == NULL)
+            BUG("out of memory");
+    }
+    found->lessons[found->count++] = *lesson;
+}
+
+static bool always_fails(const struct effect *effect) {
+    return effect->count == 0 && effect->failures >= DOOMED_LEAST;
+}
+
+/* By how much the mean differs from all trials'. */
+static double apart(const struct found *found, const struct effect *effect) {
+    return effect->count > 0 ? effect->sum / effect->count - found->mean : 0;
+}
+
+/* `expected`: the log ratio that the values have without this. */
+static void consider(struct found *found, struct lesson lesson, const struct effect *effect,
+                     double expected) {
+    if (always_fails(effect)) {
+        lesson.log_ratio = lesson.deviation = NAN;
+        lesson.sureness = effect->failures;
+        add(found, &lesson);
+    }
+    if (effect->count < LEAST_TRIALS)
+        return;
+    lesson.log_ratio = apart(found, effect) - expected;
+    lesson.deviation = found->spread / sqrt(effect->count);
+    lesson.sureness = fabs(lesson.log_ratio) / lesson.deviation;
+    if (lesson.sureness > width)
+        add(found, &lesson);
+}
+
+static void consider_pairs(struct found *found, int first, int a, const struct effect *alone) {
+    const struct space *space = found->space;
+    for (int second = first + 1; second < space->gene_count; second++)
+        for (int b = 0; b < space->genes[second].count; b++) {
+            const struct effect *other = effects_of(found->effects, second, b, EFFECT_ALONE, 0);
+            if (!always_fails(alone) && !always_fails(other)) /* else that is the lesson */
+                consider(found, (struct lesson){first, a, second, b, 0, 0, 0},
+                         effects_of(found->effects, first, a, second, b),
+                         apart(found, alone) + apart(found, other));
+        }
+}
+
+static int by_sureness(const void *left, const void *right) {
+    const struct lesson *a = left, *b = right;
+    return a->sureness != b->sureness ? (a->sureness > b->sureness ? -1 : 1) : a->first - b->first;
+}
+
+static void consider_all(struct found *found) {
+    for (int gene = 0; gene < found->space->gene_count; gene++)
+        for (int value = 0; value < found->space->genes[gene].count; value++) {
+            const struct effect *alone = effects_of(found->effects, gene, value, EFFECT_ALONE, 0);
+            consider(found, (struct lesson){gene, value, EFFECT_ALONE, 0, 0, 0, 0}, alone, 0);
+            consider_pairs(found, gene, value, alone);
+        }
+    if (found->count > 0)
+        qsort(found->lessons, (size_t)found->count, sizeof *found->lessons, by_sureness);
+}
+
+/* ---- the table ---- */
+
+static void add_row(struct table *table, const struct found *found, const struct lesson *lesson) {
+    const struct space *space = found->space;
+    const struct effect *effect = effects_of(found->effects, lesson->first, lesson->first_value,
+                                             lesson->second, lesson->second_value);
+    bool pair = lesson->second != EFFECT_ALONE;
+    char value[NAME_SIZE], other[NAME_SIZE], text[LESSON_TEXT];
+    space_value_text(space, lesson->first, lesson->first_value, value);
+    if (pair)
+        space_value_text(space, lesson->second, lesson->second_value, other);
+    snprintf(text, sizeof text, "%s=%s%s%s%s%s", space->genes[lesson->first].name, value,
+             pair ? "," : "", pair ? space->genes[lesson->second].name : "", pair ? "=" : "",
+             pair ? other : "");
+    double half = width * lesson->deviation;
+    table_text(table, text);
+    table_integer(table, (int64_t)(effect->count + effect->failures));
+    table_integer(table, (int64_t)effect->failures);
+    table_number(table, exp(lesson->log_ratio), 2);
+    table_number(table, exp(lesson->log_ratio - half), 2);
+    table_number(table, exp(lesson->log_ratio + half), 2);
+    table_text(table, isnan(lesson->log_ratio) ? "always failed"
+                      : pair ? (lesson->log_ratio < 0 ? "faster together" : "slower together")
+                             : (lesson->log_ratio < 0 ? "faster" : "slower"));
+}
+
+static struct table *table_of(const struct found *found, int most) {
+    static const struct table_column columns[] = {
+        {.name = "values", .heading = "with"},
+        {.name = "trials", .heading = "trials", .right = true},
+        {.name = "failed", .heading = "failed", .right = true},
+        {.name = "ratio", .heading = "ratio", .right = true},
+        {.name = "low", .heading = "99 %\nfrom", .right = true},
+        {.name = "high", .heading = "to", .right = true},
+        {.name = "lesson", .heading = "is"},
+    };
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < found->count && i < most; i++)
+        add_row(table, found, &found->lessons[i]);
+    return table;
+}
+
+struct table *lessons_table(struct store *store, const struct config *config, int goal, int most,
+                            struct error *error) {
+    struct device_info device;
+    struct reading reading = {0};
+    struct found found = {0};
+    double count;
+    int known = config != NULL ? session_device(store, &device, error) : 0;
+    if (known < 0)
+        return NULL;
+    if (known == 0)
+        return table_of(&found, 0);
+    reading.template = config_load_template(config, goal, &device, error);
+    if (reading.template == NULL)
+        return NULL;
+    reading.effects = effects_new(reading.template->space);
+    struct table *table = NULL;
+    if (store_scores(store, goal, learn, &reading, error) == 0) {
+        found.space = reading.template->space;
+        found.effects = reading.effects;
+        effects_overall(found.effects, &count, &found.mean, &found.spread);
+        consider_all(&found);
+        table = table_of(&found, most);
+    }
+    free(found.lessons);
+    effects_free(reading.effects);
+    template_free(reading.template);
+    return table;
+}
