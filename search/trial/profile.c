@@ -287,12 +287,37 @@ void profile_read(const char *report, struct profile *profile) {
 
 /* ---- running ---- */
 
-static char *metric_list(void) {
+/* Metrics that this ncu does not know for this chip, by the names in `rows`. */
+struct unknown {
+    bool metrics[PROFILE_METRIC_COUNT][NAMES_MAX];
+};
+
+static char *metric_list(const struct unknown *unknown) {
     struct text text = {0};
     for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
         for (int n = 0; n < NAMES_MAX && rows[m].metrics[n] != NULL; n++)
-            text_print(&text, "%s%s", text.used > 0 ? "," : "", rows[m].metrics[n]);
+            if (!unknown->metrics[m][n])
+                text_print(&text, "%s%s", text.used > 0 ? "," : "", rows[m].metrics[n]);
     return text.bytes;
+}
+
+/* "Failed to find metric regex:^dram__bytes_read\.(sum|...)$": ncu then counts nothing at all.
+   Whether it named one that was asked for. */
+static bool learn_unknown(const char *problem, struct unknown *unknown) {
+    bool learnt = false;
+    if (strstr(problem, "find metric") == NULL)
+        return false;
+    for (int m = 0; m < PROFILE_METRIC_COUNT; m++)
+        for (int n = 0; n < NAMES_MAX && rows[m].metrics[n] != NULL; n++) {
+            char base[128];
+            snprintf(base, sizeof base, "%.*s", (int)strcspn(rows[m].metrics[n], "."),
+                     rows[m].metrics[n]);
+            const char *at = strstr(problem, base);
+            bool named = at != NULL && strchr("_", at[strlen(base)]) == NULL;
+            learnt = learnt || (named && !unknown->metrics[m][n]);
+            unknown->metrics[m][n] = unknown->metrics[m][n] || named;
+        }
+    return learnt;
 }
 
 /* "regex:^(first|second)$" */
@@ -305,10 +330,12 @@ static char *kernel_filter(const struct profiling *how) {
     return text.bytes;
 }
 
+/* One attempt, in the time that is left. */
 static int run_tool(const struct profiling *how, const struct trial_request *request,
-                    const char *report_path, struct profile *profile, struct error *error) {
+                    const struct unknown *unknown, const char *report_path, double limit_s,
+                    struct profile *profile, struct error *error) {
     char problem[WATCHED_PROBLEM_SIZE];
-    char *metrics = metric_list();
+    char *metrics = metric_list(unknown);
     char *kernels = kernel_filter(how);
     const char *const command[] = {how->tool,         "--csv",     "--print-units",     "base",
                                    "--cache-control", "none",      "--clock-control",   "none",
@@ -319,24 +346,37 @@ static int run_tool(const struct profiling *how, const struct trial_request *req
                                           .config_path = how->config_path,
                                           .template_folder = how->template_folder,
                                           .device = how->device,
-                                          .limit_s = how->limit_s > 0 ? how->limit_s : LIMIT_S};
-    double start = clock_seconds();
-    log_info("ncu: at most %g s", worker.limit_s);
+                                          .limit_s = limit_s};
+    log_info("ncu: at most %.0f s", limit_s);
     int status = watched_run(&worker, request, problem, error);
     free(metrics);
     free(kernels);
     if (status < 0)
         return -1;
-    profile->seconds = clock_seconds() - start;
+    *profile = (struct profile){0};
     char *report = path_read_file(report_path, 64 << 20, NULL, &(struct error){0});
-    if (report != NULL)
-        profile_read(report, profile);
+    profile_read(report != NULL ? report : "", profile);
     free(report);
     /* ncu's own words say more than what followed from it. */
-    bool silent = profile->problem[0] == '\0' || strcmp(profile->problem, nothing) == 0;
-    if (problem[0] != '\0' && profile->count == 0 && silent)
+    if (problem[0] != '\0' && profile->count == 0 && strcmp(profile->problem, nothing) == 0)
         snprintf(profile->problem, sizeof profile->problem, "%s", problem);
     return 0;
+}
+
+static int run_known(const struct profiling *how, const struct trial_request *request,
+                     const char *report_path, struct profile *profile, struct error *error) {
+    double start = clock_seconds();
+    double limit_s = how->limit_s > 0 ? how->limit_s : LIMIT_S;
+    struct unknown unknown = {0};
+    int status;
+    double left_s;
+    do {
+        left_s = limit_s - (clock_seconds() - start);
+        status = run_tool(how, request, &unknown, report_path, fmax(left_s, 1), profile, error);
+    } while (status == 0 && profile->count == 0 && left_s > 1 &&
+             learn_unknown(profile->problem, &unknown));
+    profile->seconds = clock_seconds() - start;
+    return status;
 }
 
 int profile_run(const struct profiling *how, const struct trial_request *request,
@@ -347,14 +387,14 @@ int profile_run(const struct profiling *how, const struct trial_request *request
     profiled.profiled = true;
     setenv("LC_ALL", "C", 1); /* ncu writes numbers as the locale does */
     if (how->report != NULL)
-        return run_tool(how, &profiled, how->report, profile, error);
+        return run_known(how, &profiled, how->report, profile, error);
     if (path_join(scratch, temporary, "evotile-profile-XXXXXX", error) < 0)
         return -1;
     int file = mkstemp(scratch);
     if (file < 0)
         return error_set(error, "cannot write in %s: %s; set TMPDIR", temporary, strerror(errno));
     close(file);
-    int status = run_tool(how, &profiled, scratch, profile, error);
+    int status = run_known(how, &profiled, scratch, profile, error);
     unlink(scratch);
     return status;
 }

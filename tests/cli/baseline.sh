@@ -13,6 +13,11 @@ grep -E '"(baseline|ratio_to_baseline)"' frozen/manifest.json | sed 's/[0-9.]*,$
 tell duel run baseline
 tell duel run baseline --implementation plain --markdown
 "$EVOTILE" gate run --against baseline | grep -E '"(passed|against|verdict)"' | tr -d '\t,'
+with fast '"python3", "baseline_program.py", "fast"'
+"$EVOTILE" run fast.json --out fast >/dev/null 2>&1
+"$EVOTILE" gate fast --against baseline | grep -E '"(passed|reason)"' | tr -d '\t,'
+"$EVOTILE" gate fast --against baseline >/dev/null
+echo "slower than it: status $?"
 # One process serves all duels of a worker.
 with both '"python3", "baseline_program.py"'
 sed -i 's/"cases": .*/"objective": "per_case", "cases": [ { "ROWS": 4, "COLS": 40 }, { "ROWS": 8, "COLS": 40 } ],/' both.json

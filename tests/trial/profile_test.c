@@ -145,21 +145,16 @@ static void more_kernels_than_there_is_room_for(void **state) {
     free(report);
 }
 
-/* A tool that writes its report as it is told to, and whose worker has nothing to say: what it was
-   called with is what ncu must be. */
-static void calls_ncu_as_it_wants_to_be(void **state) {
-    (void)state;
-    static const char script[] = "#!/bin/sh\n"
-                                 "echo \"$@\" > \"$0.called\"\n"
-                                 "while [ \"$1\" != --log-file ]; do shift; done\n"
-                                 "cp tests/trial/ncu/in_its_form.csv \"$2\"\n";
+/* Has a script stand for ncu, whose worker has nothing to say; gives what it noted in "$0.called".
+ */
+static char *run_under(const char *script) {
     struct error error = {0};
     char folder[] = "/tmp/evotile-profile-test-XXXXXX";
     char tool[PATH_SIZE];
     char called[PATH_SIZE + 8];
     assert_non_null(mkdtemp(folder));
     assert_int_equal(path_join(tool, folder, "ncu", &error), 0);
-    assert_int_equal(path_write_file(tool, script, sizeof script - 1, &error), 0);
+    assert_int_equal(path_write_file(tool, script, strlen(script), &error), 0);
     assert_int_equal(chmod(tool, 0755), 0);
     const char *const kernels[] = {"rows_main", "rows_finish"};
     const struct profiling how = {.tool = tool,
@@ -176,13 +171,41 @@ static void calls_ncu_as_it_wants_to_be(void **state) {
     assert_int_equal(profile->count, 2);
     assert_string_equal(profile->problem, "");
     snprintf(called, sizeof called, "%s.called", tool);
-    char *words = path_read_file(called, 1 << 16, NULL, &error);
-    assert_non_null(words);
+    char *noted = path_read_file(called, 1 << 16, NULL, &error);
+    assert_non_null(noted);
+    path_remove_tree(folder, &error);
+    return noted;
+}
+
+static void calls_ncu_as_it_wants_to_be(void **state) {
+    (void)state;
+    char *words = run_under("#!/bin/sh\n"
+                            "echo \"$@\" > \"$0.called\"\n"
+                            "while [ \"$1\" != --log-file ]; do shift; done\n"
+                            "cp tests/trial/ncu/in_its_form.csv \"$2\"\n");
     assert_non_null(strstr(words, "--csv --print-units base --cache-control none"));
     assert_non_null(strstr(words, "--kernel-name regex:^(rows_main|rows_finish)$"));
     assert_non_null(strstr(words, "evotile worker --watched --role device"));
     free(words);
-    path_remove_tree(folder, &error);
+}
+
+/* An ncu that knows neither of two metrics, and says so of one at a time. */
+static void asks_again_without_what_ncu_does_not_know(void **state) {
+    (void)state;
+    char *noted = run_under("#!/bin/sh\n"
+                            "echo >> \"$0.called\"\n"
+                            "all=\"$*\"\n"
+                            "while [ \"$1\" != --log-file ]; do shift; done\n"
+                            "for metric in sm__pipe_tensor_cycles_active lts__t_sectors; do\n"
+                            "    case $all in *$metric.*)\n"
+                            "        echo \"==ERROR== Failed to find metric "
+                            "regex:^$metric\\\\.(sum|avg)\\$\" > \"$2\"\n"
+                            "        exit 1;;\n"
+                            "    esac\n"
+                            "done\n"
+                            "cp tests/trial/ncu/in_its_form.csv \"$2\"\n");
+    assert_string_equal(noted, "\n\n\n");
+    free(noted);
 }
 
 int main(void) {
@@ -193,6 +216,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_report_that_ends_early_is_read_as_far, begin, end),
         cmocka_unit_test_setup_teardown(more_kernels_than_there_is_room_for, begin, end),
         cmocka_unit_test_setup_teardown(calls_ncu_as_it_wants_to_be, begin, end),
+        cmocka_unit_test_setup_teardown(asks_again_without_what_ncu_does_not_know, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
