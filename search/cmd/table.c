@@ -298,12 +298,10 @@ static void print_markdown(const struct table *table, FILE *out) {
     }
 }
 
+/* What to sort by, where the text is rounded. */
 static void print_html_value(const struct cell *cell, FILE *out) {
-    if (!cJSON_IsNumber(cell->value) && !cJSON_IsRaw(cell->value) && !cJSON_IsBool(cell->value))
-        return;
-    char *value = cJSON_PrintUnformatted(cell->value);
-    fprintf(out, " data-value=\"%s\"", value);
-    cJSON_free(value);
+    if (cJSON_IsNumber(cell->value) && strtod(cell->text, NULL) != cell->value->valuedouble)
+        fprintf(out, " data-value=%.6g", cell->value->valuedouble);
 }
 
 /* A long cell may go on in another line after any comma. */
@@ -328,6 +326,7 @@ static void print_html_cell(const struct cell *cell, bool wrap, FILE *out) {
         stencil_html(text, out);
 }
 
+/* HTML needs no ends of cells and rows, and a page has thousands. */
 static void print_html_row(const struct table *table, int row, FILE *out) {
     const char *tag = row < 0 ? "th" : "td";
     fputs("<tr>", out);
@@ -336,8 +335,8 @@ static void print_html_row(const struct table *table, int row, FILE *out) {
         if (column->heading == NULL)
             continue;
         fprintf(out, "<%s%s", tag,
-                column->right  ? " class=\"number\""
-                : column->wrap ? " class=\"wrap\""
+                column->right  ? " class=number"
+                : column->wrap ? " class=wrap"
                                : "");
         if (row >= 0)
             print_html_value(cell_at(table, row, c), out);
@@ -346,18 +345,17 @@ static void print_html_row(const struct table *table, int row, FILE *out) {
             stencil_html(column->heading, out);
         else
             print_html_cell(cell_at(table, row, c), column->wrap, out);
-        fprintf(out, "</%s>", tag);
     }
-    fputs("</tr>\n", out);
+    fputc('\n', out);
 }
 
 static void print_html(const struct table *table, FILE *out) {
-    fputs("<table>\n<thead>", out);
+    fputs("<table>\n<thead>\n", out);
     print_html_row(table, -1, out);
-    fputs("</thead>\n<tbody>\n", out);
+    fputs("<tbody>\n", out);
     for (int row = 0; row < table_row_count(table); row++)
         print_html_row(table, row, out);
-    fputs("</tbody>\n</table>\n", out);
+    fputs("</table>\n", out);
 }
 
 /* RFC 4180, but for lines that end in \n alone. */

@@ -17,7 +17,7 @@
  * Cells are added from left to right, row by row. Text shows numbers rounded, as asked; CSV and
  * JSON have all their digits. What is not there (NaN, table_none) is "-" in text and Markdown,
  * a dash in HTML, nothing in CSV and null in JSON. HTML is what text shows, in a <table>; a cell
- * whose value is a number keeps it, for a page to sort by, in data-value.
+ * whose number is rounded has more of it, for a page to sort by, in data-value.
  */
 #ifndef EVOTILE_CMD_TABLE_H
 #define EVOTILE_CMD_TABLE_H

@@ -67,6 +67,13 @@ static void add_head(const struct page *page, cJSON *root, const struct error *d
                    "not a measurement."
                  : "Some latencies on this page are predictions of the emulated device, "
                    "not measurements, and are called so.");
+    struct portion portion = page_portion(page);
+    if (!portion.values)
+        add_format(
+            root, "thrift_note",
+            "With %d goals this page draws the %d weightiest genes and the %d nearest "
+            "ancestors of each, and lists the best %d. `evotile report --csv` has every trial.",
+            page_goals(page), portion.panels, portion.ancestors, portion.board_rows);
     add_text(root, "pictures_missing", drawn->kind != ERROR_NONE ? drawn->text : "");
     add_embedded(root, "style", page_css, page_css_end);
     add_embedded(root, "script", page_js, page_js_end);
@@ -106,6 +113,14 @@ struct finding *page_finding(const struct page *page, int run, int goal) {
     for (int r = 0; r < run; r++)
         first += page->runs[r]->goal_count;
     return &first[goal];
+}
+
+struct portion page_portion(const struct page *page) {
+    enum { MANY = 24, DOTS = 12000 }; /* of all goals together */
+    int goals = page_goals(page);
+    int dots = DOTS / (goals > 0 ? goals : 1);
+    return goals <= MANY ? (struct portion){dots, 40, 10, GENES_MAX, ANCESTORS_MAX, true}
+                         : (struct portion){dots, 20, 5, 5, 32, false};
 }
 
 static int find_out(const struct page *page, struct error *error) {

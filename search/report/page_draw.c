@@ -25,10 +25,12 @@ static void draw_goal(const struct page *page, struct pictures *pictures, int r,
     char name[PICTURE_NAME_SIZE];
     picture_best(pictures, picture_name("best", r, goal, name), run, goal, false);
     picture_best(pictures, picture_name("time", r, goal, name), run, goal, true);
-    picture_genes(pictures, picture_name("genes", r, goal, name), run, it->worth);
+    picture_genes(pictures, picture_name("genes", r, goal, name), run, it->worth,
+                  page_portion(page).panels);
     picture_pairs(pictures, picture_name("pairs", r, goal, name), run, it->worth);
     picture_elites(pictures, picture_name("elites", r, goal, name), run, goal);
-    picture_ancestry(pictures, picture_name("ancestry", r, goal, name), run, it->ancestry);
+    picture_ancestry(pictures, picture_name("ancestry", r, goal, name), run, it->ancestry,
+                     page_portion(page).ancestors);
     if (it->ablation != NULL)
         draw_ablation(pictures, picture_name("ablation", r, goal, name), it->ablation);
 }

@@ -5,10 +5,6 @@
 #include "report/sheet.h"
 #include "report/tables.h"
 
-/* Dots of all scatters together, and rows of the bins where a goal has more than its part: what
-   keeps a page small. */
-enum { DOTS_MOST = 12000, BIN_ROWS = 40, BOARD_ROWS = 10 };
-
 static void add_worth(const struct page *page, cJSON *to, int r, int goal) {
     const struct gathered *run = page->runs[r];
     const struct worth *worth = page_finding(page, r, goal)->worth;
@@ -32,7 +28,8 @@ static void add_worth(const struct page *page, cJSON *to, int r, int goal) {
     cJSON_AddBoolToObject(genes, "together", !worth->alone);
     add_picture(page, genes, "picture", "genes", r, goal, "what each value of each gene costs");
     add_table(page, genes, "table", table_of_genes(run, worth));
-    add_table(page, genes, "values", table_of_values(run, worth));
+    if (page_portion(page).values)
+        add_table(page, genes, "values", table_of_values(run, worth));
     add_table(page, genes, "pairs", table_of_pairs(run, worth));
     add_picture(page, genes, "pairs_picture", "pairs", r, goal, "pairs of values that matter");
 }
@@ -91,6 +88,10 @@ static void add_headline(cJSON *to, const struct gathered *run, int goal) {
 
 static void add_scatter_note(cJSON *to, const struct scatter_note *note) {
     char edge[128] = "";
+    if (note->valid == 0) {
+        add_text(to, "scatter_note", "");
+        return;
+    }
     if (note->above > 0)
         snprintf(edge, sizeof edge, " %d slower than %.4g us stand at the upper edge.", note->above,
                  note->high_us);
@@ -115,7 +116,8 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
     add_text(to, "name", store_goal_name(run->store, goal));
     cJSON_AddBoolToObject(to, "open", page->count == 1 && goal == 0);
     add_headline(to, run, goal);
-    if (add_table(page, to, "board", board_table(run->store, goal, BOARD_ROWS, error)) < 0 ||
+    if (add_table(page, to, "board",
+                  board_table(run->store, goal, page_portion(page).board_rows, error)) < 0 ||
         add_table(page, to, "champions_table",
                   chapters_champions(run->chapters, goal, &predicted, error)) < 0)
         return -1;
@@ -125,9 +127,8 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
     add_picture(page, to, "best_time", "time", r, goal, "best so far over time");
     add_scatter_note(to, note);
     add_worth(page, to, r, goal);
-    cJSON *elites = cJSON_AddObjectToObject(to, "elites");
-    cJSON_AddNumberToObject(elites, "count", run->goals[goal].elite_count);
-    add_picture(page, elites, "picture", "elites", r, goal, "the elites in parallel coordinates");
+    cJSON_AddNumberToObject(to, "elite_count", run->goals[goal].elite_count);
+    add_picture(page, to, "elites", "elites", r, goal, "the elites in parallel coordinates");
     add_ancestry(page, to, r, goal);
     add_ablation(page, to, r, goal);
     return 0;
@@ -137,13 +138,13 @@ int page_add_goals(const struct page *page, cJSON *to, int r, struct error *erro
     const struct gathered *run = page->runs[r];
     struct scatter_note notes[CASES_MAX];
     int weightiest[CASES_MAX];
-    int goals_of_all = page_goals(page), status = 0;
+    struct portion portion = page_portion(page);
+    int status = 0;
     for (int g = 0; g < run->goal_count; g++) {
         const struct worth *worth = page_finding(page, r, g)->worth;
         weightiest[g] = worth != NULL && worth->fitted_count > 0 ? worth->order[0] : -1;
     }
-    char *scatter = scatter_json(run, weightiest, DOTS_MOST / (goals_of_all > 0 ? goals_of_all : 1),
-                                 BIN_ROWS, notes);
+    char *scatter = scatter_json(run, weightiest, portion.dots, portion.bin_rows, notes);
     add_text(to, "scatter", scatter);
     cJSON *goals = cJSON_AddArrayToObject(to, "goals");
     for (int g = 0; g < run->goal_count && status == 0; g++)

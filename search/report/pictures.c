@@ -90,12 +90,28 @@ void drawing_text(FILE *out, const char *what, const char *text) {
     fputc('\n', out);
 }
 
+/* gnuplot's own are powers of ten, of which there may be one. */
+static void print_log_marks(FILE *out, double low, double high) {
+    static const double steps[] = {1, 2, 3, 5, 7};
+    fputs("set ytics (", out);
+    const char *comma = "";
+    for (double power = pow(10, floor(log10(low))); power <= high; power *= 10)
+        for (int i = 0; i < 5; i++)
+            if (steps[i] * power >= 0.93 * low && steps[i] * power <= 1.07 * high) {
+                fprintf(out, "%s%.6g", comma, steps[i] * power);
+                comma = ", ";
+            }
+    fputs(")\n", out);
+}
+
 void drawing_y_range(FILE *out, double low, double high) {
     double room = high > low ? 0.07 * (high - low) : 0.02 * fabs(high);
-    if (low > 0 && high > 5 * low)
+    if (low > 0 && high > 5 * low) {
         fprintf(out, "set logscale y\nset yrange [%.6g:%.6g]\n", 0.93 * low, 1.07 * high);
-    else
-        fprintf(out, "unset logscale y\nset yrange [%.6g:%.6g]\n", low - room, high + room);
+        print_log_marks(out, low, high);
+    } else
+        fprintf(out, "unset logscale y\nset ytics autofreq\nset yrange [%.6g:%.6g]\n", low - room,
+                high + room);
 }
 
 /* ---- best so far ---- */

@@ -33,16 +33,17 @@ void picture_all_best(struct pictures *pictures, const char *name, const struct 
                       bool over_time);
 /* What is left of the trials after each gate. */
 void picture_funnel(struct pictures *pictures, const char *name, const struct gathered *run);
-/* What each value of each gene costs; a panel a gene. */
+/* What each value of each gene costs; a panel a gene, for the `most` weightiest. */
 void picture_genes(struct pictures *pictures, const char *name, const struct gathered *run,
-                   const struct worth *worth);
+                   const struct worth *worth, int most);
 void picture_pairs(struct pictures *pictures, const char *name, const struct gathered *run,
                    const struct worth *worth);
 /* The elites in parallel coordinates. */
 void picture_elites(struct pictures *pictures, const char *name, const struct gathered *run,
                     int goal);
+/* Of the members at most the nearest `most`. */
 void picture_ancestry(struct pictures *pictures, const char *name, const struct gathered *run,
-                      const struct ancestry *ancestry);
+                      const struct ancestry *ancestry, int most);
 
 /* Several runs on the goals that they share: a panel a goal, a line a run, over time. */
 void picture_runs(struct pictures *pictures, const char *name, struct gathered *const *runs,

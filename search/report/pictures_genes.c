@@ -57,11 +57,13 @@ static void draw_gene(FILE *out, const struct gathered *run, const struct worth 
 }
 
 void picture_genes(struct pictures *pictures, const char *name, const struct gathered *run,
-                   const struct worth *worth) {
+                   const struct worth *worth, int most) {
     double low, high;
     if (worth == NULL || worth->fitted_count == 0)
         return;
-    int rows = (worth->fitted_count + COLUMNS - 1) / COLUMNS;
+    int panels = worth->fitted_count < most ? worth->fitted_count : most;
+    int columns = panels < COLUMNS ? panels : COLUMNS;
+    int rows = (panels + columns - 1) / columns;
     range_of(worth, &run->genes, &low, &high);
     double room = 0.12 * (high - low) + 0.001;
     FILE *out = drawing_begin(pictures, name, WIDE, PANEL_HEIGHT * rows);
@@ -70,8 +72,8 @@ void picture_genes(struct pictures *pictures, const char *name, const struct gat
             "7\nset rmargin 1\nset format y '%%g %%%%'\nset tics font ',10'\nset title offset "
             "0,-0.6\nset xtics scale 0\nset multiplot layout %d,%d\n",
             100 * (low - room), 100 * (high + room), step_of(100 * (high - low + 2 * room)), rows,
-            COLUMNS);
-    for (int i = 0; i < worth->fitted_count; i++)
+            columns);
+    for (int i = 0; i < panels; i++)
         draw_gene(out, run, worth, worth->order[i]);
     fputs("unset multiplot\n", out);
     drawing_end(pictures);
@@ -200,14 +202,15 @@ void picture_elites(struct pictures *pictures, const char *name, const struct ga
 /* ---- ancestry ---- */
 
 void picture_ancestry(struct pictures *pictures, const char *name, const struct gathered *run,
-                      const struct ancestry *ancestry) {
+                      const struct ancestry *ancestry, int most) {
     int edges = 0;
     double low = INFINITY, high = 0;
     if (ancestry == NULL || ancestry->count < 2)
         return;
+    int members = ancestry->count < most ? ancestry->count : most;
     FILE *out = drawing_begin(pictures, name, WIDE, 380);
     fputs("$edges << END\n", out);
-    for (int i = 0; i < ancestry->count; i++) {
+    for (int i = 0; i < members; i++) {
         const struct sight *child = ancestry->members[i];
         const int64_t parents[2] = {child->parent_a, child->parent_b};
         for (int p = 0; p < 2; p++) {
@@ -221,13 +224,13 @@ void picture_ancestry(struct pictures *pictures, const char *name, const struct 
         }
     }
     fputs("END\n$nodes << END\n", out);
-    for (int i = 0; i < ancestry->count; i++) {
+    for (int i = 0; i < members; i++) {
         low = fmin(low, ancestry->members[i]->score_us);
         high = fmax(high, ancestry->members[i]->score_us);
         fprintf(out, "%d %.7g\n", ancestry->members[i]->order, ancestry->members[i]->score_us);
     }
     fputs("END\n$line << END\n", out);
-    for (int i = 0; i < ancestry->line_count; i++)
+    for (int i = 0; i < ancestry->line_count && i < most; i++)
         fprintf(out, "%d %.7g %lld\n", ancestry->line[i]->order, ancestry->line[i]->score_us,
                 (long long)ancestry->line[i]->number);
     fputs("END\n", out);

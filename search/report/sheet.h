@@ -35,6 +35,17 @@ struct finding *page_finding(const struct page *page, int run, int goal);
 /* How many goals all runs have together. */
 int page_goals(const struct page *page);
 
+/* How much is shown of each goal, so that a page stays below some 5 MB however many there are. */
+struct portion {
+    int dots;     /* of its scatter, else bins */
+    int bin_rows; /* of latency */
+    int board_rows;
+    int panels;    /* of genes, the weightiest first */
+    int ancestors; /* in the picture */
+    bool values;   /* the table of what every value is worth */
+};
+struct portion page_portion(const struct page *page);
+
 /* ---- page_draw.c ---- */
 
 /* All pictures; NULL, and the reason, where gnuplot would not. */

@@ -20,8 +20,8 @@ struct table *table_of_pairs(const struct gathered *run, const struct worth *wor
 /* The line of first parents, the champion first, and what each changed. */
 struct table *table_of_line(const struct gathered *run, const struct ancestry *ancestry);
 
-/* The champions of a goal, the last first, and what each has that the one before it had not: the line
-   of one without parents. */
+/* The champions of a goal, the last first, and what each has that the one before it had not: the
+   line of one without parents. */
 struct table *table_of_succession(const struct gathered *run, int goal);
 
 /* The goals that two runs or more have a champion for, a column a run; no more than RUNS_COMPARED

@@ -26,7 +26,7 @@ cat >script.html <<'JS'
 addEventListener("load", () => {
     const said = [];
     const check = (what, holds) => said.push(`${holds ? "ok" : "FAILED"} ${what}`);
-    const column = (table, at) => [...table.tBodies[0].rows].map((row) => Number(row.cells[at].dataset.value));
+    const column = (table, at) => [...table.tBodies[0].rows].map((row) => Number(row.cells[at].textContent));
     const rising = (numbers) => numbers.every((n, i) => i === 0 || numbers[i - 1] <= n);
     const goals = document.querySelectorAll("details.goal");
     const board = goals[0].querySelector("table");
