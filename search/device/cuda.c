@@ -76,6 +76,13 @@ static int make_marks(struct cuda_device *self, struct error *error) {
     return 0;
 }
 
+/* Nothing may persist in L2 beyond a flush. So we need not reset what does: after some ten of
+   cuCtxResetPersistingL2Cache and flushes, an H200 (driver 580.159.04) took 3 to 4 % longer for all
+   kernels of 5 and 9 us, until the process ended. */
+static void forbid_persisting(struct cuda_device *self) {
+    self->driver.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0); /* not all GPUs have it */
+}
+
 static struct device *cuda_open(const char *spec, struct error *error) {
     char *end;
     long index = strtol(spec + strlen("cuda:"), &end, 10);
@@ -115,6 +122,7 @@ static struct device *cuda_open(const char *spec, struct error *error) {
                                           (size_t)2 * GUARD_BYTES * ALLOCATIONS_MAX),
               "pinning memory", error) < 0)
         goto failed;
+    forbid_persisting(self);
     fill_info(self, (int)index);
     return &self->device;
 failed:

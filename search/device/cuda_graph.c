@@ -215,10 +215,8 @@ static CUresult replay_warm(struct cuda_device *self, const struct device_graph 
 /* While the GPU writes the flush, we issue what follows: nothing lies between flush and beginning
    mark, and none of the host's time behind it. */
 static CUresult replay_cold(struct cuda_device *self, const struct device_graph *graph) {
-    CUresult status = self->driver.cuCtxResetPersistingL2Cache();
-    if (status == CUDA_SUCCESS || status == CUDA_ERROR_NOT_SUPPORTED)
-        status = self->driver.cuMemsetD32Async(
-            self->flush, 0x0f1f2f3fu, 2 * (size_t)self->device.info.l2_bytes / 4, self->stream);
+    CUresult status = self->driver.cuMemsetD32Async(
+        self->flush, 0x0f1f2f3fu, 2 * (size_t)self->device.info.l2_bytes / 4, self->stream);
     return status == CUDA_SUCCESS ? replay(self, graph, 0) : status;
 }
 

@@ -96,8 +96,8 @@ struct device_sequence {
 /* What a graph to be timed holds: `launches` calls, which take the input sets in rotation. */
 struct device_timing {
     int launches;
-    bool cold;         /* before each replay L2 is flushed by writing twice its size, its persisting
-                          lines reset first; else replays follow one another */
+    bool cold;         /* before each replay L2 is flushed by writing twice its size; else replays
+                          follow one another */
     double deadline_s; /* for any one replay */
     int64_t operations, bytes; /* of one call: what a prediction is made from */
 };

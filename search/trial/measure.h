@@ -2,7 +2,7 @@
  * measure: how long one case of a candidate takes. Two figures, always named:
  *   warm  one graph holds several calls that take the input sets in rotation, so that no call sees
  *         its own last buffers; after a warm-up by time, its replays follow one another
- *   cold  one call a graph; before each, L2 is flushed and its persisting lines are reset
+ *   cold  one call a graph; before each, L2 is flushed
  * A sample is microseconds a call. All kernels of the candidate count, and the clearing of its
  * workspaces.
  *
