@@ -11,6 +11,7 @@
 // the keys in tiles of BLOCK_N and keeps, for each query, the largest score so far m, the sum l of
 // exp(score - m), and O before its division by l. README.md has the picture.
 
+#include "lib/cluster.cuh"
 #include "lib/cp_async.cuh"
 #include "lib/element.cuh"
 #include "lib/fragments.cuh"
@@ -26,8 +27,8 @@
 #if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(WARPS) || !defined(WARPS_KV) ||             \
     !defined(COPY) || !defined(STAGES) || !defined(KV_SPLITS) || !defined(SWIZZLE) ||              \
     !defined(ACC_QK) || !defined(ACC_PV) || !defined(Q_IN_REGISTERS) || !defined(LAZY_RESCALE) ||  \
-    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
-    !defined(CAUSAL) || !defined(BF16)
+    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(COMBINE) ||          \
+    !defined(D) || !defined(CAUSAL) || !defined(BF16)
 #error "a gene or a specialised dimension is not defined: see template.json"
 #endif
 
@@ -43,6 +44,7 @@ constexpr bool copy_joint = COPY == COPY_JOINT; // cp.async, K and V of a tile w
 constexpr bool copy_apart = COPY == COPY_APART; // cp.async, each waited for when it is needed
 constexpr int stages = copy_plain ? 1 : STAGES; // buffers for tiles of K, and as many for V
 constexpr int kv_splits = KV_SPLITS;            // parts of the keys that go to different blocks
+constexpr bool in_cluster = COMBINE == COMBINE_CLUSTER; // ... of one cluster, which adds up
 constexpr arrangement rows_lie = SWIZZLE == SWIZZLE_XOR   ? arrangement::chunks_swapped
                                  : SWIZZLE == SWIZZLE_PAD ? arrangement::padded
                                                           : arrangement::plain;
@@ -76,6 +78,7 @@ constexpr float usual_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; //
 //   q_smem   Q, one tile of block_m rows, unless q_in_registers
 //            (when the groups of warps merge, m, l and O of half of them at most overlay all of
 //            these)
+//   parts    what each other block of a cluster hands this one: m, l and its columns of O
 //   tickets  two words, when persistent
 
 using kv_tile = tile<block_n, head_dim, rows_lie, threads>;
@@ -87,7 +90,11 @@ constexpr int q_smem = 2 * v_smem;
 constexpr int tiles_bytes = q_smem + (q_in_registers ? 0 : q_tile::bytes);
 constexpr int merge_words = m_tiles * (4 * d_tiles + 4); // of one thread
 constexpr int merge_bytes = warps_kv / 2 * warps_m * 32 * merge_words * 4;
-constexpr int tickets_smem = max_of(tiles_bytes, merge_bytes);
+constexpr int parts_smem = max_of(tiles_bytes, merge_bytes);
+constexpr int part_tiles = in_cluster ? d_tiles / kv_splits : 1; // of 8 columns, that a block ends
+constexpr int part_words = m_tiles * (4 + 4 * part_tiles);       // of one thread
+constexpr int parts_bytes = in_cluster ? (kv_splits - 1) * part_words * warps_m * 32 * 4 : 0;
+constexpr int tickets_smem = parts_smem + parts_bytes;
 
 extern __shared__ __align__(128) unsigned char smem[];
 
@@ -98,6 +105,9 @@ static_assert(block_m % (16 * warps_m) == 0,
               "a warp works on whole tensor-core tiles of 16 queries");
 static_assert(block_n % (16 * warps_kv) == 0, "a warp works on slices of 16 keys");
 static_assert(!copy_joint || stages >= 2, "a joint copy needs a second buffer");
+static_assert(!in_cluster || (kv_splits > 1 && kv_splits <= 8 && d_tiles % kv_splits == 0),
+              "a block of a cluster ends whole tiles of 8 columns");
+static_assert(!in_cluster || !persistent, "a cluster works on one unit");
 static_assert(!BF16 || (!qk_in_half && !pv_in_half), "bf16 is not accumulated in half");
 static_assert(threads <= 1024, "a block has at most 1024 threads");
 
@@ -130,6 +140,11 @@ struct place {
     // Of its warp, within a tile of queries and within a tile of keys.
     int first_row = threadIdx.x / 32 % warps_m * warp_rows, first_key = group * warp_keys;
 };
+
+// The scale that exponentials are taken with, of the one that is given.
+DEVICE float scale_of(float given) {
+    return (given > 0 ? given : usual_scale) * log2_e;
+}
 
 // What one launch works on. Strides are in elements; `inverse`s are for divide.
 struct problem {
@@ -345,130 +360,33 @@ DEVICE void accumulate(o_fragments &o_rmem, const score_fragments &p_rmem, u32 t
 
 // ---- Steps: the end of a unit ----
 
-// O as floats, and l of each row over all keys of the warp.
-DEVICE void total_rows(o_sums &sums_rmem, row_state &rows, const o_fragments &o_rmem) {
-#pragma unroll
-    for (int i = 0; i < m_tiles * 2; ++i)
-        rows.sum[i / 2][i % 2] = lanes_sum<4>(rows.sum[i / 2][i % 2]);
-    to_floats(sums_rmem, o_rmem);
-}
-
-// Adds up the groups that shared out the keys; the result is group 0's. In each round the upper
-// half of the groups hand m, l and O to the lower half: the thread with the same fragments reads
-// what one wrote.
-DEVICE void merge_groups(o_sums &o_rmem, row_state &rows, float scale, const place &p) {
-    constexpr int stride = warps_m * 32; // word w of a thread lies `stride` words after word w - 1
-    float *thread_smem = reinterpret_cast<float *>(smem) + threadIdx.x % stride;
-    __syncthreads(); // every warp has read the last tile, which is now overwritten
-#pragma unroll
-    for (int half = warps_kv / 2; half > 0; half /= 2) {
-        float *word_smem = thread_smem + p.group % half * merge_words * stride;
-        if (p.group >= half && p.group < 2 * half) {
-#pragma unroll
-            for (int m = 0; m < m_tiles; ++m) {
-#pragma unroll
-                for (int h = 0; h < 2; ++h, word_smem += 2 * stride) {
-                    word_smem[0] = rows.largest[m][h];
-                    word_smem[stride] = rows.sum[m][h];
-                }
-#pragma unroll
-                for (int i = 0; i < 4 * d_tiles; ++i, word_smem += stride)
-                    *word_smem = o_rmem[m][i / 4][i % 4];
-            }
-        }
-        __syncthreads(); // what the upper half wrote is there to be read
-        if (p.group < half) {
-#pragma unroll
-            for (int m = 0; m < m_tiles; ++m) {
-                float own[2], other[2];
-#pragma unroll
-                for (int h = 0; h < 2; ++h, word_smem += 2 * stride) {
-                    const float common = fmaxf(rows.largest[m][h], word_smem[0]);
-                    own[h] = weight_at(rows.largest[m][h], common, scale);
-                    other[h] = weight_at(word_smem[0], common, scale);
-                    rows.largest[m][h] = common;
-                    rows.sum[m][h] = rows.sum[m][h] * own[h] + word_smem[stride] * other[h];
-                }
-#pragma unroll
-                for (int i = 0; i < 4 * d_tiles; ++i, word_smem += stride) {
-                    float &sum = o_rmem[m][i / 4][i % 4];
-                    sum = sum * own[i % 4 / 2] + *word_smem * other[i % 4 / 2];
-                }
-            }
-        }
-        if (half > 1)
-            __syncthreads(); // what was written has been read, and may be overwritten
-    }
-}
-
-// The logarithm of l exp(scale given * m): of the sum of exp(scale given * score).
-DEVICE float log_sum(float largest, float sum, float scale) {
-    return sum > 0 ? (largest * scale + log2_fast(sum)) * (1.0f / log2_e) : minus_infinity;
-}
-
-// Where the row of a query begins: in O, and, packed, in the tensors that have a line a query.
-DEVICE i64 o_offset(int batch, int head, int row, const problem &all) {
-    return batch * all.q_batch + head * all.q_head + multiply_wide(row, all.q_row);
-}
-
-DEVICE i64 line_of(int batch, int head, int row, const problem &all) {
-    return static_cast<i64>(batch * all.heads + head) * all.S + row;
-}
-
-// Writes the rows of the warp that exist: O divided by l, or zeros where l is zero; and LSE.
-DEVICE void store_o(element *o, float *lse, const o_sums &o_rmem, const row_state &rows,
-                    const unit &u, const problem &all, const place &p) {
-#pragma unroll
-    for (int i = 0; i < m_tiles * 2; ++i) {
-        const int m = i / 2, h = i % 2, row = u.first_row + p.first_row + m * 16 + h * 8 + p.g;
-        if (row >= all.S)
-            continue;
-        const float sum = rows.sum[m][h], inverse = sum > 0 ? 1.0f / sum : 0.0f;
-        element *row_gmem = o + o_offset(u.batch, u.head, row, all) + p.t * 2;
-        if (lse && p.t == 0)
-            lse[line_of(u.batch, u.head, row, all)] = log_sum(rows.largest[m][h], sum, all.scale);
-#pragma unroll
-        for (int d = 0; d < d_tiles; ++d)
-            *reinterpret_cast<u32 *>(row_gmem + d * 8) = pack_pair<element>(
-                o_rmem[m][d][h * 2] * inverse, o_rmem[m][d][h * 2 + 1] * inverse);
-    }
-}
-
-// The same of a split: the pair (m, l), and O as it is unless the split saw no key of that row.
-DEVICE void store_part(float *partial_o, float *partial_ml, const o_sums &o_rmem,
-                       const row_state &rows, const unit &u, const problem &all, const place &p) {
-#pragma unroll
-    for (int i = 0; i < m_tiles * 2; ++i) {
-        const int m = i / 2, h = i % 2, row = u.first_row + p.first_row + m * 16 + h * 8 + p.g;
-        const i64 line = line_of(u.batch, u.head, row, all) * kv_splits + u.split;
-        if (row >= all.S)
-            continue;
-        if (p.t == 0)
-            reinterpret_cast<float2 *>(partial_ml)[line] = {rows.largest[m][h], rows.sum[m][h]};
-        if (rows.largest[m][h] == minus_infinity)
-            continue;
-#pragma unroll
-        for (int d = 0; d < d_tiles; ++d)
-            *reinterpret_cast<float2 *>(partial_o + line * head_dim + d * 8 +
-                                        p.t * 2) = {o_rmem[m][d][h * 2], o_rmem[m][d][h * 2 + 1]};
-    }
-}
+#include "finish.cuh"
 
 // ---- The schedule ----
 
-extern "C" __global__ void __launch_bounds__(threads, min_ctas)
+// The splits of a unit are neighbours in the grid.
+#if COMBINE != COMBINE_CLUSTER
+#define CLUSTER
+#elif ORDER == ORDER_TILES
+#define CLUSTER __cluster_dims__(KV_SPLITS, 1, 1)
+#else
+#define CLUSTER __cluster_dims__(1, 1, KV_SPLITS)
+#endif
+
+extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     attention_fwd(const element *__restrict__ q, const element *__restrict__ k,
                   const element *__restrict__ v, element *__restrict__ o, float *__restrict__ lse,
                   float *__restrict__ partial_o, float *__restrict__ partial_ml,
                   u32 *__restrict__ counter, int S, int S_KV, int heads, int group_inverse,
                   float scale, i64 q_batch, i64 q_head, int q_row, i64 kv_batch, i64 kv_head,
                   int kv_row, int units, int units_x, int units_y, int x_inverse, int y_inverse) {
-    const problem all{
-        S,       S_KV,    heads,    group_inverse, (scale > 0 ? scale : usual_scale) * log2_e,
-        q_batch, q_head,  kv_batch, kv_head,       q_row,
-        kv_row,  units_x, units_y,  x_inverse,     y_inverse};
+    const problem all{S,       S_KV,    heads,    group_inverse, scale_of(scale),
+                      q_batch, q_head,  kv_batch, kv_head,       q_row,
+                      kv_row,  units_x, units_y,  x_inverse,     y_inverse};
     const place p{};
     queue tickets(counter, reinterpret_cast<u32 *>(smem + tickets_smem));
+    if constexpr (in_cluster)
+        cluster_arrive(); // this block runs: others may write to its shared memory
     do {
         if constexpr (persistent)
             tickets.draw();
@@ -520,51 +438,32 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas)
         total_rows(sums_rmem, rows, o_rmem);
         if constexpr (warps_kv > 1)
             merge_groups(sums_rmem, rows, all.scale, p);
-        if (kv_splits == 1 && p.group == 0)
-            store_o(o, lse, sums_rmem, rows, u, all, p);
-        if (kv_splits > 1 && p.group == 0)
-            store_part(partial_o, partial_ml, sums_rmem, rows, u, all, p);
+        if constexpr (in_cluster) {
+            cluster_wait(); // all blocks run
+            if (p.group == 0)
+                hand_parts(sums_rmem, rows, u.split);
+            cluster_arrive();
+            cluster_wait(); // the parts of all blocks are there
+            if (p.group == 0)
+                end_part(o, lse, sums_rmem, rows, u, all, p);
+        } else if (p.group == 0) {
+            if constexpr (kv_splits > 1)
+                store_part(partial_o, partial_ml, sums_rmem, rows, u, all, p);
+            else
+                store_o(o, lse, sums_rmem, rows, u, all, p);
+        }
     } while (persistent && tickets.next(units));
 }
 
-// Adds up the splits of a row: O = sum of w_i O_i over sum of w_i l_i, where w_i brings split i to
-// the largest m of all. A thread works on four columns of one row.
+// The second kernel, where there is one.
 extern "C" __global__ void __launch_bounds__(256)
     attention_combine(const float *__restrict__ partial_o, const float2 *__restrict__ partial_ml,
                       element *__restrict__ o, float *__restrict__ lse, int S, int heads,
-                      float scale_given, i64 o_batch, i64 o_head, int o_row) {
+                      float scale, i64 o_batch, i64 o_head, int o_row) {
     constexpr int row_threads = head_dim / 4;
+    const problem all{S, 0, heads, 0, scale_of(scale), o_batch, o_head, 0, 0, o_row};
     const int row = blockIdx.x * (256 / row_threads) + threadIdx.x / row_threads;
-    const int head = blockIdx.y, batch = blockIdx.z;
-    if (row >= S)
-        return;
-    const float scale = (scale_given > 0 ? scale_given : usual_scale) * log2_e;
-    const int column = threadIdx.x % row_threads * 4;
-    const i64 row_line = static_cast<i64>(batch * heads + head) * S + row;
-    const i64 line = row_line * kv_splits;
-    float largest = minus_infinity, sum = 0, total[4] = {};
-#pragma unroll 16
-    for (int split = 0; split < kv_splits; ++split)
-        largest = fmaxf(largest, partial_ml[line + split].x);
-#pragma unroll 8
-    for (int split = 0; split < kv_splits; ++split) {
-        const float2 ml = partial_ml[line + split];
-        if (ml.x == minus_infinity)
-            continue; // this split saw no key of the row, and wrote no O
-        const float weight = weight_at(ml.x, largest, scale);
-        const float4 part =
-            *reinterpret_cast<const float4 *>(partial_o + (line + split) * head_dim + column);
-        sum += ml.y * weight;
-        total[0] += part.x * weight;
-        total[1] += part.y * weight;
-        total[2] += part.z * weight;
-        total[3] += part.w * weight;
-    }
-    const float inverse = sum > 0 ? 1.0f / sum : 0.0f;
-    if (lse && column == 0)
-        lse[row_line] = log_sum(largest, sum, scale);
-    *reinterpret_cast<uint2 *>(o + batch * o_batch + head * o_head + multiply_wide(row, o_row) +
-                               column) = {
-        pack_pair<element>(total[0] * inverse, total[1] * inverse),
-        pack_pair<element>(total[2] * inverse, total[3] * inverse)};
+    if (row < S)
+        combine_row(partial_o, partial_ml, o, lse, blockIdx.z, blockIdx.y, row,
+                    threadIdx.x % row_threads * 4, all);
 }

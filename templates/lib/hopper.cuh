@@ -4,6 +4,7 @@
 #ifndef EVOTILE_LIB_HOPPER
 #define EVOTILE_LIB_HOPPER
 
+#include "lib/cluster.cuh"
 #include "lib/mbarrier.cuh"
 #include "lib/tma.cuh"
 #include "lib/types.cuh"
@@ -49,42 +50,6 @@ DEVICE void grid_dependency_wait() {
 // The launch after may begin, once every block has said so or has ended.
 DEVICE void grid_dependents_launch() {
     asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
-}
-
-// ---- clusters ----
-
-DEVICE u32 cluster_rank() {
-    u32 rank;
-    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    return rank;
-}
-
-DEVICE u32 cluster_size() {
-    u32 size;
-    asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
-    return size;
-}
-
-// The cluster-wide address of what lies at place_smem in the shared memory of block `rank`.
-DEVICE u32 map_to_block(u32 place_smem, u32 rank) {
-    u32 mapped;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-                 : "=r"(mapped)
-                 : "r"(place_smem), "r"(rank));
-    return mapped;
-}
-
-// Stores a word where map_to_block says; cluster_arrive and cluster_wait make it seen there.
-DEVICE void store_to_block(u32 mapped, float value) {
-    asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(mapped), "f"(value) : "memory");
-}
-
-DEVICE void cluster_arrive() {
-    asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory");
-}
-
-DEVICE void cluster_wait() {
-    asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory");
 }
 
 #endif

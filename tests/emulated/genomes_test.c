@@ -122,6 +122,17 @@ static void bf16_attention_genomes_are_right(void **state) {
          "templates/attention_fwd", seed_of(6));
 }
 
+/* Splits that the blocks of a cluster add up, which needs sm_90. */
+static void cluster_attention_genomes_are_right(void **state) {
+    (void)state;
+    draw(
+        "emulated:sm_90",
+        "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+        "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 137, \"D\": 128, \"CAUSAL\": 1,\n"
+        "   \"LSE\": 1}], \"genes\": {\"KV_SPLITS\": [2, 4, 8], \"COMBINE\": [\"cluster\"]} }",
+        "templates/attention_fwd", seed_of(7));
+}
+
 static void hopper_genomes_are_right(void **state) {
     (void)state;
     draw("emulated:sm_90",
@@ -153,6 +164,7 @@ int main(void) {
         cmocka_unit_test(attention_genomes_are_right),
         cmocka_unit_test(causal_attention_genomes_are_right),
         cmocka_unit_test(bf16_attention_genomes_are_right),
+        cmocka_unit_test(cluster_attention_genomes_are_right),
         cmocka_unit_test(hopper_genomes_are_right),
         cmocka_unit_test(causal_hopper_genomes_are_right),
         cmocka_unit_test(softmax_genomes_are_right),
