@@ -101,6 +101,9 @@ static struct json child_of(const struct json *parent, const cJSON *value, int i
     else
         snprintf(child.path + used, sizeof child.path - used, "%s%s", used > 0 ? "." : "",
                  value->string);
+    for (char *at = child.path + used; *at != '\0'; at++) /* an error is one line */
+        if (iscntrl((unsigned char)*at))
+            *at = '?';
     return child;
 }
 

@@ -285,6 +285,17 @@ static void long_paths_are_cut(void **state) {
     assert_non_null(strstr(error.text, ": here"));
 }
 
+static void paths_are_one_line(void **state) {
+    (void)state;
+    struct json value = read_root("{ \"a\\nkey\": 1 }");
+    struct error error = {0};
+    value = json_at(&value, 0);
+    assert_string_equal(value.path, "a?key");
+    assert_string_equal(json_key(&value), "a\nkey");
+    json_error(&value, &error, "here");
+    assert_null(strchr(error.text, '\n'));
+}
+
 static void many_elements_are_quick(void **state) {
     (void)state;
     enum { COUNT = 400000 };
@@ -311,6 +322,7 @@ int main(void) {
         cmocka_unit_test_teardown(unknown_keys_name_the_nearest, release),
         cmocka_unit_test_teardown(files, release),
         cmocka_unit_test_teardown(long_paths_are_cut, release),
+        cmocka_unit_test_teardown(paths_are_one_line, release),
         cmocka_unit_test_teardown(many_elements_are_quick, release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
