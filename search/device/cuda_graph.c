@@ -67,6 +67,24 @@ static CUresult allow_shared(struct cuda_device *self, CUfunction function, int 
         function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic_bytes);
 }
 
+/* Programmatic dependent launch, where it is asked for; in a captured graph, too. */
+static CUresult start(struct cuda_device *self, const struct device_launch *launch,
+                      CUfunction function, void **arguments) {
+    CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                               .value.programmaticStreamSerializationAllowed = 1};
+    CUlaunchConfig config = {.gridDimX = launch->grid[0],
+                             .gridDimY = launch->grid[1],
+                             .gridDimZ = launch->grid[2],
+                             .blockDimX = launch->block[0],
+                             .blockDimY = launch->block[1],
+                             .blockDimZ = launch->block[2],
+                             .sharedMemBytes = launch->smem_bytes,
+                             .hStream = self->stream,
+                             .attrs = &early,
+                             .numAttrs = launch->early};
+    return self->driver.cuLaunchKernelEx(&config, function, arguments, NULL);
+}
+
 /* Issues one call onto the stream. */
 static enum verdict issue(struct cuda_device *self, const struct device_sequence *sequence,
                           char *reason) {
@@ -96,10 +114,7 @@ static enum verdict issue(struct cuda_device *self, const struct device_sequence
         if (status == CUDA_SUCCESS)
             status = allow_shared(self, function, (int)launch->smem_bytes);
         if (status == CUDA_SUCCESS)
-            status = self->driver.cuLaunchKernel(function, launch->grid[0], launch->grid[1],
-                                                 launch->grid[2], launch->block[0],
-                                                 launch->block[1], launch->block[2],
-                                                 launch->smem_bytes, self->stream, pointers, NULL);
+            status = start(self, launch, function, pointers);
         if (status != CUDA_SUCCESS)
             return failed(self, VERDICT_LAUNCH_FAILED, status, launch->kernel, reason);
     }

@@ -80,6 +80,7 @@ struct device_launch {
     const char *kernel;
     unsigned grid[3], block[3];
     unsigned smem_bytes; /* dynamic */
+    bool early; /* may begin while the kernel before it still runs, for which it waits itself */
     int argument_count;
     struct device_argument arguments[DEVICE_ARGUMENTS_MAX];
     uint64_t clear_address; /* where kernel is NULL */

@@ -360,6 +360,13 @@ static void add_launch(const struct writing *writing, int index, struct text *bo
         formula_add(&writing->formulas, launch->smem, body);
     else
         text_print(body, "0");
+    text_print(body, ", ");
+    if (launch->early == NULL) {
+        text_print(body, "0");
+    } else {
+        formula_add(&writing->formulas, launch->early, body);
+        text_print(body, " ? 1 : 0");
+    }
     text_print(body, ", arguments, %d, stream);\n    }\n", launch->argument_count);
 }
 

@@ -143,6 +143,8 @@ static int plan_launch(const struct template *template, const struct launch *lau
                            template->document.file, launch->kernel,
                            planned->block[0] * planned->block[1] * planned->block[2],
                            (long long)smem);
+    if (launch->early != NULL && holds(template, launch->early, values, &planned->early, error) < 0)
+        return -1;
     planned->smem_bytes = (unsigned)smem;
     planned->argument_count = launch->argument_count;
     for (int i = 0; i < launch->argument_count; i++) {
@@ -170,6 +172,11 @@ static int plan_launches(const struct template *template, const struct launch_li
                                     &plan->launches[plan->launch_count++], error) < 0)
             return -1;
     }
+    if (plan->launch_count > 0 && plan->launches[0].early)
+        return error_input(error,
+                           "%s: launch of %s: the first of a call cannot be early: it would begin "
+                           "within the call before",
+                           template->document.file, plan->launches[0].kernel);
     return 0;
 }
 

@@ -92,7 +92,8 @@ struct argument {
 
 struct launch {
     char kernel[NAME_SIZE];
-    struct expression *grid[3], *block[3], *smem, *when; /* smem, when: may be NULL */
+    struct expression *grid[3], *block[3], *smem, *when; /* smem, when, early: may be NULL */
+    struct expression *early; /* where it holds, it may begin while the one before it still runs */
     int argument_count;
     struct argument arguments[ARGUMENTS_MAX];
 };
@@ -293,6 +294,7 @@ struct planned_argument {
 struct planned_launch {
     const char *kernel;
     unsigned grid[3], block[3], smem_bytes;
+    bool early;
     int argument_count;
     struct planned_argument arguments[ARGUMENTS_MAX];
 };

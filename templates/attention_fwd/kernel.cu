@@ -13,6 +13,7 @@
 
 #include "lib/cluster.cuh"
 #include "lib/cp_async.cuh"
+#include "lib/dependent.cuh"
 #include "lib/element.cuh"
 #include "lib/fragments.cuh"
 #include "lib/integer.cuh"
@@ -44,6 +45,7 @@ constexpr bool copy_joint = COPY == COPY_JOINT; // cp.async, K and V of a tile w
 constexpr bool copy_apart = COPY == COPY_APART; // cp.async, each waited for when it is needed
 constexpr int stages = copy_plain ? 1 : STAGES; // buffers for tiles of K, and as many for V
 constexpr int kv_splits = KV_SPLITS;            // parts of the keys that go to different blocks
+constexpr bool early = COMBINE == COMBINE_EARLY;        // the second kernel waits for the first
 constexpr bool in_cluster = COMBINE == COMBINE_CLUSTER; // ... of one cluster, which adds up
 constexpr arrangement rows_lie = SWIZZLE == SWIZZLE_XOR   ? arrangement::chunks_swapped
                                  : SWIZZLE == SWIZZLE_PAD ? arrangement::padded
@@ -384,6 +386,8 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                       q_batch, q_head,  kv_batch, kv_head,       q_row,
                       kv_row,  units_x, units_y,  x_inverse,     y_inverse};
     const place p{};
+    if constexpr (early)
+        grid_dependents_launch(); // the second kernel takes what room this one leaves
     queue tickets(counter, reinterpret_cast<u32 *>(smem + tickets_smem));
     if constexpr (in_cluster)
         cluster_arrive(); // this block runs: others may write to its shared memory
@@ -463,6 +467,8 @@ extern "C" __global__ void __launch_bounds__(256)
     constexpr int row_threads = head_dim / 4;
     const problem all{S, 0, heads, 0, scale_of(scale), o_batch, o_head, 0, 0, o_row};
     const int row = blockIdx.x * (256 / row_threads) + threadIdx.x / row_threads;
+    if constexpr (early)
+        grid_dependency_wait(); // all splits are in the workspace
     if (row < S)
         combine_row(partial_o, partial_ml, o, lse, blockIdx.z, blockIdx.y, row,
                     threadIdx.x % row_threads * 4, all);

@@ -5,6 +5,7 @@
 #define EVOTILE_LIB_HOPPER
 
 #include "lib/cluster.cuh"
+#include "lib/dependent.cuh"
 #include "lib/mbarrier.cuh"
 #include "lib/tma.cuh"
 #include "lib/types.cuh"
@@ -38,18 +39,6 @@ DEVICE void barrier_sync(int number, int threads) {
 
 DEVICE void barrier_arrive(int number, int threads) {
     asm volatile("bar.arrive %0, %1;" : : "r"(number), "r"(threads) : "memory");
-}
-
-// ---- programmatic dependent launch ----
-
-// Waits until the launch before has ended and what it wrote is visible.
-DEVICE void grid_dependency_wait() {
-    asm volatile("griddepcontrol.wait;" : : : "memory");
-}
-
-// The launch after may begin, once every block has said so or has ended.
-DEVICE void grid_dependents_launch() {
-    asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
 }
 
 #endif

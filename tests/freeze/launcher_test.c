@@ -20,7 +20,7 @@ struct record {
     unsigned grid[3], block[3];
     size_t smem_bytes;
     uint64_t arguments[RECORD_ARGUMENTS];
-    int opted_in;
+    int opted_in, early;
 };
 
 /* The stand-in's state; the same stands in its source. Statuses are CUDA's. */
@@ -42,7 +42,7 @@ static const char stub[] =
     "#include <string.h>\n"
     "#include <threads.h>\n"
     "struct record { const void *code; const char *name; unsigned grid[3], block[3];\n"
-    "                size_t smem_bytes; uint64_t arguments[32]; int opted_in; };\n"
+    "                size_t smem_bytes; uint64_t arguments[32]; int opted_in, early; };\n"
     "struct { int current, capturing, fail_with, fail_to_get, capability, loads, unloads,\n"
     "         record_count; struct record records[32]; } fake;\n"
     "struct kernel { const void *code; char name[64]; };\n"
@@ -160,20 +160,22 @@ static const char stub[] =
     "    return interleave || fill ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;\n"
     "}\n"
     "extern int argument_sizes(const char *name, int argument);\n"
-    "CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,\n"
-    "                        unsigned by, unsigned bz, unsigned s, CUstream stream, void **a,\n"
-    "                        void **extra)\n"
+    "CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **a, void **extra)\n"
     "{\n"
     "    const struct function *function = (const struct function *)f;\n"
     "    int place = __atomic_fetch_add(&fake.record_count, 1, __ATOMIC_RELAXED) % 32;\n"
     "    struct record *r = &fake.records[place];\n"
-    "    (void)stream;\n"
     "    if (extra != NULL || function->context != fake.current)\n"
     "        return CUDA_ERROR_INVALID_HANDLE;\n"
     "    memset(r, 0, sizeof *r);\n"
     "    *r = (struct record){.code = function->kernel->code, .name = function->kernel->name,\n"
-    "                         .grid = {gx, gy, gz}, .block = {bx, by, bz}, .smem_bytes = s,\n"
-    "                         .opted_in = function->opted_in};\n"
+    "                         .grid = {c->gridDimX, c->gridDimY, c->gridDimZ},\n"
+    "                         .block = {c->blockDimX, c->blockDimY, c->blockDimZ},\n"
+    "                         .smem_bytes = c->sharedMemBytes, .opted_in = function->opted_in};\n"
+    "    for (unsigned i = 0; i < c->numAttrs; i++)\n"
+    "        r->early = c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION "
+    "&&\n"
+    "                   c->attrs[i].value.programmaticStreamSerializationAllowed;\n"
     "    for (int i = 0; argument_sizes(r->name, i) > 0; i++)\n"
     "        memcpy(&r->arguments[i], a[i], (size_t)argument_sizes(r->name, i));\n"
     "    return fake.fail_with;\n"
@@ -284,6 +286,7 @@ static void check_launch(const struct example *example, const struct plan *plan,
     assert_memory_equal(record->grid, planned->grid, sizeof planned->grid);
     assert_memory_equal(record->block, planned->block, sizeof planned->block);
     assert_int_equal(record->smem_bytes, planned->smem_bytes);
+    assert_int_equal(record->early, planned->early);
     assert_int_equal(record->opted_in, planned->smem_bytes > 49152 ? planned->smem_bytes : 0);
     for (int i = 0; i < planned->argument_count; i++) {
         const struct planned_argument *argument = &planned->arguments[i];

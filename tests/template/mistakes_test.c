@@ -209,6 +209,8 @@ static void mistakes_in_geometry(void **state) {
         {"[\"BLOCKS\", \"M\", 1]", "[1, \"M * 65536\", 1]", "grid extent 1 is 262144"},
         {"[\"THREADS\", 1, 1]", "[\"THREADS * 1000\", 1, 1]", "block extent 0 is 64000"},
         {"[\"THREADS\", 1, 1]", "[\"THREADS\", 64, 64]", "262144 threads"},
+        {"\"kernel\": \"twice\"", "\"kernel\": \"twice\", \"early\": \"THREADS == 64\"",
+         "launch of twice: the first of a call cannot be early"},
         {"\"THREADS * 4\"", "\"THREADS - 1000\"", "-936 bytes of shared memory"},
         {"{ \"i32\": \"N\" }", "{ \"i32\": \"N * 10000000\" }", "argument 3 is 10000000000"},
         {"\"shape\": [\"M\", \"N\"], \"role\": \"input\"",
