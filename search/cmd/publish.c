@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RATE_SECONDS = 60, FAILURES_TOLD = 10 };
+/* Who else is on the GPU costs the driver most to tell: where nothing hangs on it, less often. */
+enum { RATE_SECONDS = 60, FAILURES_TOLD = 10, OTHERS_EVERY = 10 };
 
 static const double interval_s = 1;
 
@@ -23,6 +24,8 @@ struct publisher {
     int failures; /* to write a bulletin, in a row */
     enum phase phase;
     double published; /* clock_seconds */
+    int looks;        /* at the GPU */
+    int others;       /* at the last look for them; -1: nobody looked */
     /* A ring of the last minute, from which the rate is taken. */
     int samples;
     struct {
@@ -37,6 +40,7 @@ static struct publisher *publisher_of(struct session *session) {
     struct publisher *publisher = calloc(1, sizeof *publisher);
     if (publisher == NULL)
         BUG("out of memory");
+    publisher->others = -1;
     publisher->pause = (struct pause){.nice = session->config->nice,
                                       .max_temperature_c = session->config->max_temperature_c};
     if (session->pool != NULL)
@@ -142,8 +146,10 @@ void session_publish(struct session *session) {
         return;
     publisher->published = clock_seconds();
     struct bulletin bulletin = bulletin_empty();
-    if (watch_look(publisher->watch, &bulletin.gpu))
-        bulletin.others = watch_others(publisher->watch);
+    if (watch_look(publisher->watch, &bulletin.gpu) &&
+        (publisher->pause.nice || publisher->looks++ % OTHERS_EVERY == 0))
+        publisher->others = watch_others(publisher->watch);
+    bulletin.others = publisher->others;
     decide(session, &bulletin);
     fill(session, &bulletin);
     bulletin.trials_per_s = rate(publisher, session->told);

@@ -52,7 +52,8 @@ static void show(const struct live *live, bool by_trials, bool unicode) {
 }
 
 /* Until somebody quits; the run may end before, or be resumed. */
-static int watch_screen(struct live *live, double interval_s, bool unicode, struct error *error) {
+static int watch_screen(SCREEN *screen, struct live *live, double interval_s, bool unicode,
+                        struct error *error) {
     bool by_trials = false;
     int status = 0;
     int key = ERR;
@@ -60,7 +61,7 @@ static int watch_screen(struct live *live, double interval_s, bool unicode, stru
     noecho();
     keypad(stdscr, TRUE);
     curs_set(0);
-    timeout((int)(1000 * interval_s));
+    timeout((int)(1000 * fmin(interval_s, 86400)));
     while (status == 0 && key != 'q') {
         show(live, by_trials, unicode);
         key = getch();
@@ -71,6 +72,7 @@ static int watch_screen(struct live *live, double interval_s, bool unicode, stru
             status = live_refresh(live, error);
     }
     endwin();
+    delscreen(screen);
     return status;
 }
 
@@ -159,16 +161,26 @@ static void print_json(const struct live *live) {
 
 /* ---- the verb ---- */
 
-static bool open_terminal(void) {
+/* NULL where there is none. */
+static SCREEN *open_terminal(void) {
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return false;
-    if (newterm(NULL, stdout, stdin) != NULL)
-        return true;
+        return NULL;
+    SCREEN *screen = newterm(NULL, stdout, stdin);
+    if (screen != NULL)
+        return screen;
     const char *name = getenv("TERM");
     log_warn("this terminal (TERM=%s) is not known here: plain lines instead; set TERM to one "
              "that is, such as xterm",
              name != NULL ? name : "");
-    return false;
+    return NULL;
+}
+
+static int watch(struct live *live, double interval_s, bool unicode, struct error *error) {
+    SCREEN *screen = open_terminal();
+    double otherwise_s = screen != NULL ? terminal_interval_s : log_interval_s;
+    double every_s = interval_s > 0 ? interval_s : otherwise_s;
+    return screen != NULL ? watch_screen(screen, live, every_s, unicode, error)
+                          : watch_log(live, every_s, error);
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -207,17 +219,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
     /* For letters alone: numbers stay as C writes them. */
     setlocale(LC_CTYPE, "");
     bool unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    if (status < 0)
-        ;
-    else if (json)
+    if (status == 0 && json)
         print_json(live);
-    else if (once)
+    else if (status == 0 && once)
         print_once(live, unicode);
-    else if (open_terminal())
-        status =
-            watch_screen(live, interval_s > 0 ? interval_s : terminal_interval_s, unicode, &error);
-    else
-        status = watch_log(live, interval_s > 0 ? interval_s : log_interval_s, &error);
+    else if (status == 0)
+        status = watch(live, interval_s, unicode, &error);
     live_close(live);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }

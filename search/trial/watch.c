@@ -23,6 +23,8 @@ struct watch {
     double read_at_s;
     int readings;
     struct conditions conditions;
+    bool looked;
+    struct nvml_state last_look;
 };
 
 static void read_nvml(void *context, struct nvml_state *state) {
@@ -104,10 +106,15 @@ struct conditions watch_conditions(const struct watch *watch) {
     return watch != NULL ? watch->conditions : (struct conditions){0};
 }
 
-bool watch_look(const struct watch *watch, struct nvml_state *state) {
+bool watch_look(struct watch *watch, struct nvml_state *state) {
     if (watch == NULL || watch->nvml == NULL)
         return false;
-    nvml_read(watch->nvml, &watch->gpu, state);
+    if (watch->looked)
+        nvml_read_changing(watch->nvml, &watch->gpu, &watch->last_look);
+    else
+        nvml_read(watch->nvml, &watch->gpu, &watch->last_look);
+    watch->looked = true;
+    *state = watch->last_look;
     return true;
 }
 

@@ -43,8 +43,9 @@ bool watch_after(struct watch *watch);
 /* What was noted since watch_begin. */
 struct conditions watch_conditions(const struct watch *watch);
 
-/* How the GPU is doing now, for people: all that NVML tells. False where nobody can look. */
-bool watch_look(const struct watch *watch, struct nvml_state *state);
+/* How the GPU is doing now, for people: all that NVML tells, of which limits and memory only at the
+   first look. False where nobody can look. */
+bool watch_look(struct watch *watch, struct nvml_state *state);
 
 /* Processes that compute on the GPU and are neither the run nor its children; 0 where nobody knows.
  */

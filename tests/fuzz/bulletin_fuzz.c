@@ -1,0 +1,43 @@
+/* Any text as a run's status.json: it is read or refused with the file's name; what is read is
+   printed as text that reads as the same again. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/bulletin.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char *print(const struct bulletin *bulletin) {
+    cJSON *object = bulletin_json(bulletin);
+    char *text = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    if (text == NULL)
+        abort();
+    return text;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct error error = {0};
+    struct bulletin first, second;
+    char *text = malloc(size + 1);
+    if (text == NULL)
+        abort();
+    memcpy(text, data, size);
+    text[size] = '\0';
+    if (bulletin_parse(&first, "status.json", text, &error) < 0) {
+        if (strstr(error.text, "status.json") == NULL)
+            BUG("refused without a place: %s", error.text);
+    } else {
+        char *printed = print(&first);
+        if (bulletin_parse(&second, "again", printed, &error) < 0)
+            BUG("%s: %s", error.text, printed);
+        char *again = print(&second);
+        if (strcmp(printed, again) != 0)
+            BUG("%s\nreads as\n%s", printed, again);
+        cJSON_free(printed);
+        cJSON_free(again);
+    }
+    free(text);
+    return 0;
+}
