@@ -75,7 +75,7 @@ FILE *drawing_begin(struct pictures *pictures, const char *name, int width, int 
     drawing_text(out, "output", path);
     fprintf(out,
             "set border 3 lc rgb " SVG_COLOUR "\nset tics nomirror scale 0.5\n"
-            "set grid y lt 1 lw 0.6 lc rgb " SVG_COLOUR "\nset key noautotitle\nset samples 2\n",
+            "set grid y lt 1 lw 0.6 lc rgb " SVG_COLOUR "\nunset key\nset samples 2\n",
             COLOUR_MUTED, COLOUR_GRID);
     return out;
 }
@@ -354,7 +354,7 @@ static void draw_shared(FILE *out, struct gathered *const *runs, int count, int 
     }
     drawing_y_range(out, low, high);
     drawing_text(out, "title", name);
-    fputs("plot NaN", out);
+    fputs("plot NaN notitle", out);
     for (int r = 0; r < count; r++) {
         int its = gathered_goal(runs[r], name);
         if (its < 0 || runs[r]->goals[its].crowning_count == 0)
@@ -424,7 +424,9 @@ void picture_bars(struct pictures *pictures, const char *name, const char *axis,
             "set arrow from 1, graph 0 to 1, graph 1 nohead lc rgb " SVG_COLOUR "\nplot "
             "$bars using (($2+1)/2):1:(1):2:($1-0.32):($1+0.32) with boxxyerror fs solid 0.55 "
             "noborder lc rgb " SVG_COLOUR ", $bars using 2:1:3:4 with xerrorbars pt 7 ps 0.3 lw "
-            "1.2 lc rgb 'black', $bars using 4:1:(sprintf('  %%.2f', $2)) with labels left\n",
+            "1.2 lc rgb 'black', $bars using ($2 < 1 ? NaN : $4):1:(sprintf('  %%.2f', $2)) with "
+            "labels left, $bars using ($2 < 1 ? $3 : NaN):1:(sprintf('%%.2f  ', $2)) with labels "
+            "right\n",
             COLOUR_MUTED, COLOUR_ACCENT);
     drawing_end(pictures);
 }

@@ -31,8 +31,6 @@ static const struct {
     {"\"black\"", "", "\"currentColor\""},
     {"\"gray\"", "", "\"var(--c0)\""},
     {"'gray'", "", "'var(--c0)'"},
-    {"<tspan>", "", ""},
-    {"</tspan>", "", ""},
 };
 
 /* Applies a rule at `at`: how many bytes it takes, 0 where none does. */
@@ -90,7 +88,7 @@ static const char *empty_group(const char *at) {
     return strncmp(inside, "</g>", 4) == 0 ? inside + 4 : NULL;
 }
 
-/* A second digit behind the point, which is finer than a screen. */
+/* A second digit behind the point of a coordinate, which is finer than a screen. */
 static bool is_too_fine(const char *svg, const char *at) {
     return at - svg >= 3 && isdigit((unsigned char)*at) && isdigit((unsigned char)at[-1]) &&
            at[-2] == '.' && isdigit((unsigned char)at[-3]) && !isdigit((unsigned char)at[1]);
@@ -131,6 +129,7 @@ static size_t apply_group(const char *at, struct groups *groups) {
 char *svg_inline(const char *svg, const char *label) {
     struct text out = {0};
     struct groups groups = {0};
+    bool in_tag = false; /* what is between tags is text, and stays */
     char *escaped = NULL;
     size_t size = 0;
     int width, height;
@@ -144,23 +143,26 @@ char *svg_inline(const char *svg, const char *label) {
                escaped);
     free(escaped);
     for (const char *at = svg; *at != '\0';) {
-        const char *behind = empty_group(at);
-        behind = behind != NULL ? behind : unseen(at);
-        size_t taken = behind != NULL ? (size_t)(behind - at) : apply_group(at, &groups);
-        if (taken == 0)
+        const char *behind = in_tag ? NULL : empty_group(at);
+        behind = behind != NULL || in_tag ? behind : unseen(at);
+        size_t taken = behind != NULL ? (size_t)(behind - at) : 0;
+        if (taken == 0 && *at == '<')
+            taken = apply_group(at, &groups);
+        if (taken == 0 && (in_tag || *at == '<'))
             taken = apply_rule(at, &out);
-        if (taken == 0)
+        if (taken == 0 && in_tag)
             taken = apply_colour(at, &out);
-        if (taken == 0) {
-            /* One space or line break is as good as several. */
-            bool blank = isspace((unsigned char)*at) != 0;
-            if (is_too_fine(svg, at))
-                ;
-            else if (!blank || !isspace((unsigned char)out.bytes[out.used - 1]))
-                text_add(&out, blank && *at == '\t' ? " " : at, 1);
-            taken = 1;
+        if (taken > 0) {
+            at += taken;
+            continue;
         }
-        at += taken;
+        in_tag = *at == '<' || (in_tag && *at != '>');
+        /* One space or line break is as good as several. */
+        bool blank = isspace((unsigned char)*at) != 0;
+        if (!(in_tag && is_too_fine(svg, at)) &&
+            (!blank || !isspace((unsigned char)out.bytes[out.used - 1])))
+            text_add(&out, blank && *at == '\t' ? " " : at, 1);
+        at++;
     }
     return out.bytes;
 }

@@ -14,6 +14,9 @@
 #include <cmocka.h>
 
 #include "base/path.h"
+#include "cmd/ablation.h"
+#include "cmd/kept.h"
+#include "cmd/yardstick.h"
 #include "report/scatter.h"
 
 enum { TRIALS = 240, GOALS = 2 };
@@ -106,7 +109,8 @@ static char *printed(enum page_format format, struct error *drawn) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(page_print(&run, 1, format, out, drawn, &error), 0);
+    if (page_print(&run, 1, format, out, drawn, &error) < 0)
+        fail_msg("%s", error.text);
     fclose(out);
     gathered_free(run);
     return text;
@@ -271,12 +275,77 @@ static void the_scatter_counts_every_trial(void **state) {
     gathered_free(run);
 }
 
+/* ---- what other verbs keep with a run ---- */
+
+static void keep_baseline(struct store *store) {
+    struct error error = {0};
+    struct yardstick *it = yardstick_new();
+    snprintf(it->name, sizeof it->name, "<q>a library");
+    snprintf(it->device, sizeof it->device, "none");
+    it->case_count = GOALS;
+    for (int c = 0; c < GOALS; c++) {
+        struct yardstick_case *one = &it->cases[c];
+        snprintf(one->name, sizeof one->name, "case %d", c);
+        one->count = 2;
+        one->fastest = 0;
+        snprintf(one->figures[0].name, sizeof one->figures[0].name, "flash");
+        one->figures[0].warm.p50_us = 2.5 * 3; /* the best trial of goal 0 takes 3 */
+        snprintf(one->figures[1].name, sizeof one->figures[1].name, "math");
+        snprintf(one->figures[1].unable, sizeof one->figures[1].unable, "cannot <do> it");
+    }
+    assert_int_equal(yardstick_write(store, it, &error), 0);
+    yardstick_free(it);
+}
+
+static void keep_ablation(struct store *store) {
+    struct error error = {0};
+    struct ablation *it = ablation_new();
+    char name[32];
+    it->trial = 7;
+    snprintf(it->device, sizeof it->device, "none");
+    genome_of(7, it->genome);
+    struct ablation_move *move = ablation_add(it);
+    snprintf(move->gene, sizeof move->gene, "%s", gene_b);
+    genome_of(14, move->genome);
+    move->duel = (struct duel_outcome){DUEL_LOST, 10, 1.625, 1.5, 1.75};
+    ablation_name(0, name);
+    assert_int_equal(kept_write(store, name, ablation_json(it), &error), 0);
+    ablation_free(it);
+}
+
+static void what_is_kept_is_shown(void **state) {
+    (void)state;
+    struct error drawn;
+    struct error error = {0};
+    char *html = printed(PAGE_HTML, &drawn);
+    assert_null(strstr(html, "Beside the baselines"));
+    assert_null(strstr(html, "What each choice is worth"));
+    free(html);
+    struct store *store = store_open(run_dir, STORE_WRITE, &error);
+    assert_non_null(store);
+    keep_baseline(store);
+    keep_ablation(store);
+    store_close(store);
+    html = printed(PAGE_HTML, &drawn);
+    assert_non_null(strstr(html, "Beside the baselines"));
+    assert_non_null(strstr(html, "<td>flash<td class=number>7.500"));
+    assert_non_null(strstr(html, ">2.50<td class=wrap>the fastest"));
+    assert_non_null(strstr(html, "cannot &lt;do&gt; it"));
+    assert_null(strstr(html, "<q>"));
+    assert_int_equal(times(html, "What each choice is worth"), 1);
+    assert_non_null(strstr(html, "Each gene of trial 7 moved alone, by duel"));
+    assert_non_null(strstr(html, ">62.5<"));
+    expect_harmless(html);
+    free(html);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_no_markup),
         cmocka_unit_test(markdown_is_text_alone),
         cmocka_unit_test(csv_gives_every_trial_back),
         cmocka_unit_test(the_scatter_counts_every_trial),
+        cmocka_unit_test(what_is_kept_is_shown),
     };
     return cmocka_run_group_tests(tests, make_run, remove_run);
 }
