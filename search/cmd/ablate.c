@@ -206,18 +206,18 @@ const struct verb verb_ablate = {
     .name = "ablate",
     .arguments = "RUN|KERNEL_DIR [options]",
     .summary = "what each of a champion's choices is worth",
-    .help =
-        "Moves each gene of the champion alone: a step up, a step down, and off (the least value, "
-        "where that is\n0 or 1); a gene whose values are words, to every other one. Each genome "
-        "that "
-        "comes of it is built,\nverified and set against the champion in a duel: how much slower "
-        "it is, "
-        "with the 99 % interval, ranked by\nwhat costs most. A negative figure is a gene that the "
-        "search should have moved. Moves that break a\nconstraint, or fail, say why. What a run's "
-        "champion showed is kept with the run, and `summary` shows\nit. On an emulated device the "
-        "figures are of predictions, and are called so. A move takes some 2 s on\na GPU.\n\n"
-        "  evotile ablate results/night\n"
-        "  evotile ablate results/night --goal 3 --markdown\n"
-        "  evotile ablate kernels/new --goal 1 --blocks 20\n",
+    .help = "Moves each gene of the champion alone: a step up, a step down, and off (the least\n"
+            "value, where that is 0 or 1); a gene whose values are words, to every other one.\n"
+            "Each genome that comes of it is built, verified and set against the champion in a\n"
+            "duel: how much slower it is, with the 99 % interval, ranked by what costs most. A\n"
+            "negative figure is a gene that the search should have moved. Moves that break a\n"
+            "constraint, or fail, say why.\n"
+            "\n"
+            "What a run's champion showed is kept with the run; `summary` and `report` show it.\n"
+            "On an emulated device the figures are of predictions, and are called so.\n"
+            "\n"
+            "  evotile ablate results/night\n"
+            "  evotile ablate results/night --goal 3 --markdown\n"
+            "  evotile ablate kernels/new --goal 1 --blocks 20",
     .run = run,
 };

@@ -205,20 +205,18 @@ const struct verb verb_baseline = {
     .name = "baseline",
     .arguments = "RUN|CONFIG [options]",
     .summary = "time what a user would run instead",
-    .help =
-        "Starts the program that the template (or the config, under \"baseline\") names, and has "
-        "it "
-        "time each of\nits implementations on the run's cases, as a kernel is timed: warm, by CUDA "
-        "graphs over rotating\ninputs, and cold, behind a flushed L2. What a run's baseline took "
-        "is kept "
-        "with the run, and the fastest\nimplementation of each case is what `board` and `export` "
-        "give "
-        "ratios to. With a config it is only\nprinted. templates/README.md tells how such a "
-        "program is "
-        "written.\n\n"
-        "`evotile duel RUN baseline` sets the two against each other in turns, which is fairer.\n\n"
-        "  evotile baseline results/night\n"
-        "  evotile baseline results/night --python ~/venv/bin/python\n"
-        "  evotile baseline configs/mine.json --device cuda:1 --markdown\n",
+    .help = "Starts the program that the template (or the config, under \"baseline\") names, and\n"
+            "has it time each of its implementations on the run's cases, as a kernel is timed:\n"
+            "warm, by CUDA graphs over rotating inputs, and cold, behind a flushed L2. What a\n"
+            "run's baseline took is kept with the run, and the fastest implementation of each\n"
+            "case is what `board`, `report` and `export` give ratios to. With a config it is only\n"
+            "printed. templates/README.md tells how such a program is written.\n"
+            "\n"
+            "`evotile duel RUN baseline` sets the two against each other in turns, which is\n"
+            "fairer.\n"
+            "\n"
+            "  evotile baseline results/night\n"
+            "  evotile baseline results/night --python ~/venv/bin/python\n"
+            "  evotile baseline configs/mine.json --device cuda:1 --markdown",
     .run = run,
 };

@@ -202,24 +202,24 @@ const struct verb verb_duel = {
     .name = "duel",
     .arguments = "A B [options]",
     .summary = "say which of two recorded kernels is faster",
-    .help =
-        "A and B are runs (RUN is its champion, RUN:3 the third of its board) or folders of "
-        "frozen kernels.\nBoth are built and verified beside each other on one device, and "
-        "take turns: blocks of A B B A until\na 99 % interval of the ratio of their times lies "
-        "beyond the margin, or within it, or four rounds are\nover. Each round has both "
-        "captured anew. The margin is 0.5 %, or what duels of a kernel with itself\nshowed on "
-        "this device. Says in which parts the keys of the two differ. On an emulated device\nthe "
-        "ratio is one of predictions.\n\n"
-        "B may be the word `baseline`: what a user would run instead of A, as the template says "
-        "(see\n`evotile help baseline`). Its program stays alive beside ours on the same GPU, and "
-        "the two take turns\nin the same way, in each case against the fastest of its "
-        "implementations. The table has both sides' percentiles over\nthese very blocks; the peak "
-        "is "
-        "what evotile's own mma.sync kernel reaches on the device.\n\n"
-        "  evotile duel results/night results/demo\n"
-        "  evotile duel results/night:1 results/night:2 --blocks 30\n"
-        "  evotile duel kernels/new kernels/old --json\n"
-        "  evotile duel results/night baseline\n"
-        "  evotile duel kernels/new baseline --implementation cudnn --markdown\n",
+    .help = "A and B are runs (RUN is its champion, RUN:3 the third of its board) or folders of\n"
+            "frozen kernels. Both are built and verified beside each other on one device, and\n"
+            "take turns: blocks of A B B A until a 99 % interval of the ratio of their times lies\n"
+            "beyond the margin, or within it, or four rounds are over. Each round has both\n"
+            "captured anew. The margin is 0.5 %, or what duels of a kernel with itself showed on\n"
+            "this device. Says in which parts the keys of the two differ. On an emulated device\n"
+            "the ratio is one of predictions.\n"
+            "\n"
+            "B may be the word `baseline`: what a user would run instead of A, as the template\n"
+            "says (see `evotile help baseline`). Its program stays alive beside ours on the same\n"
+            "GPU, and the two take turns in the same way, in each case against the fastest of its\n"
+            "implementations. The table has both sides' percentiles over these very blocks; the\n"
+            "peak is what evotile's own mma.sync kernel reaches on the device.\n"
+            "\n"
+            "  evotile duel results/night results/demo\n"
+            "  evotile duel results/night:1 results/night:2 --blocks 30\n"
+            "  evotile duel kernels/new kernels/old --json\n"
+            "  evotile duel results/night baseline\n"
+            "  evotile duel kernels/new baseline --implementation cudnn --markdown",
     .run = run,
 };

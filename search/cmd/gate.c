@@ -100,19 +100,16 @@ const struct verb verb_gate = {
     .name = "gate",
     .arguments = "RUN|KERNEL_DIR --against RUN|KERNEL_DIR|baseline [options]",
     .summary = "for CI: fail on a wrong result or a slower kernel",
-    .help = "Builds the champion of a run (RUN:3 is the third of its board), or a frozen kernel; "
-            "checks "
-            "it as a\nchampion is checked, and fights a duel with what --against names, in every "
-            "set of "
-            "cases that both\nhave. Prints one JSON object. Exit status 3 when a result is wrong, "
-            "or when "
-            "it is slower by more\nthan the tolerance: the whole 99 % interval of the duel's ratio "
-            "must "
-            "lie above it, so that noise\nfails nothing. On an emulated device the ratio is one of "
-            "predictions, and \"predicted\" says so. The baseline is what `evotile help duel` "
-            "tells.\n\n"
+    .help = "Builds the champion of a run (RUN:3 is the third of its board), or a frozen kernel;\n"
+            "checks it as a champion is checked, and fights a duel with what --against names, in\n"
+            "every set of cases that both have. Prints one JSON object. Exit status 3 when a\n"
+            "result is wrong, or when it is slower by more than the tolerance: the whole 99 %\n"
+            "interval of the duel's ratio must lie above it, so that noise fails nothing. On an\n"
+            "emulated device the ratio is one of predictions, and \"predicted\" says so. The word\n"
+            "baseline stands for what `evotile help duel` tells.\n"
+            "\n"
             "  evotile gate results/night --against kernels/released\n"
             "  evotile gate kernels/new --against kernels/released/manifest.json --tolerance 1\n"
-            "  evotile gate kernels/new --against baseline --tolerance 0\n",
+            "  evotile gate kernels/new --against baseline --tolerance 0",
     .run = run,
 };

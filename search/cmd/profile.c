@@ -383,21 +383,21 @@ const struct verb verb_profile = {
     .name = "profile",
     .arguments = "RUN|KERNEL_DIR [options]",
     .summary = "where a champion's time goes, in plain words",
-    .help =
-        "Times the champion of a run (or what --rank names), or a frozen kernel, has Nsight "
-        "Compute "
-        "count a small\nset of metrics of each of its kernels, and says what both come to, each "
-        "finding with its number:\nmultiprocessors without work, waves that are not full, few "
-        "resident warps and what limits them, spills,\nbank conflicts, tensor pipes, what is bound "
-        "by "
-        "what. Then what the template's insights advise for it.\nIt takes some ten seconds, and "
-        "two "
-        "minutes at the most.\n\nWithout ncu, without the right to use the counters, or on an "
-        "emulated device it says what we know all\nthe same, and what is missing. ncu leaves "
-        "caches and "
-        "clocks alone: its figures are of a warm call.\n\n"
-        "  evotile profile results/night\n"
-        "  evotile profile results/night --goal 3 --rank 2\n"
-        "  evotile profile kernels/new --json\n",
+    .help = "Times the champion of a run (or what --rank names), or a frozen kernel, has Nsight\n"
+            "Compute count a small set of metrics of each of its kernels, and says what both come\n"
+            "to, each finding with its number: multiprocessors without work, waves that are not\n"
+            "full, few resident warps and what limits them, spills, bank conflicts, tensor pipes,\n"
+            "what is bound by what. Then what the template's insights advise for it. A run keeps\n"
+            "it with the trial.\n"
+            "\n"
+            "Without ncu, without the right to use its counters, or on an emulated device it says\n"
+            "what we know all the same, and what is missing. ncu leaves caches and clocks alone\n"
+            "here: its figures are of a call that finds its inputs in L2. It gets two minutes at\n"
+            "the most.\n"
+            "\n"
+            "  evotile profile results/night\n"
+            "  evotile profile results/night --goal 3 --rank 2\n"
+            "  evotile profile kernels/new --json\n"
+            "  evotile profile results/night --report ncu.csv",
     .run = run,
 };

@@ -1,13 +1,13 @@
 /*
  * yardstick: what a baseline took for each case of a run, as it is kept with the run (cmd/kept.h)
- * under the name "baseline". `evotile baseline` writes it; board, export and whoever
- * shows ratios read it. One baseline a run: the last replaces the one before.
+ * under the name "baseline". `evotile baseline` writes it; board, export and whoever shows ratios
+ * read it. One baseline a run: the last replaces the one before.
  *
  *     {"baseline": "its name and version", "device": "NVIDIA H200", "measured": 1763712000.5,
- *      "cases": [{"name": "ROWS=4,COLS=40", "fastest": "fused",
- *                 "implementations": [{"name": "fused", "p10_us": 9.0, "p50_us": 9.1,
- * "p90_us": 9.2, "cold_p50_us": 11.3, "cold_p90_us": 11.4},
- *                                     {"name": "wide", "unable": "..."}]}]}
+ *      "cases": [{"name": "ROWS=4,COLS=40", "fastest": "fused", "implementations": [
+ *        {"name": "fused", "p10_us": 9.0, "p50_us": 9.1, "p90_us": 9.2,
+ *         "cold_p10_us": 11.1, "cold_p50_us": 11.3, "cold_p90_us": 11.4},
+ *        {"name": "wide", "unable": "the rows are not wide"}]}]}
  *
  *     struct yardstick *it;
  *     if (yardstick_read(store, &it, &error) > 0) ... yardstick_p50_us(it, case_index) ...

@@ -1,11 +1,11 @@
 /*
  * profile: what NVIDIA's Nsight Compute (ncu) counts of a candidate's kernels: a small set of
- * metrics, so that a case takes seconds. A worker of ours runs under it, in which each of the
+ * metrics, which takes few passes. A worker of ours runs under it, in which each of the
  * goal's cases is called once; only the kernels that are named are profiled.
  *
  *     struct profile *profile = profile_new();
- *     struct profiling how = {tool, program, config_path, template_folder, "cuda:0", kernels, 2,
- * 120}; if (profile_find(tool, &error) == 0 && profile_run(&how, &request, profile, &error) == 0)
+ *     struct profiling how = {.tool = tool, .kernels = names, .kernel_count = 2, ...};
+ *     if (profile_find(tool, &error) == 0 && profile_run(&how, &request, profile, &error) == 0)
  *         for (int k = 0; k < profile->count; k++)
  *             ... profile->kernels[k].values[PROFILE_TENSOR_PIPE] ...
  *     profile_free(profile);
