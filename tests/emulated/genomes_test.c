@@ -138,16 +138,19 @@ static void hopper_genomes_are_right(void **state) {
     draw("emulated:sm_90",
          "{ \"template\": \"attention_fwd_hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
          "  {\"B\": 1, \"H\": 2, \"S\": 77, \"D\": 64},\n"
-         "  {\"B\": 1, \"H\": 1, \"S\": 35, \"S_KV\": 350, \"D\": 64}] }",
+         "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 35, \"S_KV\": 350, \"D\": 64, \"BSHD\": 1,\n"
+         "   \"LSE\": 1}] }",
          "templates/attention_fwd_hopper", seed_of(4));
 }
 
-static void causal_hopper_genomes_are_right(void **state) {
+static void causal_bf16_hopper_genomes_are_right(void **state) {
     (void)state;
     draw("emulated:sm_90",
          "{ \"template\": \"attention_fwd_hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
-         "  {\"B\": 1, \"H\": 1, \"S\": 150, \"D\": 128, \"CAUSAL\": 1},\n"
-         "  {\"B\": 2, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 128, \"CAUSAL\": 1}] }",
+         "  {\"B\": 1, \"H\": 1, \"S\": 150, \"D\": 128, \"CAUSAL\": 1, \"BF16\": 1, \"SCALE\": "
+         "0.2},\n"
+         "  {\"B\": 2, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 128, \"CAUSAL\": 1, \"BF16\": 1}] "
+         "}",
          "templates/attention_fwd_hopper", seed_of(5));
 }
 
@@ -166,7 +169,7 @@ int main(void) {
         cmocka_unit_test(bf16_attention_genomes_are_right),
         cmocka_unit_test(cluster_attention_genomes_are_right),
         cmocka_unit_test(hopper_genomes_are_right),
-        cmocka_unit_test(causal_hopper_genomes_are_right),
+        cmocka_unit_test(causal_bf16_hopper_genomes_are_right),
         cmocka_unit_test(softmax_genomes_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
