@@ -3,11 +3,13 @@
  * that do not know each other: evolve/ proposes, trial/ judges, store/ remembers.
  *
  *     struct session session;
- *     if (session_create(&session, "results/demo", config, &settings, &error) == 0)   // or
- * session_resume status = session_search(&session, &error); session_close(&session);
+ *     if (session_create(&session, "results/demo", config, &settings, &error) == 0)
+ *         status = session_search(&session, &error);           // or session_resume before it
+ *     session_close(&session);
  *
  * A run folder holds run.db (store/store.h), config.json as it was given, and template/, a copy of
- * the template's bytes: what the run is about cannot change under it.
+ * the template's bytes: what the run is about cannot change under it. status.json (cmd/bulletin.h)
+ * is for who looks on.
  */
 #ifndef EVOTILE_CMD_SESSION_H
 #define EVOTILE_CMD_SESSION_H
