@@ -80,6 +80,7 @@ int write_cases(const struct export *export, struct text *text, struct error *er
     (void)error;
     text_print(text,
                "/* What check.c knows of %s. Written by evotile: do not edit. */\n"
+               "#pragma once\n"
                "#include \"%s.h\"\n\n"
                "#define KERNEL \"%s\"\n"
                "#define RECORD_KIND \"%s\"\n"

@@ -54,6 +54,18 @@ static bool linked(const char *program, const void *code, size_t size) {
     return found;
 }
 
+/* check.c passes a kernel that is right, whatever outputs a shape has, and no other. */
+static void prove(const char *folder, const char *name) {
+    assert_runs("gcc -std=gnu11 -w -no-pie -I%s/include -I%s/%s -o %s/proof "
+                "tests/freeze/check_stand_in.c %s/%s/%s.c %s/%s/reference.c %s/%s/*_cubin.c "
+                "-Wl,-z,lazy,--unresolved-symbols=ignore-all -lm",
+                cuda_home(), folder, name, folder, folder, name, name, folder, name, folder, name);
+    assert_runs("%s/proof >%s/log || { cat %s/log >&2; exit 1; }", folder, folder, folder);
+    assert_runs("! WRONG=1 %s/proof >%s/log", folder, folder);
+    assert_runs("grep -q WRONG %s/log && ! grep -q '^ok' %s/log", folder, folder);
+    assert_runs("rm %s/proof %s/log", folder, folder);
+}
+
 /* The launcher and check.c without a warning; then everything linked, from the frozen machine code
    and from the source for another GPU, and back. None is needed. */
 static void build(const struct example *example, const char *folder, const char *name) {
@@ -98,6 +110,7 @@ static void test_one_unit(void **state) {
     assert_true(holds(kernel, "replay: evotile replay kernels/example"));
     assert_true(holds(kernel, "p50 8.25 us"));
     assert_false(holds(kernel, "#include"));
+    prove(*state, "rows");
     build(example, *state, "rows");
     example_free(example);
 }
@@ -114,6 +127,7 @@ static void test_several_units(void **state) {
     assert_int_equal(example->cases[1].unit, 0);
     assert_int_equal(example->cases[2].unit, 1);
     must(freeze_write(&example->request, within(*state, "attention"), &error), &error);
+    prove(*state, "attention");
     build(example, *state, "attention");
     example_free(example);
 }
