@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <string.h>
 
-enum form { FORM_HTML, FORM_MARKDOWN, FORM_CSV };
+enum form { FORM_HTML, FORM_MARKDOWN, FORM_JSON, FORM_CSV, FORM_COUNT };
+
+static const enum page_format formats[FORM_COUNT] = {PAGE_HTML, PAGE_MARKDOWN, PAGE_JSON};
 
 static int print(struct gathered *const *runs, int count, enum form form, FILE *out,
                  struct error *error) {
@@ -16,8 +18,7 @@ static int print(struct gathered *const *runs, int count, enum form form, FILE *
         page_print_csv(runs, count, out);
         return 0;
     }
-    if (page_print(runs, count, form == FORM_HTML ? PAGE_HTML : PAGE_MARKDOWN, out, &drawn, error) <
-        0)
+    if (page_print(runs, count, formats[form], out, &drawn, error) < 0)
         return -1;
     if (drawn.kind != ERROR_NONE)
         log_warn("the page has no pictures: %s", drawn.text);
@@ -57,12 +58,13 @@ static int write_report(struct gathered *const *runs, int count, enum form form,
 static int run(const struct verb *verb, int argc, char **argv) {
     const char *path = NULL;
     bool markdown = false;
+    bool json = false;
     bool csv = false;
     const struct option_row rows[] = {
-        {"out", "FILE",
-         "where to write it, also -o FILE (RUN/report.html; Markdown and CSV: stdout)", OPTION_TEXT,
-         &path},
+        {"out", "FILE", "where to write it, also -o FILE (RUN/report.html; other forms: stdout)",
+         OPTION_TEXT, &path},
         {"markdown", NULL, "as Markdown, without pictures", OPTION_FLAG, &markdown},
+        {"json", NULL, "its tables as one JSON object", OPTION_FLAG, &json},
         {"csv", NULL, "every trial as a line of CSV", OPTION_FLAG, &csv},
         {0},
     };
@@ -70,8 +72,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int count = options_parse(verb, rows, argc, argv, 1, INT16_MAX);
     if (count < 0)
         return STATUS_USAGE;
-    if (markdown && csv) {
-        error_input(&error, "report: --markdown and --csv exclude each other: give one");
+    if (markdown + json + csv > 1) {
+        error_input(&error, "report: --markdown, --json and --csv exclude each other: give one");
         return error_report(&error);
     }
     signal(SIGPIPE, SIG_IGN);
@@ -84,6 +86,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (status == 0)
         status = write_report(runs, count,
                               markdown ? FORM_MARKDOWN
+                              : json   ? FORM_JSON
                               : csv    ? FORM_CSV
                                        : FORM_HTML,
                               path, &error);

@@ -74,6 +74,8 @@ static void add_head(const struct page *page, cJSON *root, const struct error *d
             "With %d goals this page draws the %d weightiest genes and the %d nearest "
             "ancestors of each, and lists the best %d. `evotile report --csv` has every trial.",
             page_goals(page), portion.panels, portion.ancestors, portion.board_rows);
+    if (page->format != PAGE_HTML)
+        return;
     add_text(root, "pictures_missing", drawn->kind != ERROR_NONE ? drawn->text : "");
     add_embedded(root, "style", page_css, page_css_end);
     add_embedded(root, "script", page_js, page_js_end);
@@ -88,6 +90,10 @@ static int fill(const struct page *page, const struct error *drawn, FILE *out,
     cJSON *runs = cJSON_AddArrayToObject(root, "runs");
     for (int r = 0; r < page->count && status == 0; r++)
         status = page_add_run(page, runs, r, error);
+    if (status == 0 && page->format == PAGE_JSON) {
+        table_print_json(root, out);
+        return 0;
+    }
     if (status == 0) {
         bool html = page->format == PAGE_HTML;
         char *stencil = html ? strndup(page_html, (size_t)(page_html_end - page_html))

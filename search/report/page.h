@@ -1,6 +1,7 @@
 /*
  * page: the report itself, from what was gathered: the same facts through one of two stencils, as
- * HTML or as Markdown (page.html.in, page.md.in); or every trial as a line of CSV.
+ * HTML or as Markdown (page.html.in, page.md.in), or as one JSON object; or every trial as a line
+ * of CSV.
  *
  *     page_print(runs, count, PAGE_HTML, pictures, stdout, &error);
  */
@@ -9,7 +10,7 @@
 
 #include "report/gather.h"
 
-enum page_format { PAGE_HTML, PAGE_MARKDOWN };
+enum page_format { PAGE_HTML, PAGE_MARKDOWN, PAGE_JSON };
 
 /* In HTML, pictures are drawn; where they cannot be, the page says so and `*drawn` why not (its
    kind is else ERROR_NONE). -1 where a store could not be read. */

@@ -28,7 +28,7 @@ static void add_worth(const struct page *page, cJSON *to, int r, int goal) {
     cJSON_AddBoolToObject(genes, "together", !worth->alone);
     add_picture(page, genes, "picture", "genes", r, goal, "what each value of each gene costs");
     add_table(page, genes, "table", table_of_genes(run, worth));
-    if (page_portion(page).values)
+    if (page_portion(page).values || page->format == PAGE_JSON)
         add_table(page, genes, "values", table_of_values(run, worth));
     add_table(page, genes, "pairs", table_of_pairs(run, worth));
     add_picture(page, genes, "pairs_picture", "pairs", r, goal, "pairs of values that matter");
@@ -145,7 +145,8 @@ int page_add_goals(const struct page *page, cJSON *to, int r, struct error *erro
         weightiest[g] = worth != NULL && worth->fitted_count > 0 ? worth->order[0] : -1;
     }
     char *scatter = scatter_json(run, weightiest, portion.dots, portion.bin_rows, notes);
-    add_text(to, "scatter", scatter);
+    if (page->format == PAGE_HTML)
+        add_text(to, "scatter", scatter);
     cJSON *goals = cJSON_AddArrayToObject(to, "goals");
     for (int g = 0; g < run->goal_count && status == 0; g++)
         status = add_goal(page, goals, r, g, &notes[g], error);

@@ -8,8 +8,15 @@
 
 enum { REASONS = 10 };
 
+/* To three digits, as people read it. */
+static double rounded(double number) {
+    char text[32];
+    snprintf(text, sizeof text, "%.3g", number);
+    return strtod(text, NULL);
+}
+
 static void add_facts(cJSON *to, const struct gathered *run) {
-    char when[64], duration[64], ratios[32] = "";
+    char when[64], duration[64];
     double gains[CASES_MAX];
     int compared = 0, champions = 0;
     print_when(run->created, when);
@@ -22,8 +29,6 @@ static void add_facts(cJSON *to, const struct gathered *run) {
         if (champion != NULL && first >= 0 && compared < CASES_MAX)
             gains[compared++] = run->sights[first].score_us / champion->score_us;
     }
-    if (compared > 0)
-        snprintf(ratios, sizeof ratios, "%.2f", statistics_geometric_mean(gains, compared));
     add_text(to, "path", run->path);
     add_text(to, "template", run->template);
     add_text(to, "device", run->device);
@@ -32,15 +37,18 @@ static void add_facts(cJSON *to, const struct gathered *run) {
     add_text(to, "seed", run->seed);
     add_text(to, "run_version", run->version);
     add_text(to, "created", when);
-    add_format(to, "trials", "%lld", (long long)run->counts.told);
+    cJSON_AddNumberToObject(to, "trials", (double)run->counts.told);
+    cJSON_AddNumberToObject(to, "seconds", run->seconds);
     add_text(to, "duration", duration);
-    add_format(to, "rate", "%.3g", run->seconds > 0 ? (double)run->count / run->seconds : 0);
+    cJSON_AddNumberToObject(to, "rate",
+                            rounded(run->seconds > 0 ? (double)run->count / run->seconds : 0));
     add_format(to, "ok_share", "%.1f %%",
                run->counts.told > 0
                    ? 100 * (double)run->counts.verdicts[VERDICT_OK] / (double)run->counts.told
                    : 0);
-    add_format(to, "champions", "%d", champions);
-    add_text(to, "gain", ratios);
+    cJSON_AddNumberToObject(to, "champions", champions);
+    if (compared > 0)
+        cJSON_AddNumberToObject(to, "gain", rounded(statistics_geometric_mean(gains, compared)));
     add_text(to, "gain_about", compared > 1 ? " (geometric mean over goals)" : "");
 }
 

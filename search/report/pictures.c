@@ -361,7 +361,10 @@ static void draw_shared(FILE *out, struct gathered *const *runs, int count, int 
             continue;
         fprintf(out, ", $run%d_%d using 1:2 with steps lw 1.8 lc rgb " SVG_COLOUR " title ", r,
                 goal, COLOUR_SERIES + r % SERIES_COUNT);
-        gnuplot_quote(runs[r]->path, out);
+        char title[256];
+        snprintf(title, sizeof title, "%.200s%s", runs[r]->path,
+                 runs[r]->predicted > 0 ? ", predicted" : "");
+        gnuplot_quote(title, out);
     }
     fputc('\n', out);
 }

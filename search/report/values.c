@@ -21,6 +21,11 @@ int add_table(const struct page *page, cJSON *to, const char *name, struct table
     size_t size = 0;
     if (table == NULL)
         return -1;
+    if (page->format == PAGE_JSON) {
+        cJSON_AddItemToObject(to, name, table_json(table));
+        table_free(table);
+        return 0;
+    }
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
         BUG("out of memory");
@@ -41,6 +46,8 @@ const char *picture_name(const char *kind, int run, int goal, char name[PICTURE_
 void add_picture(const struct page *page, cJSON *to, const char *name, const char *kind, int run,
                  int goal, const char *label) {
     char file[PICTURE_NAME_SIZE];
+    if (page->format == PAGE_JSON)
+        return;
     char *svg = pictures_svg(page->pictures, picture_name(kind, run, goal, file), label);
     add_text(to, name, svg);
     free(svg);

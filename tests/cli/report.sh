@@ -13,6 +13,7 @@ grep -oE '(src|href)="[^#d][^"]*"' joint/report.html both.html
 "$EVOTILE" report apart --markdown | grep -E '^#|^\*\*|champion predicted us|, by predicted'
 "$EVOTILE" report joint --markdown --out joint.md 2>&1
 head -n 1 joint.md
+"$EVOTILE" report apart --json | tr -d '\t' | grep -E '^"(title|predicted_note|runs|goals|board|scatter|style)":' | sort | uniq -c | tr -s ' '
 "$EVOTILE" report joint apart --csv >both.csv
 head -n 1 both.csv
 cut -d, -f1 both.csv | sort | uniq -c

@@ -166,6 +166,24 @@ static void markdown_is_text_alone(void **state) {
     free(text);
 }
 
+static void json_has_the_tables(void **state) {
+    (void)state;
+    struct error drawn;
+    char *text = printed(PAGE_JSON, &drawn);
+    cJSON *root = cJSON_Parse(text);
+    assert_non_null(root);
+    const cJSON *run = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "runs"), 0);
+    const cJSON *goals_found = cJSON_GetObjectItem(run, "goals");
+    assert_int_equal(cJSON_GetObjectItem(run, "trials")->valueint, TRIALS);
+    assert_int_equal(cJSON_GetArraySize(goals_found), GOALS);
+    const cJSON *goal = cJSON_GetArrayItem(goals_found, 0);
+    assert_string_equal(cJSON_GetObjectItem(goal, "name")->valuestring, goals[0]);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(goal, "board")), 10);
+    assert_null(cJSON_GetObjectItem(run, "scatter"));
+    cJSON_Delete(root);
+    free(text);
+}
+
 /* ---- CSV ---- */
 
 /* The next field of RFC 4180, and what ended it. */
@@ -343,6 +361,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_no_markup),
         cmocka_unit_test(markdown_is_text_alone),
+        cmocka_unit_test(json_has_the_tables),
         cmocka_unit_test(csv_gives_every_trial_back),
         cmocka_unit_test(the_scatter_counts_every_trial),
         cmocka_unit_test(what_is_kept_is_shown),
