@@ -41,10 +41,9 @@ static void draw_run(const struct page *page, struct pictures *pictures, int r) 
     picture_all_best(pictures, picture_name("all", r, 0, name), run, false);
     picture_all_best(pictures, picture_name("all_time", r, 0, name), run, true);
     picture_funnel(pictures, picture_name("funnel", r, 0, name), run);
-    if (page->baselines[r] != NULL) {
+    if (page->baselines[r] != NULL)
         picture_bars(pictures, picture_name("baselines", r, 0, name),
                      "times as long as the champion", &page->baselines[r]->bars);
-    }
     for (int g = 0; g < run->goal_count; g++)
         draw_goal(page, pictures, r, g);
 }
