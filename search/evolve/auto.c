@@ -4,6 +4,7 @@
    whenever it is worked out. A resumed run therefore works out only what it needs. */
 #include "base/error.h"
 #include "evolve/brood.h"
+#include "evolve/design.h"
 #include "evolve/strategy.h"
 #include "evolve/surrogate.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 enum {
-    FIRST = AUTO_START, /* trials before the first model */
+    FIRST = 6, /* trials before the first model */
     ELITES = 5,
     LEARN_MOST = 400, /* trials that the model learns from, of a larger archive: */
     LEARN_BEST = 160, /* the best, and others by chance */
@@ -23,6 +24,8 @@ enum {
 struct automatic {
     struct surrogate *surrogate;
     struct brood *brood;
+    struct design *design; /* NULL once there was a model */
+    size_t noted;          /* so many seen are in it */
     uint64_t retold;
 
     /* At a milestone, when so many are told, the scales are fitted, the brood is refilled and the
@@ -57,6 +60,7 @@ void auto_free(void *state) {
         return;
     surrogate_free(automatic->surrogate);
     brood_free(automatic->brood);
+    design_free(automatic->design);
     free(automatic);
 }
 
@@ -317,6 +321,19 @@ static int choose(struct automatic *automatic, const struct evolution *evolution
     return chosen;
 }
 
+/* Before there is a model: also for as long as the first answers take to come. */
+static bool propose_start(struct automatic *automatic, const struct evolution *evolution,
+                          struct proposal *proposal) {
+    if (!automatic->design) {
+        automatic->design = design_new(evolution->space, evolution->seed, evolution->stream);
+        automatic->noted = 0;
+    }
+    for (; automatic->noted < evolution->seen.count; automatic->noted++)
+        design_note(automatic->design, &evolution->seen.entries[automatic->noted].genome);
+    *proposal = (struct proposal){.made_by = OPERATOR_START, .parents = {TRIAL_NONE, TRIAL_NONE}};
+    return design_next(automatic->design, &proposal->genome);
+}
+
 bool auto_propose(struct evolution *evolution, struct proposal *proposal) {
     double best;
     if (!evolution->state)
@@ -330,7 +347,9 @@ bool auto_propose(struct evolution *evolution, struct proposal *proposal) {
     }
     pass_milestones(automatic, evolution);
     if (automatic->milestone == 0)
-        return strategy_explore(evolution, proposal);
+        return propose_start(automatic, evolution, proposal);
+    design_free(automatic->design);
+    automatic->design = NULL;
     follow(automatic, evolution);
     condition(automatic, evolution, &best);
     int chosen = choose(automatic, evolution, best);

@@ -34,7 +34,8 @@ enum { TRIAL_NONE = -1, STRATEGY_NAME_SIZE = 32 };
 struct evolution_settings {
     char strategy[STRATEGY_NAME_SIZE]; /* a name of evolve/strategy.c's table */
     int population;                    /* 24 */
-    int initial;                       /* 32: the default genome, the seeds, then a random start */
+    int initial;                       /* 32: the default genome, the seeds, then a start that
+                                          strategies may cut short */
     double exploration;                /* 0.10 of the proposals after the start: uniform draws */
     const struct genome *seeds;        /* proposed right after the default genome; copied */
     int seed_count;

@@ -17,7 +17,7 @@ struct prior {
 
 /* Weak: a feature matters over about the whole of its domain (which is 1 long), within a factor of
    four; the noise is small beside the signal. */
-static const struct prior scale_prior = {-3, 2.5, -0.357, 1.414};
+static const struct prior scale_prior = {-3, 2.5, 0.6, 1.414};
 static const struct prior noise_prior = {-12, -1, -6, 2.828};
 
 static const double jitter = 1e-6; /* keeps the covariance positive definite in rounding */

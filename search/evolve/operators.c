@@ -31,7 +31,7 @@ static bool cross_block(const struct space *space, struct random *random,
 const struct operator_row operators[OPERATOR_COUNT] = {
     [OPERATOR_DEFAULT] = {"default", "the default genome", 0, 0, NULL},
     [OPERATOR_SEED] = {"seed", "given from outside", 0, 0, NULL},
-    [OPERATOR_START] = {"start", "stratified random start", 0, 0, NULL},
+    [OPERATOR_START] = {"start", "far from all before it, before anything is known", 0, 0, NULL},
     [OPERATOR_EXPLORE] = {"explore", "uniform over the space", 0, 0, NULL},
     [OPERATOR_MUTATE_STEP] = {"mutate_step", "one to three genes moved by a step", 1, 3,
                               mutate_step},

@@ -16,7 +16,7 @@
 enum operator_kind {
     OPERATOR_DEFAULT, /* the default genome */
     OPERATOR_SEED,    /* given by the user, or from wisdom */
-    OPERATOR_START,   /* of the stratified random start */
+    OPERATOR_START,   /* of the start: far from all before it */
     OPERATOR_EXPLORE, /* uniform over the space */
     OPERATOR_MUTATE_STEP,
     OPERATOR_MUTATE_RESET,

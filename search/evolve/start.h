@@ -17,11 +17,7 @@ struct evolution;
 /* Adds a valid genome; false if it is there already. */
 bool start_add(struct evolution *evolution, const struct genome *genome, enum operator_kind kind);
 
-/* A Latin hypercube of `count` genomes: each value of a gene comes about equally often. */
-void start_stratified(struct evolution *evolution, int count);
-
-/* So many, each the one of a number of uniform draws that lies farthest from all before it: a few
-   that show how far the space reaches. */
+/* So many of evolve/design.h, beside those that are there. */
 void start_spread(struct evolution *evolution, int count);
 
 #endif

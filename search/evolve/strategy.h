@@ -48,7 +48,7 @@ struct evolution {
     void *state;
 };
 
-enum { START_ANY = 1 << 30, AUTO_START = 6, ENGINEER_START = 16 };
+enum { START_ANY = 1 << 30, ENGINEER_START = 16 };
 
 /* The strategies' functions, for the table. */
 bool auto_propose(struct evolution *evolution, struct proposal *proposal);
