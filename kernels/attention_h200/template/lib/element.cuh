@@ -1,0 +1,20 @@
+// What depends on the type of a tensor's 16-bit elements, f16 or bf16, by that type.
+#ifndef EVOTILE_LIB_ELEMENT
+#define EVOTILE_LIB_ELEMENT
+
+#include "lib/bfloat.cuh"
+#include "lib/half.cuh"
+#include "lib/types.cuh"
+
+// Two floats rounded to `element` and packed, the lower half first: pack_pair<bf16>(low, high).
+template <typename element> DEVICE u32 pack_pair(float low, float high);
+
+template <> DEVICE u32 pack_pair<f16>(float low, float high) {
+    return pack_half2(low, high);
+}
+
+template <> DEVICE u32 pack_pair<bf16>(float low, float high) {
+    return pack_bfloat2(low, high);
+}
+
+#endif

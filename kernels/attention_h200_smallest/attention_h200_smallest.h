@@ -1,0 +1,83 @@
+/*
+ * attention_h200_smallest: attention_fwd, frozen by evotile. Written by a program: do not edit.
+ *
+ * FlashAttention forward, half or bf16: O = softmax(scale Q K^T) V, optionally causal, with
+ * grouped heads, and LSE
+ *
+ * Tuned on NVIDIA H200 for these shapes (measured p50 of a call):
+ *     B=1,H=1,S=128,D=64                   2.77 us
+ *     B=1,H=1,S=128,D=64,CAUSAL=1          2.88 us
+ * Other shapes run too where the kernels admit them.
+ *
+ *     struct attention_h200_smallest_shape shape = {...};
+ *     struct attention_h200_smallest_tensors tensors = {...};           // device pointers
+ *     int64_t bytes = attention_h200_smallest_workspace_bytes(&shape);  // then cudaMalloc, where > 0
+ *     int status = attention_h200_smallest_launch(&shape, &tensors, workspace, bytes, stream);
+ *     if (status != 0)
+ *         puts(attention_h200_smallest_error_string(status));
+ *
+ * Calls may come from any thread, on any device of that architecture that is current, and be captured
+ * in a graph: they allocate nothing and wait for nothing, but for the first on a device, which loads
+ * the machine code there (milliseconds). Calls that overlap in time need a workspace each.
+ */
+#ifndef ATTENTION_H200_SMALLEST_H
+#define ATTENTION_H200_SMALLEST_H
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The shape of the problem. */
+struct attention_h200_smallest_shape {
+    int64_t B; /* batch */
+    int64_t H; /* heads of Q and O */
+    int64_t H_KV; /* heads of K and V; each serves H / H_KV neighbours */
+    int64_t S; /* queries of a head */
+    int64_t S_KV; /* keys of a head */
+    int64_t D; /* columns of Q, K, V and O */
+    int64_t CAUSAL; /* 1: query i sees key j only if j <= i + S_KV - S */
+    int64_t BF16; /* 1: Q, K, V and O are bf16; 0: f16 */
+    int64_t BSHD; /* 1: Q, K, V and O lie as [B, S, H, D]; 0: as [B, H, S, D] */
+    int64_t LSE; /* 1: the log-sum-exp of each query is written too */
+    float SCALE; /* what Q K^T is multiplied by; 0: 1 / sqrt(D) */
+};
+
+/* Addresses in the memory of the device, aligned to 16 bytes; dense, the last extent fastest. */
+struct attention_h200_smallest_tensors {
+    const void *q; /* bf16 if BF16, else f16 [B, BSHD ? S : H, BSHD ? H : S, D] */
+    const void *k; /* bf16 if BF16, else f16 [B, BSHD ? S_KV : H_KV, BSHD ? H_KV : S_KV, D] */
+    const void *v; /* bf16 if BF16, else f16 [B, BSHD ? S_KV : H_KV, BSHD ? H_KV : S_KV, D] */
+    void *o; /* bf16 if BF16, else f16 [B, BSHD ? S : H, BSHD ? H : S, D] */
+    void *lse; /* f32 [B * H * S]; NULL unless LSE */
+};
+
+/* Why a call was refused. Positive statuses are CUDA's own (cudaError_t). */
+enum {
+    ATTENTION_H200_SMALLEST_NO_ARGUMENT = -1, /* a null pointer */
+    ATTENTION_H200_SMALLEST_MISALIGNED = -2,  /* an address that is no multiple of 16 */
+    ATTENTION_H200_SMALLEST_NO_KERNEL = -3,   /* no kernel for this shape */
+    ATTENTION_H200_SMALLEST_WORKSPACE = -4,   /* the workspace is smaller than this shape needs */
+    ATTENTION_H200_SMALLEST_ARCHITECTURE = -5 /* the machine code is for another GPU: make SOURCE=1 */
+};
+
+/* The workspace's size for this shape, 0 where it needs none; -1 where there is no kernel for it. */
+int64_t attention_h200_smallest_workspace_bytes(const struct attention_h200_smallest_shape *shape);
+
+/* Puts the kernels on the stream. 0, or a status of above; then nothing, or not all, was put there.
+   `workspace` has `workspace_bytes` bytes of the device, aligned to 16, whose contents do not matter;
+   NULL where none is needed. */
+int attention_h200_smallest_launch(const struct attention_h200_smallest_shape *shape, const struct attention_h200_smallest_tensors *tensors,
+        void *workspace, size_t workspace_bytes, cudaStream_t stream);
+
+/* A line on any status. */
+const char *attention_h200_smallest_error_string(int status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

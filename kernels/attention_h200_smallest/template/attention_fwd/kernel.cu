@@ -1,0 +1,475 @@
+// FlashAttention forward:  O = softmax(scale Q K^T) V, half or bf16 in and out.
+//
+//   Q, O   [B, H, S, D]          row i of one head of one batch is one query
+//   K, V   [B, H_KV, S_KV, D]    row j is one key; H / H_KV heads in a row share their keys
+//   LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query
+//   The extents may lie in any order: strides say how far apart batches, heads and rows begin.
+//   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
+//   A query that sees no key gives a row of zeros, and minus infinity for LSE.
+//
+// A block computes a unit: the BLOCK_M queries of one tile against the keys of one split. It walks
+// the keys in tiles of BLOCK_N and keeps, for each query, the largest score so far m, the sum l of
+// exp(score - m), and O before its division by l. README.md has the picture.
+
+#include "lib/cluster.cuh"
+#include "lib/cp_async.cuh"
+#include "lib/dependent.cuh"
+#include "lib/element.cuh"
+#include "lib/fragments.cuh"
+#include "lib/integer.cuh"
+#include "lib/math.cuh"
+#include "lib/mma.cuh"
+#include "lib/queue.cuh"
+#include "lib/tile.cuh"
+#include "lib/warp.cuh"
+
+// ---- Genes ----
+
+#if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(WARPS) || !defined(WARPS_KV) ||             \
+    !defined(COPY) || !defined(STAGES) || !defined(KV_SPLITS) || !defined(SWIZZLE) ||              \
+    !defined(ACC_QK) || !defined(ACC_PV) || !defined(Q_IN_REGISTERS) || !defined(LAZY_RESCALE) ||  \
+    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(COMBINE) ||          \
+    !defined(D) || !defined(CAUSAL) || !defined(BF16)
+#error "a gene or a specialised dimension is not defined: see template.json"
+#endif
+
+constexpr int head_dim = D;
+constexpr bool causal = CAUSAL;
+using element = choose<BF16, bf16, f16>;        // of Q, K, V and O
+constexpr int block_m = BLOCK_M;                // queries a tile
+constexpr int block_n = BLOCK_N;                // keys a tile
+constexpr int warps = WARPS;                    // warps a block
+constexpr int warps_kv = WARPS_KV;              // groups of warps that share out the keys of a tile
+constexpr bool copy_plain = COPY == COPY_PLAIN; // K and V through registers, one buffer
+constexpr bool copy_joint = COPY == COPY_JOINT; // cp.async, K and V of a tile waited for together
+constexpr bool copy_apart = COPY == COPY_APART; // cp.async, each waited for when it is needed
+constexpr int stages = copy_plain ? 1 : STAGES; // buffers for tiles of K, and as many for V
+constexpr int kv_splits = KV_SPLITS;            // parts of the keys that go to different blocks
+constexpr bool early = COMBINE == COMBINE_EARLY;        // the second kernel waits for the first
+constexpr bool in_cluster = COMBINE == COMBINE_CLUSTER; // ... of one cluster, which adds up
+constexpr arrangement rows_lie = SWIZZLE == SWIZZLE_XOR   ? arrangement::chunks_swapped
+                                 : SWIZZLE == SWIZZLE_PAD ? arrangement::padded
+                                                          : arrangement::plain;
+constexpr bool qk_in_half = ACC_QK == ACC_QK_F16; // accumulate the scores in half
+constexpr bool pv_in_half = ACC_PV == ACC_PV_F16; // accumulate O in half
+constexpr bool q_in_registers =
+    Q_IN_REGISTERS;                         // a warp holds its queries, else reads them every tile
+constexpr bool lazy_rescale = LAZY_RESCALE; // rescale O only when the m of some row grew
+constexpr int min_ctas = MIN_CTAS;          // blocks a multiprocessor to leave registers for
+constexpr bool persistent = PERSISTENT > 0; // blocks draw units from a queue until it is empty
+constexpr bool tiles_first = ORDER == ORDER_TILES; // neighbours share a head's keys, else a place
+
+// ---- Derived sizes ----
+
+constexpr int threads = warps * 32;
+constexpr int warps_m = warps / warps_kv;     // warps that share out the queries
+constexpr int warp_rows = block_m / warps_m;  // queries of a warp
+constexpr int warp_keys = block_n / warps_kv; // keys of a tile that a warp works on: its slice
+constexpr int m_tiles = warp_rows / 16;       // the warp's tensor-core tiles: of 16 queries,
+constexpr int n_tiles = warp_keys / 8;        // of 8 keys,
+constexpr int d_tiles = head_dim / 8;         // of 8 columns of O,
+constexpr int k_steps = head_dim / 16;        // of 16 columns of Q and K
+
+constexpr float log2_e = 1.4426950408889634f;
+constexpr float usual_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
+
+// ---- Shared memory, in bytes ----
+//
+//   0        K, `stages` tiles of block_n rows
+//   v_smem   V, as many
+//   q_smem   Q, one tile of block_m rows, unless q_in_registers
+//            (when the groups of warps merge, m, l and O of half of them at most overlay all of
+//            these)
+//   parts    what each other block of a cluster hands this one: m, l and its columns of O
+//   tickets  two words, when persistent
+
+using kv_tile = tile<block_n, head_dim, rows_lie, threads>;
+using q_tile = tile<block_m, head_dim, rows_lie, threads>;
+
+constexpr copy how_copied = copy_plain ? copy::through_registers : copy::in_flight;
+constexpr int v_smem = stages * kv_tile::bytes;
+constexpr int q_smem = 2 * v_smem;
+constexpr int tiles_bytes = q_smem + (q_in_registers ? 0 : q_tile::bytes);
+constexpr int merge_words = m_tiles * (4 * d_tiles + 4); // of one thread
+constexpr int merge_bytes = warps_kv / 2 * warps_m * 32 * merge_words * 4;
+constexpr int parts_smem = max_of(tiles_bytes, merge_bytes);
+constexpr int part_tiles = in_cluster ? d_tiles / kv_splits : 1; // of 8 columns, that a block ends
+constexpr int part_words = m_tiles * (4 + 4 * part_tiles);       // of one thread
+constexpr int parts_bytes = in_cluster ? (kv_splits - 1) * part_words * warps_m * 32 * 4 : 0;
+constexpr int tickets_smem = parts_smem + parts_bytes;
+
+extern __shared__ __align__(128) unsigned char smem[];
+
+static_assert(head_dim == 64 || head_dim == 128, "D is 64 or 128");
+static_assert(warps % warps_kv == 0, "the groups that share out the keys have equally many warps");
+static_assert((warps_kv & (warps_kv - 1)) == 0, "the merge halves the groups until one is left");
+static_assert(block_m % (16 * warps_m) == 0,
+              "a warp works on whole tensor-core tiles of 16 queries");
+static_assert(block_n % (16 * warps_kv) == 0, "a warp works on slices of 16 keys");
+static_assert(!copy_joint || stages >= 2, "a joint copy needs a second buffer");
+static_assert(!in_cluster || (kv_splits > 1 && kv_splits <= 8 && d_tiles % kv_splits == 0),
+              "a block of a cluster ends whole tiles of 8 columns");
+static_assert(!in_cluster || !persistent, "a cluster works on one unit");
+static_assert(!BF16 || (!qk_in_half && !pv_in_half), "bf16 is not accumulated in half");
+static_assert(threads <= 1024, "a block has at most 1024 threads");
+
+// ---- What a thread holds ----
+// Fragments are laid out as lib/mma.cuh says: with g = lane / 4 and t = lane % 4, a thread holds
+// columns of rows g (half h = 0) and g + 8 (h = 1) of each tile of 16 queries.
+
+using q_fragments = u32[m_tiles][k_steps][4];
+using score_fragments = float[m_tiles][n_tiles][4];
+using o_fragments = choose<pv_in_half, u32[m_tiles][d_tiles][2], float[m_tiles][d_tiles][4]>;
+using o_sums = float[m_tiles][d_tiles][4];
+
+struct row_state {
+    float largest[m_tiles][2]; // m, not scaled
+    float sum[m_tiles][2];     // l, until total_rows of this thread's keys alone
+
+    DEVICE row_state() {
+#pragma unroll
+        for (int i = 0; i < m_tiles * 2; ++i) {
+            largest[i / 2][i % 2] = minus_infinity;
+            sum[i / 2][i % 2] = 0;
+        }
+    }
+};
+
+// The thread's place in the block.
+struct place {
+    int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    int group = threadIdx.x / 32 / warps_m; // its warp's slice of the keys
+    // Of its warp, within a tile of queries and within a tile of keys.
+    int first_row = threadIdx.x / 32 % warps_m * warp_rows, first_key = group * warp_keys;
+};
+
+// The scale that exponentials are taken with, of the one that is given.
+DEVICE float scale_of(float given) {
+    return (given > 0 ? given : usual_scale) * log2_e;
+}
+
+// What one launch works on. Strides are in elements; `inverse`s are for divide.
+struct problem {
+    int S, S_KV, heads, group_inverse;      // of H / H_KV, the heads that share their keys
+    float scale;                            // exp(scale given * x) = 2^(scale * x)
+    i64 q_batch, q_head, kv_batch, kv_head; // from one to the next: of Q and O; of K and V
+    int q_row, kv_row;
+    int units_x, units_y, x_inverse,
+        y_inverse; // the grid that units are numbered in, if persistent
+};
+
+struct unit {
+    int batch, head, first_row, split;
+    int first_tile, end_tile; // the tiles of keys of its split; none, if they are equal
+};
+
+// The unit that the block has drawn, or the only one it has. The tiles of keys that a tile of
+// queries sees are cut into kv_splits even parts. Under a causal mask the late queries, with most
+// keys, come first.
+DEVICE unit find_unit(const queue &units, const problem &all) {
+    int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
+    if constexpr (persistent) {
+        const int line = divide(units.number, all.x_inverse);
+        x = units.number - line * all.units_x;
+        z = divide(line, all.y_inverse);
+        y = line - z * all.units_y;
+    }
+    const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
+    const int turn = part / kv_splits, split = part % kv_splits;
+    const int first_row = (causal ? ceil_div(all.S, block_m) - 1 - turn : turn) * block_m;
+    const int last_row = min(first_row + block_m, all.S) - 1;
+    const int seen_keys =
+        causal ? max(min(all.S_KV, last_row + all.S_KV - all.S + 1), 0) : all.S_KV;
+    const int seen_tiles = ceil_div(seen_keys, block_n);
+    const int share = ceil_div(seen_tiles, kv_splits);
+    const int first_tile = min(split * share, seen_tiles);
+    return {batch, head, first_row, split, first_tile, min(first_tile + share, seen_tiles)};
+}
+
+// ---- Steps: copies ----
+
+// Where the n-th tile of keys of a unit lies: in buffer n % stages.
+DEVICE u32 k_tile_smem(int tile, const unit &u) {
+    return smem_address(smem) + static_cast<u32>(tile - u.first_tile) % stages * kv_tile::bytes;
+}
+
+// Copies a tile of K to its buffer, or starts to; past the unit's last there is nothing to copy.
+DEVICE void load_k(const element *k_gmem, const unit &u, int tile, const problem &all) {
+    if (tile < u.end_tile)
+        kv_tile::load<how_copied>(k_tile_smem(tile, u), k_gmem, all.kv_row, tile * block_n,
+                                  all.S_KV);
+}
+
+DEVICE void load_v(const element *v_gmem, const unit &u, int tile, const problem &all) {
+    if (tile < u.end_tile)
+        kv_tile::load<how_copied>(k_tile_smem(tile, u) + v_smem, v_gmem, all.kv_row, tile * block_n,
+                                  all.S_KV);
+}
+
+// The queries, to registers or to shared memory. A unit without keys must not start a copy: nobody
+// would wait for it.
+DEVICE void load_q(q_fragments &q_rmem, const element *q_gmem, const unit &u, const problem &all,
+                   const place &p) {
+    if (u.first_tile == u.end_tile)
+        return;
+    if constexpr (!q_in_registers) {
+        q_tile::load<how_copied>(smem_address(smem) + q_smem, q_gmem, all.q_row, u.first_row,
+                                 all.S);
+    } else {
+#pragma unroll
+        for (int i = 0; i < m_tiles * k_steps; ++i)
+            load_left_gmem(q_rmem[i / k_steps][i % k_steps], q_gmem, all.q_row,
+                           u.first_row + p.first_row + i / k_steps * 16, all.S, i % k_steps);
+    }
+}
+
+// cp.async groups are closed in the order in which they are waited for, one for each tile (joint)
+// or one for its K and one for its V (apart). They may be empty, so that this many are always
+// younger than the one waited for.
+constexpr int pending_groups = copy_apart ? 2 * stages - 2 : stages - 2;
+
+// Starts the copies that come before the first tile: with Q, K and V of the first stages - 1 tiles,
+// and, if they are apart, K of one more.
+DEVICE void start_copies(const element *k_gmem, const element *v_gmem, const unit &u,
+                         const problem &all) {
+#pragma unroll
+    for (int ahead = 0; ahead < stages && !copy_plain; ++ahead) {
+        if (copy_apart || ahead < stages - 1)
+            load_k(k_gmem, u, u.first_tile + ahead, all);
+        if constexpr (copy_apart)
+            cp_async_commit();
+        if (ahead < stages - 1) {
+            load_v(v_gmem, u, u.first_tile + ahead, all);
+            cp_async_commit();
+        }
+    }
+}
+
+// ---- Steps: one tile ----
+
+// Scores Q K^T of the warp's queries and its slice of a tile.
+DEVICE void scores(score_fragments &s_rmem, q_fragments &q_rmem, u32 tile_smem, const place &p) {
+    choose<qk_in_half, u32[m_tiles][n_tiles][2], float[m_tiles][n_tiles][4]> sums_rmem = {};
+#pragma unroll
+    for (int k = 0; k < k_steps; ++k) {
+#pragma unroll
+        for (int m = 0; m < m_tiles && !q_in_registers; ++m)
+            load_left<q_tile>(q_rmem[m][k], smem_address(smem) + q_smem, p.first_row + m * 16, k);
+#pragma unroll
+        for (int n = 0; n < n_tiles; n += 2) {
+            u32 k_rmem[4];
+            load_right_transposed<kv_tile>(k_rmem, tile_smem, p.first_key + n * 8, k);
+#pragma unroll
+            for (int m = 0; m < m_tiles; ++m) {
+                mma_m16n8k16<element>(sums_rmem[m][n], q_rmem[m][k], k_rmem[0], k_rmem[1]);
+                mma_m16n8k16<element>(sums_rmem[m][n + 1], q_rmem[m][k], k_rmem[2], k_rmem[3]);
+            }
+        }
+    }
+    to_floats(s_rmem, sums_rmem);
+}
+
+// Sets the scores of keys past the end, and of keys that a query must not see, to minus infinity.
+// first_row and first_key are the warp's.
+DEVICE void mask(score_fragments &s_rmem, int first_row, int first_key, const problem &all,
+                 const place &p) {
+#pragma unroll
+    for (int m = 0; m < m_tiles; ++m)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const int row = first_row + m * 16 + p.g + i / 2 * 8;
+            const int end = causal ? min(all.S_KV, row + all.S_KV - all.S + 1) : all.S_KV;
+            const int seen = end - (first_key + p.t * 2 + i % 2);
+#pragma unroll
+            for (int n = 0; n < n_tiles; ++n)
+                if (n * 8 >= seen)
+                    s_rmem[m][n][i] = minus_infinity;
+        }
+}
+
+// What a sum taken at `largest` counts for at `common`, which is no less.
+DEVICE float weight_at(float largest, float common, float scale) {
+    return largest == minus_infinity ? 0.0f : exp2_fast((largest - common) * scale);
+}
+
+// 2^(scale * (score - m)) is computed as 2^(scale * score - scale * m), one multiply-add. Where
+// scale * m is beyond 2^23 its rounding could exceed the range of a half. There neighbouring scores
+// make powers of 2 apart, and a power of two for the scale, which makes the product exact, does no
+// harm.
+DEVICE float row_scale(float largest, float scale) {
+    const float power_below = __int_as_float(__float_as_int(scale) & 0x7f800000);
+    return fabsf(largest * scale) < 8388608.0f ? scale : power_below;
+}
+
+// Turns scores into weights exp(score - m) for the new m of each row, brings l and O of the tiles
+// before to the new m, and adds the weights to l.
+DEVICE void online_softmax(score_fragments &s_rmem, row_state &rows, o_fragments &o_rmem,
+                           float scale_given) {
+#pragma unroll
+    for (int m = 0; m < m_tiles; ++m) {
+        float old_weight[2];
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            float largest = rows.largest[m][h], sum = 0;
+#pragma unroll
+            for (int n = 0; n < n_tiles; ++n)
+                largest = fmaxf(largest, fmaxf(s_rmem[m][n][h * 2], s_rmem[m][n][h * 2 + 1]));
+            largest = lanes_max<4>(largest);
+            const float scale = row_scale(largest, scale_given);
+            const float shift = largest == minus_infinity ? 0.0f : largest * scale;
+#pragma unroll
+            for (int i = 0; i < n_tiles * 2; ++i) {
+                float &weight = s_rmem[m][i / 2][h * 2 + i % 2];
+                weight = exp2_fast(weight * scale - shift);
+                sum += weight;
+            }
+            old_weight[h] = weight_at(rows.largest[m][h], largest, scale_given);
+            rows.sum[m][h] = rows.sum[m][h] * old_weight[h] + sum;
+            rows.largest[m][h] = largest;
+        }
+        if (lazy_rescale && __all_sync(full_warp, old_weight[0] == 1.0f && old_weight[1] == 1.0f))
+            continue;
+#pragma unroll
+        for (int d = 0; d < d_tiles; ++d)
+            scale_rows(o_rmem[m][d], old_weight);
+    }
+}
+
+// O += P V of the warp's slice of a tile. The weights P become a left operand without leaving the
+// registers they were computed in.
+DEVICE void accumulate(o_fragments &o_rmem, const score_fragments &p_rmem, u32 tile_smem,
+                       const place &p) {
+#pragma unroll
+    for (int n = 0; n < n_tiles; n += 2) {
+        u32 left_rmem[m_tiles][4];
+#pragma unroll
+        for (int i = 0; i < m_tiles * 4; ++i) {
+            const float(&from)[4] = p_rmem[i / 4][n + i % 4 / 2];
+            left_rmem[i / 4][i % 4] = pack_pair<element>(from[i % 2 * 2], from[i % 2 * 2 + 1]);
+        }
+#pragma unroll
+        for (int d = 0; d < d_tiles; d += 2) {
+            u32 v_rmem[4];
+            load_right<kv_tile>(v_rmem, tile_smem, p.first_key + n * 8, d / 2);
+#pragma unroll
+            for (int m = 0; m < m_tiles; ++m) {
+                mma_m16n8k16<element>(o_rmem[m][d], left_rmem[m], v_rmem[0], v_rmem[1]);
+                mma_m16n8k16<element>(o_rmem[m][d + 1], left_rmem[m], v_rmem[2], v_rmem[3]);
+            }
+        }
+    }
+}
+
+// ---- Steps: the end of a unit ----
+
+#include "finish.cuh"
+
+// ---- The schedule ----
+
+// The splits of a unit are neighbours in the grid.
+#if COMBINE != COMBINE_CLUSTER
+#define CLUSTER
+#elif ORDER == ORDER_TILES
+#define CLUSTER __cluster_dims__(KV_SPLITS, 1, 1)
+#else
+#define CLUSTER __cluster_dims__(1, 1, KV_SPLITS)
+#endif
+
+extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
+    attention_fwd(const element *__restrict__ q, const element *__restrict__ k,
+                  const element *__restrict__ v, element *__restrict__ o, float *__restrict__ lse,
+                  float *__restrict__ partial_o, float *__restrict__ partial_ml,
+                  u32 *__restrict__ counter, int S, int S_KV, int heads, int group_inverse,
+                  float scale, i64 q_batch, i64 q_head, int q_row, i64 kv_batch, i64 kv_head,
+                  int kv_row, int units, int units_x, int units_y, int x_inverse, int y_inverse) {
+    const problem all{S,       S_KV,    heads,    group_inverse, scale_of(scale),
+                      q_batch, q_head,  kv_batch, kv_head,       q_row,
+                      kv_row,  units_x, units_y,  x_inverse,     y_inverse};
+    const place p{};
+    if constexpr (early)
+        grid_dependents_launch(); // the second kernel takes what room this one leaves
+    queue tickets(counter, reinterpret_cast<u32 *>(smem + tickets_smem));
+    if constexpr (in_cluster)
+        cluster_arrive(); // this block runs: others may write to its shared memory
+    do {
+        if constexpr (persistent)
+            tickets.draw();
+        const unit u = find_unit(tickets, all);
+        const i64 kv_start = u.batch * kv_batch + divide(u.head, group_inverse) * kv_head;
+        const element *k_gmem = k + kv_start, *v_gmem = v + kv_start;
+        const int first_row = u.first_row + p.first_row;
+        const int whole_end = causal ? min(S_KV, first_row + S_KV - S + 1) : S_KV; // seen by all
+        q_fragments q_rmem;
+        score_fragments s_rmem;
+        o_fragments o_rmem = {};
+        row_state rows;
+
+        load_q(q_rmem, q + u.batch * q_batch + u.head * q_head, u, all, p);
+        start_copies(k_gmem, v_gmem, u, all);
+        for (int tile = u.first_tile; tile < u.end_tile; ++tile) {
+            const int first_key = tile * block_n + p.first_key;
+            const bool seen = !causal || first_key < first_row + warp_rows + S_KV - S;
+            if constexpr (copy_plain) {
+                __syncthreads(); // the tile before has been read, and is now overwritten
+                load_k(k_gmem, u, tile, all);
+                load_v(v_gmem, u, tile, all);
+            } else {
+                cp_async_wait<pending_groups>();
+            }
+            __syncthreads(); // Q, K and (joint) V of this tile are there; the one before is read
+            if constexpr (copy_joint)
+                load_k(k_gmem, u, tile + stages - 1, all);
+            if constexpr (!copy_plain) {
+                load_v(v_gmem, u, tile + stages - 1, all);
+                cp_async_commit();
+            }
+            if (seen)
+                scores(s_rmem, q_rmem, k_tile_smem(tile, u), p);
+            if constexpr (copy_apart) {
+                cp_async_wait<pending_groups>();
+                __syncthreads(); // V of this tile is there; its K is read, to be overwritten
+                load_k(k_gmem, u, tile + stages, all);
+                cp_async_commit();
+            }
+            if (seen) {
+                if (first_key + warp_keys > whole_end)
+                    mask(s_rmem, first_row, first_key, all, p);
+                online_softmax(s_rmem, rows, o_rmem, all.scale);
+                accumulate(o_rmem, s_rmem, k_tile_smem(tile, u) + v_smem, p);
+            }
+        }
+        o_sums sums_rmem;
+        total_rows(sums_rmem, rows, o_rmem);
+        if constexpr (warps_kv > 1)
+            merge_groups(sums_rmem, rows, all.scale, p);
+        if constexpr (in_cluster) {
+            cluster_wait(); // all blocks run
+            if (p.group == 0)
+                hand_parts(sums_rmem, rows, u.split);
+            cluster_arrive();
+            cluster_wait(); // the parts of all blocks are there
+            if (p.group == 0)
+                end_part(o, lse, sums_rmem, rows, u, all, p);
+        } else if (p.group == 0) {
+            if constexpr (kv_splits > 1)
+                store_part(partial_o, partial_ml, sums_rmem, rows, u, all, p);
+            else
+                store_o(o, lse, sums_rmem, rows, u, all, p);
+        }
+    } while (persistent && tickets.next(units));
+}
+
+// The second kernel, where there is one.
+extern "C" __global__ void __launch_bounds__(256)
+    attention_combine(const float *__restrict__ partial_o, const float2 *__restrict__ partial_ml,
+                      element *__restrict__ o, float *__restrict__ lse, int S, int heads,
+                      float scale, i64 o_batch, i64 o_head, int o_row) {
+    constexpr int row_threads = head_dim / 4;
+    const problem all{S, 0, heads, 0, scale_of(scale), o_batch, o_head, 0, 0, o_row};
+    const int row = blockIdx.x * (256 / row_threads) + threadIdx.x / row_threads;
+    if constexpr (early)
+        grid_dependency_wait(); // all splits are in the workspace
+    if (row < S)
+        combine_row(partial_o, partial_ml, o, lse, blockIdx.z, blockIdx.y, row,
+                    threadIdx.x % row_threads * 4, all);
+}
