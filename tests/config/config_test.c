@@ -355,15 +355,16 @@ static void durations(void **state) {
 
 static void shipped_configs_are_valid(void **state) {
     (void)state;
-    static const char *const names[] = {"demo",           "attention_l4", "attention_h200",
-                                        "attention_grid", "softmax",      "attention_hopper"};
+    static const char *const names[] = {
+        "demo",    "attention_l4",     "attention_h200",   "attention_grid",
+        "softmax", "attention_random", "attention_hopper", "attention_hopper_random"};
     static const char *const for_hopper = "attention_hopper";
     struct device_info devices[2] = {device, device};
     devices[1].compute_capability = 90;
     devices[1].sm_count = 132;
     devices[1].threads_per_sm = 2048;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        for (int d = strcmp(names[i], for_hopper) == 0; d < 2; d++) {
+        for (int d = strncmp(names[i], for_hopper, strlen(for_hopper)) == 0; d < 2; d++) {
             struct error error = {0};
             char path[PATH_SIZE];
             snprintf(path, sizeof path, "configs/%s.json", names[i]);
