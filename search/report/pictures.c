@@ -211,7 +211,7 @@ void picture_all_best(struct pictures *pictures, const char *name, const struct 
     }
     if (drawn < 2)
         return;
-    FILE *out = drawing_begin(pictures, name, PANEL_WIDTH, PANEL_HEIGHT + 40);
+    FILE *out = drawing_begin(pictures, name, PANEL_WIDTH, PANEL_HEIGHT + (drawn > 4 ? 130 : 40));
     char block[32];
     for (int g = 0; g < run->goal_count; g++) {
         snprintf(block, sizeof block, "goal%d", g);
@@ -221,9 +221,11 @@ void picture_all_best(struct pictures *pictures, const char *name, const struct 
     print_x_axis(out, over_time ? time_title : "trials of each goal", first, last, over_time);
     drawing_text(out, "ylabel", "best so far / last champion");
     fprintf(out,
-            "set yrange [0.98:%.4g]\nset key top right font ',9' samplen 1.5\n%splot 1 with lines "
+            "set yrange [0.98:%.4g]\nset key %s font ',9' samplen 1.5\n%splot 1 with lines "
             "lc rgb " SVG_COLOUR " notitle",
-            fmax(1.1, fmin(1.05 * most, 5)), drawn > 14 ? "unset key\n" : "", COLOUR_GRID);
+            fmax(1.1, fmin(1.05 * most, 5)),
+            drawn > 4 ? "outside center bottom horizontal offset 0,-1" : "top right",
+            drawn > 14 ? "unset key\n" : "", COLOUR_GRID);
     for (int g = 0; g < run->goal_count; g++) {
         if (run->goals[g].crowning_count == 0)
             continue;

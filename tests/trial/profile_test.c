@@ -63,6 +63,26 @@ static void reads_each_kernel_in_turn(void **state) {
     assert_true(isnan(other->values[PROFILE_TENSOR_PIPE]));
 }
 
+/* What ncu wrote on an H200 (CUDA 13.0), of one of the flagship's champions at (2,16,2048,64). */
+static void reads_what_ncu_wrote(void **state) {
+    (void)state;
+    char *text = recorded("h200.csv");
+    profile_read(text, profile);
+    free(text);
+    assert_string_equal(profile->problem, "");
+    assert_int_equal(profile->count, 1);
+    const struct profiled_kernel *one = &profile->kernels[0];
+    assert_string_equal(one->grid, "(32, 8, 1)");
+    assert_string_equal(one->block, "(640, 1, 1)");
+    assert_true(one->values[PROFILE_DURATION] == 72800);
+    assert_true(one->values[PROFILE_DRAM_BYTES] == 20989696 + 6272256);
+    assert_true(one->values[PROFILE_BANK_CONFLICTS] == 1325);
+    assert_true(one->values[PROFILE_L2_SECTORS] == 5734610);
+    assert_true(one->values[PROFILE_TENSOR_PIPE] > 50 && one->values[PROFILE_TENSOR_PIPE] < 52);
+    for (int i = 0; i < PROFILE_METRIC_COUNT; i++)
+        assert_false(isnan(one->values[i]));
+}
+
 static void says_why_nothing_was_counted(void **state) {
     (void)state;
     char *text = recorded("refused.csv");
@@ -211,6 +231,7 @@ static void asks_again_without_what_ncu_does_not_know(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_each_kernel_in_turn, begin, end),
+        cmocka_unit_test_setup_teardown(reads_what_ncu_wrote, begin, end),
         cmocka_unit_test_setup_teardown(says_why_nothing_was_counted, begin, end),
         cmocka_unit_test_setup_teardown(numbers_come_in_any_dress, begin, end),
         cmocka_unit_test_setup_teardown(a_report_that_ends_early_is_read_as_far, begin, end),
