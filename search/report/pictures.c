@@ -221,10 +221,11 @@ void picture_all_best(struct pictures *pictures, const char *name, const struct 
     print_x_axis(out, over_time ? time_title : "trials of each goal", first, last, over_time);
     drawing_text(out, "ylabel", "best so far / last champion");
     fprintf(out,
-            "set yrange [0.98:%.4g]\nset key %s font ',9' samplen 1.5\n%splot 1 with lines "
+            "set xlabel offset 0,0.6\nset yrange [0.98:%.4g]\nset key %s font ',9' samplen "
+            "1.5\n%splot 1 with lines "
             "lc rgb " SVG_COLOUR " notitle",
             fmax(1.1, fmin(1.05 * most, 5)),
-            drawn > 4 ? "outside center bottom horizontal offset 0,-1" : "top right",
+            drawn > 4 ? "outside center bottom horizontal" : "top right",
             drawn > 14 ? "unset key\n" : "", COLOUR_GRID);
     for (int g = 0; g < run->goal_count; g++) {
         if (run->goals[g].crowning_count == 0)

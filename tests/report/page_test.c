@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/path.h"
+#include "base/process.h"
 #include "cmd/ablation.h"
 #include "cmd/kept.h"
 #include "cmd/yardstick.h"
@@ -142,6 +143,9 @@ static void names_are_no_markup(void **state) {
     struct error drawn;
     char *html = printed(PAGE_HTML, &drawn);
     expect_harmless(html);
+    char gnuplot[PATH_SIZE];
+    if (process_find("gnuplot", gnuplot) && drawn.kind != ERROR_NONE)
+        fail_msg("gnuplot is here, and drew nothing: %s", drawn.text);
     assert_true((times(html, "<svg viewBox") > 5) == (drawn.kind == ERROR_NONE));
     free(html);
     char *path = strdup(getenv("PATH"));
