@@ -144,7 +144,7 @@ $(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(library)
 # ---- what the machine must have ----
 
 needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
-          zlib1g-dev libxxhash-dev libncurses-dev
+          zlib1g-dev libxxhash-dev libncurses-dev gnuplot-nox
 needed_to_fuzz := clang libclang-rt-dev
 modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw
 

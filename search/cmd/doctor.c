@@ -107,7 +107,7 @@ static void check_tools(struct doctor *doctor) {
         {"nvcc", "builds exported kernels; it comes with the CUDA Toolkit"},
         {"ncu", "profiles kernels; it comes with Nsight Compute"},
         {"compute-sanitizer", "checks kernels on a GPU; it comes with the CUDA Toolkit"},
-        {"gnuplot", "draws pictures; install the package gnuplot"},
+        {"gnuplot", "draws pictures; install the package gnuplot-nox"},
         {"nats-server", "joins several hosts; install the package nats-server"},
     };
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
