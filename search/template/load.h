@@ -9,6 +9,9 @@ int load_name(const struct json *value, char name[NAME_SIZE], struct error *erro
 int load_about(const struct json *object, char about[ABOUT_SIZE], struct error *error);
 int load_expression(const struct template *template, const struct json *value,
                     struct expression **expression, struct error *error);
+/* An expression as it is written: a string, or a whole number. */
+int load_expression_text(const struct json *value, char text[EXPRESSION_TEXT_MAX],
+                         struct error *error);
 /* Leaves `expression` alone where the object has no such key. */
 int load_optional_expression(const struct template *template, const struct json *object,
                              const char *key, struct expression **expression, struct error *error);
@@ -19,6 +22,12 @@ int load_whole(const struct template *template, const struct json *value,
 int load_real(const struct json *value, int64_t *bits, struct error *error);
 /* Puts file, line and path before the text of an error that lacks them; returns -1. */
 int load_located(const struct json *value, struct error *error);
+
+/* space.c, in this order: genes, derived quantities and constraints; niches; insights, after all
+   that adds names. */
+int load_space(struct template *template, const struct json *root, struct error *error);
+int load_niches(struct template *template, const struct json *root, struct error *error);
+int load_insights(struct template *template, const struct json *root, struct error *error);
 
 /* kernel.c: tensors, launches, options, source files. */
 int load_kernel(struct template *template, const struct json *root, struct error *error);
