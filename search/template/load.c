@@ -1,5 +1,6 @@
 #include "template/template.h"
 
+#include "base/nearest.h"
 #include "base/path.h"
 #include "device/device.h"
 #include "template/load.h"
