@@ -77,10 +77,13 @@ static int make_marks(struct cuda_device *self, struct error *error) {
 }
 
 /* Nothing may persist in L2 beyond a flush. So we need not reset what does: after some ten of
-   cuCtxResetPersistingL2Cache and flushes, an H200 (driver 580.159.04) took 3 to 4 % longer for all
-   kernels of 5 and 9 us, until the process ended. */
-static void forbid_persisting(struct cuda_device *self) {
-    self->driver.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0); /* not all GPUs have it */
+   cuCtxResetPersistingL2Cache and flushes, an H200 (driver 580.159.04) took some 4 % longer for
+   kernels of 5 and 9 us, until the process ended. A GPU without the limit keeps nothing anyway. */
+static int forbid_persisting(struct cuda_device *self, struct error *error) {
+    CUresult status = self->driver.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
+    return status == CUDA_ERROR_UNSUPPORTED_LIMIT
+               ? 0
+               : check(self, status, "forbidding L2 to keep lines", error);
 }
 
 static struct device *cuda_open(const char *spec, struct error *error) {
@@ -120,9 +123,9 @@ static struct device *cuda_open(const char *spec, struct error *error) {
         check(self,
               self->driver.cuMemAllocHost((void **)&self->guards,
                                           (size_t)2 * GUARD_BYTES * ALLOCATIONS_MAX),
-              "pinning memory", error) < 0)
+              "pinning memory", error) < 0 ||
+        forbid_persisting(self, error) < 0)
         goto failed;
-    forbid_persisting(self);
     fill_info(self, (int)index);
     return &self->device;
 failed:
