@@ -1,3 +1,5 @@
+/* One function a section of the file, in its order, which is best read in one piece; hence the
+   length. */
 #include "config/config.h"
 
 #include "base/nearest.h"

@@ -1,5 +1,5 @@
 /* Reading a store. Every reading is one statement, so that what it gives is one moment's state even
-   while another process writes. */
+   while another process writes. They share their columns' names and order; hence the length. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* What prints a message and what reads it stand side by side, so that neither is changed alone;
+   hence the length. */
 #include "trial/wire.h"
 
 #include <cjson/cJSON.h>
