@@ -16,6 +16,7 @@ struct chapters {
     double created;
     struct store_champion *champions;
     int champion_count;
+    struct lessons *lessons; /* read when they are first asked for */
 };
 
 /* ---- opening ---- */
@@ -54,6 +55,7 @@ void chapters_close(struct chapters *chapters) {
     if (chapters == NULL)
         return;
     free(chapters->champions);
+    lessons_free(chapters->lessons);
     config_free(chapters->config);
     free(chapters);
 }
@@ -298,7 +300,9 @@ struct table *chapters_elites(struct chapters *chapters, int goal, int count, st
 
 struct table *chapters_lessons(struct chapters *chapters, int goal, int count,
                                struct error *error) {
-    return lessons_table(chapters->store, chapters->config, goal, count, error);
+    if (chapters->lessons == NULL)
+        chapters->lessons = lessons_read(chapters->store, chapters->config, error);
+    return chapters->lessons != NULL ? lessons_table(chapters->lessons, goal, count) : NULL;
 }
 
 /* ---- operators ---- */

@@ -20,9 +20,10 @@ struct lesson {
     double sureness; /* to rank by */
 };
 
-struct reading {
-    struct template *template;
-    struct effects *effects;
+struct lessons {
+    int goal_count; /* 0: nothing is known of the spaces */
+    struct template *templates[CASES_MAX];
+    struct effects *effects[CASES_MAX];
 };
 
 struct found {
@@ -33,14 +34,53 @@ struct found {
     struct lesson *lessons;
 };
 
-static int learn(void *context, const char *text, enum verdict verdict, double score_us,
+/* ---- reading ---- */
+
+static int learn(void *context, int goal, const char *text, enum verdict verdict, double score_us,
                  struct error *error) {
-    struct reading *reading = context;
+    struct lessons *lessons = context;
     struct genome genome;
-    if (genome_parse(&genome, reading->template->space, text, error) < 0)
+    if (genome_parse(&genome, lessons->templates[goal]->space, text, error) < 0)
         return -1;
-    effects_learn(reading->effects, &genome, verdict == VERDICT_OK ? log(score_us) : NAN);
+    effects_learn(lessons->effects[goal], &genome, verdict == VERDICT_OK ? log(score_us) : NAN);
     return 0;
+}
+
+static int read_goals(struct lessons *lessons, struct store *store, const struct config *config,
+                      struct error *error) {
+    struct device_info device;
+    int known = config != NULL ? session_device(store, &device, error) : 0;
+    if (known <= 0)
+        return known;
+    for (int goal = 0; goal < store_goal_count(store); goal++) {
+        lessons->templates[goal] = config_load_template(config, goal, &device, error);
+        if (lessons->templates[goal] == NULL)
+            return -1;
+        lessons->effects[goal] = effects_new(lessons->templates[goal]->space);
+        lessons->goal_count++;
+    }
+    return store_scores(store, learn, lessons, error);
+}
+
+struct lessons *lessons_read(struct store *store, const struct config *config,
+                             struct error *error) {
+    struct lessons *lessons = calloc(1, sizeof *lessons);
+    if (lessons == NULL)
+        BUG("out of memory");
+    if (read_goals(lessons, store, config, error) == 0)
+        return lessons;
+    lessons_free(lessons);
+    return NULL;
+}
+
+void lessons_free(struct lessons *lessons) {
+    if (lessons == NULL)
+        return;
+    for (int goal = 0; goal < lessons->goal_count; goal++) {
+        effects_free(lessons->effects[goal]);
+        template_free(lessons->templates[goal]);
+    }
+    free(lessons);
 }
 
 /* ---- what is worth saying ---- */
@@ -151,31 +191,16 @@ static struct table *table_of(const struct found *found, int most) {
     return table;
 }
 
-struct table *lessons_table(struct store *store, const struct config *config, int goal, int most,
-                            struct error *error) {
-    struct device_info device;
-    struct reading reading = {0};
+struct table *lessons_table(const struct lessons *lessons, int goal, int most) {
     struct found found = {0};
     double count;
-    int known = config != NULL ? session_device(store, &device, error) : 0;
-    if (known < 0)
-        return NULL;
-    if (known == 0)
+    if (goal >= lessons->goal_count)
         return table_of(&found, 0);
-    reading.template = config_load_template(config, goal, &device, error);
-    if (reading.template == NULL)
-        return NULL;
-    reading.effects = effects_new(reading.template->space);
-    struct table *table = NULL;
-    if (store_scores(store, goal, learn, &reading, error) == 0) {
-        found.space = reading.template->space;
-        found.effects = reading.effects;
-        effects_overall(found.effects, &count, &found.mean, &found.spread);
-        consider_all(&found);
-        table = table_of(&found, most);
-    }
+    found.space = lessons->templates[goal]->space;
+    found.effects = lessons->effects[goal];
+    effects_overall(found.effects, &count, &found.mean, &found.spread);
+    consider_all(&found);
+    struct table *table = table_of(&found, most);
     free(found.lessons);
-    effects_free(reading.effects);
-    template_free(reading.template);
     return table;
 }

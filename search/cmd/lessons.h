@@ -3,9 +3,10 @@
  * which are faster or slower than the rest, with an interval, and which always failed. What the
  * strategies insight and full go by (evolve/effects.h), said to people.
  *
- *     struct table *table = lessons_table(store, config, goal, 12, &error);
- *     if (table == NULL) ...
+ *     struct lessons *lessons = lessons_read(store, config, &error);
+ *     struct table *table = lessons_table(lessons, goal, 12);
  *     table_free(table);
+ *     lessons_free(lessons);
  */
 #ifndef EVOTILE_CMD_LESSONS_H
 #define EVOTILE_CMD_LESSONS_H
@@ -14,9 +15,14 @@
 #include "config/config.h"
 #include "store/store.h"
 
-/* At most `most` rows: those of which the archive is surest. `config` is the run's. Empty where the
-   run does not say what its space was, or too little was tried. */
-struct table *lessons_table(struct store *store, const struct config *config, int goal, int most,
-                            struct error *error);
+struct lessons;
+
+/* All goals', in one pass over the trials. `config` is the run's; NULL, or a run that does not say
+   what its space was, teaches nothing. NULL with `error` where the run cannot be read. */
+struct lessons *lessons_read(struct store *store, const struct config *config, struct error *error);
+void lessons_free(struct lessons *lessons);
+
+/* At most `most` rows: those of which the archive is surest. */
+struct table *lessons_table(const struct lessons *lessons, int goal, int most);
 
 #endif

@@ -5,6 +5,7 @@
 #include "genome/plan.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 
 bool genome_equal(const struct genome *a, const struct genome *b) {
@@ -24,14 +25,21 @@ struct genome genome_default(const struct space *space) {
 
 void genome_canonicalise(struct genome *genome, const struct space *space) {
     memset(genome->value + space->gene_count, 0, GENES_MAX - (size_t)space->gene_count);
-    bool conditions = false;
-    for (int i = 0; i < space->gene_count; i++)
-        conditions |= space->genes[i].when != NULL;
+    bool conditions = false, derives = false;
+    for (int i = 0; i < space->gene_count; i++) {
+        const struct expression *when = space->genes[i].when;
+        if (!when || genome->value[i] == space->genes[i].default_index)
+            continue;
+        conditions = true;
+        for (int d = 0; d < space->derived_count && !derives; d++)
+            derives = slots_has(expression_reads(when), space->plan->checks[d].slot);
+    }
     if (!conditions)
         return;
     struct bench bench;
     bench_fill(&bench, space, genome);
-    bench_derive(&bench, space);
+    if (derives)
+        bench_derive(&bench, space);
     /* A condition reads earlier genes only, so one pass settles all. */
     for (int i = 0; i < space->gene_count; i++) {
         int value = space->genes[i].default_index;
@@ -39,7 +47,8 @@ void genome_canonicalise(struct genome *genome, const struct space *space) {
             continue;
         genome->value[i] = (uint8_t)value;
         bench_set(&bench, space, i, value);
-        bench_derive(&bench, space);
+        if (derives)
+            bench_derive(&bench, space);
     }
 }
 
@@ -62,25 +71,49 @@ static bool take(const char **at, const char *ends, char word[NAME_SIZE]) {
         start++;
     while (start < stop && isspace((unsigned char)stop[-1]))
         stop--;
-    snprintf(word, NAME_SIZE, "%.*s", (int)(stop - start), start);
-    return stop - start < NAME_SIZE;
+    size_t length = (size_t)(stop - start), kept = length < NAME_SIZE ? length : NAME_SIZE - 1;
+    memcpy(word, start, kept);
+    word[kept] = '\0';
+    return kept == length;
 }
 
-static int parse_value(const struct space *space, int gene, const char *word, struct error *error) {
+static int no_value(const struct space *space, int gene, const char *word, struct error *error) {
     char text[NAME_SIZE], domain[1024] = "";
     size_t length = 0;
-    for (int i = 0; i < space->genes[gene].count; i++) {
-        if (strcmp(space_value_text(space, gene, i, text), word) == 0)
-            return i;
-        if (length < sizeof domain)
-            length += (size_t)snprintf(domain + length, sizeof domain - length, "%s%s",
-                                       i ? ", " : "", text);
-    }
+    for (int i = 0; i < space->genes[gene].count && length < sizeof domain; i++)
+        length += (size_t)snprintf(domain + length, sizeof domain - length, "%s%s", i ? ", " : "",
+                                   space_value_text(space, gene, i, text));
     return error_input(error, "gene %s has no value '%s'; it has %s", space->genes[gene].name, word,
                        domain);
 }
 
-static int parse_gene(const struct space *space, const char *name, struct error *error) {
+/* Whether it is a number, written as it is printed: "2", not "02". */
+static bool read_number(const char *word, int64_t *number) {
+    const char *digits = word + (*word == '-');
+    char *end;
+    errno = 0;
+    *number = strtoll(word, &end, 10);
+    return isdigit((unsigned char)*digits) && !*end && errno == 0 &&
+           (*digits != '0' || strcmp(word, "0") == 0);
+}
+
+/* Prints nothing unless it fails: archives of 200,000 genomes are parsed. */
+static int parse_value(const struct space *space, int gene, const char *word, struct error *error) {
+    const struct gene *of = &space->genes[gene];
+    int64_t number = 0;
+    bool read = !of->ordered || read_number(word, &number);
+    for (int i = 0; i < of->count && read; i++)
+        if (of->ordered ? of->values[i] == number
+                        : strcmp(space->scope.labels[of->values[i]], word) == 0)
+            return i;
+    return no_value(space, gene, word, error);
+}
+
+/* Genes are mostly written in their order. */
+static int parse_gene(const struct space *space, int expected, const char *name,
+                      struct error *error) {
+    if (expected < space->gene_count && strcmp(space->genes[expected].name, name) == 0)
+        return expected;
     int gene = space_find_gene(space, name);
     if (gene >= 0)
         return gene;
@@ -95,6 +128,7 @@ int genome_parse(struct genome *genome, const struct space *space, const char *t
                  struct error *error) {
     struct genome read = genome_default(space);
     uint32_t given = 0;
+    int gene = -1;
     const char *at = text;
     while (*at) {
         char name[NAME_SIZE], word[NAME_SIZE];
@@ -105,7 +139,7 @@ int genome_parse(struct genome *genome, const struct space *space, const char *t
         if (!take(&at, "=", name) || !take(&at, ",", word))
             return error_input(error, "the name or value '%s...' is too long for any gene",
                                strlen(name) == NAME_SIZE - 1 ? name : word);
-        int gene = parse_gene(space, name, error);
+        gene = parse_gene(space, gene + 1, name, error);
         int value = gene < 0 ? -1 : parse_value(space, gene, word, error);
         if (value < 0)
             return -1;

@@ -432,17 +432,19 @@ int store_operators(struct store *store, store_operator_row *row, void *context,
     return said < 0 || got < 0 ? -1 : 0;
 }
 
-int store_scores(struct store *store, int goal, store_score_row *row, void *context,
-                 struct error *error) {
+int store_scores(struct store *store, store_score_row *row, void *context, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_SCORES, error);
     int got = -1, said = 0;
-    if (statement)
-        sqlite3_bind_int(statement, 1, goal);
     while (statement && said == 0 && (got = database_step(store, statement, error)) == 1) {
-        int verdict = verdict_parse(column_text(statement, 1));
-        said = verdict < 0 ? database_damaged(store, error, "a trial's verdict is none")
-                           : row(context, column_text(statement, 0), (enum verdict)verdict,
-                                 sqlite3_column_double(statement, 2), error);
+        int goal = sqlite3_column_int(statement, 0);
+        int verdict = verdict_parse(column_text(statement, 2));
+        if (verdict < 0)
+            said = database_damaged(store, error, "a trial's verdict is none");
+        else if (goal < 0 || goal >= store->goal_count)
+            said = database_damaged(store, error, "a trial's goal is none");
+        else
+            said = row(context, goal, column_text(statement, 1), (enum verdict)verdict,
+                       sqlite3_column_double(statement, 3), error);
     }
     if (statement)
         database_done(statement);

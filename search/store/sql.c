@@ -125,9 +125,8 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_OPERATORS] =
         "SELECT operator, count(*), sum(verdict = 'ok') FROM trials WHERE told IS NOT NULL "
         "GROUP BY operator ORDER BY count(*) DESC, operator",
-    [SQL_SCORES] =
-        "SELECT genome, verdict, score_us FROM trials WHERE goal = ?1 AND told IS NOT NULL "
-        "AND NOT outdated ORDER BY number",
+    [SQL_SCORES] = "SELECT goal, genome, verdict, score_us FROM trials WHERE told IS NOT NULL "
+                   "AND NOT outdated ORDER BY number",
     [SQL_REASONS] = "SELECT verdict, reason, count(*) FROM trials WHERE verdict != 'ok' "
                     "GROUP BY verdict, reason ORDER BY count(*) DESC, verdict, reason LIMIT ?1",
     [SQL_CHAMPIONS] = "SELECT event, goal, trial, previous, score_us, crowned FROM champions "

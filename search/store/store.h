@@ -231,12 +231,11 @@ typedef int store_operator_row(void *context, const char *operator_name, int64_t
 int store_operators(struct store *store, store_operator_row *row, void *context,
                     struct error *error);
 
-/* What every trial of a goal came to, in the order asked: those that were told and are not
-   outdated. `score_us` is 0 unless ok. */
-typedef int store_score_row(void *context, const char *genome, enum verdict verdict,
+/* What every trial came to, in the order asked: those that were told and are not outdated.
+   `score_us` is 0 unless ok. */
+typedef int store_score_row(void *context, int goal, const char *genome, enum verdict verdict,
                             double score_us, struct error *error);
-int store_scores(struct store *store, int goal, store_score_row *row, void *context,
-                 struct error *error);
+int store_scores(struct store *store, store_score_row *row, void *context, struct error *error);
 
 /* The `limit` commonest reasons for failures, word for word. */
 typedef int store_reason_row(void *context, enum verdict verdict, const char *reason, int64_t count,
