@@ -17,15 +17,22 @@ enum { RATE_SECONDS = 60, FAILURES_TOLD = 10, OTHERS_EVERY = 10 };
 
 static const double interval_s = 1;
 
-struct publisher {
+/* One of the run's devices: a GPU that is hot, or that others use, pauses alone. */
+struct gauge {
     struct watch *watch; /* NULL: there is nothing to see */
     struct pause pause;
     bool paused;
+    int others; /* at the last look for them; -1: nobody looked */
+};
+
+struct publisher {
+    int gauge_count;
+    struct gauge gauges[DEVICES_MAX];
+    bool paused;  /* all of them */
     int failures; /* to write a bulletin, in a row */
     enum phase phase;
     double published; /* clock_seconds */
-    int looks;        /* at the GPU */
-    int others;       /* at the last look for them; -1: nobody looked */
+    int looks;        /* at the GPUs */
     /* A ring of the last minute, from which the rate is taken. */
     int samples;
     struct {
@@ -40,14 +47,17 @@ static struct publisher *publisher_of(struct session *session) {
     struct publisher *publisher = calloc(1, sizeof *publisher);
     if (publisher == NULL)
         BUG("out of memory");
-    publisher->others = -1;
-    publisher->pause = (struct pause){.nice = session->config->nice,
-                                      .max_temperature_c = session->config->max_temperature_c};
-    if (session->pool != NULL)
-        publisher->watch = watch_new(pool_device(session->pool), getpid());
-    if (session->pool != NULL && publisher->watch == NULL &&
-        !pool_device(session->pool)->predicts &&
-        (publisher->pause.nice || publisher->pause.max_temperature_c > 0))
+    const struct pause pause = {.nice = session->config->nice,
+                                .max_temperature_c = session->config->max_temperature_c};
+    publisher->gauge_count = session->pool != NULL ? pool_device_count(session->pool) : 0;
+    bool blind = false;
+    for (int d = 0; d < publisher->gauge_count; d++) {
+        const struct device_info *device = pool_device_at(session->pool, d);
+        publisher->gauges[d] =
+            (struct gauge){.watch = watch_new(device, getpid()), .pause = pause, .others = -1};
+        blind = blind || (publisher->gauges[d].watch == NULL && !device->predicts);
+    }
+    if (blind && (pause.nice || pause.max_temperature_c > 0))
         log_warn("NVML does not tell how the GPU is, so that --nice and --max-temperature do "
                  "nothing: in a container, allow the driver's capability \"utility\"");
     return session->publisher = publisher;
@@ -56,7 +66,8 @@ static struct publisher *publisher_of(struct session *session) {
 void session_unpublish(struct session *session) {
     if (session->publisher == NULL)
         return;
-    watch_free(session->publisher->watch);
+    for (int d = 0; d < session->publisher->gauge_count; d++)
+        watch_free(session->publisher->gauges[d].watch);
     free(session->publisher);
     session->publisher = NULL;
 }
@@ -121,13 +132,37 @@ static void put_up(struct session *session, const struct bulletin *bulletin) {
 
 /* ---- pausing ---- */
 
-static void decide(struct session *session, const struct bulletin *bulletin) {
+/* Reads a device, and lets it pause or go on. The bulletin shows the first, and who else is on any.
+ */
+static void look_at(struct session *session, int device, bool others_too,
+                    struct bulletin *bulletin) {
+    struct gauge *gauge = &session->publisher->gauges[device];
+    struct nvml_state state = bulletin_empty().gpu;
+    if (watch_look(gauge->watch, &state) && (gauge->pause.nice || others_too))
+        gauge->others = watch_others(gauge->watch);
+    if (device == 0)
+        bulletin->gpu = state;
+    if (gauge->others >= 0)
+        bulletin->others = gauge->others + (bulletin->others > 0 ? bulletin->others : 0);
+    bool paused = pause_decide(&gauge->pause, gauge->others, state.temperature_c);
+    if (paused != gauge->paused) {
+        const char *spec =
+            session->publisher->gauge_count > 1 ? pool_device_at(session->pool, device)->spec : "";
+        log_info("%s%s%s%s", spec, *spec != '\0' ? ": " : "", paused ? "paused: " : "going on",
+                 paused ? gauge->pause.reason : "");
+    }
+    gauge->paused = paused;
+    pool_pause(session->pool, device, paused);
+}
+
+static void look_at_all(struct session *session, struct bulletin *bulletin) {
     struct publisher *publisher = session->publisher;
-    bool paused = pause_decide(&publisher->pause, bulletin->others, bulletin->gpu.temperature_c);
-    if (paused != publisher->paused)
-        log_info("%s%s", paused ? "paused: " : "going on", paused ? publisher->pause.reason : "");
-    publisher->paused = paused;
-    pool_pause(session->pool, paused);
+    bool others_too = publisher->looks++ % OTHERS_EVERY == 0;
+    publisher->paused = publisher->gauge_count > 0;
+    for (int d = 0; d < publisher->gauge_count; d++) {
+        look_at(session, d, others_too, bulletin);
+        publisher->paused = publisher->paused && publisher->gauges[d].paused;
+    }
 }
 
 bool session_is_paused(const struct session *session) {
@@ -135,7 +170,7 @@ bool session_is_paused(const struct session *session) {
 }
 
 const char *session_pause_reason(const struct session *session) {
-    return session_is_paused(session) ? session->publisher->pause.reason : "";
+    return session_is_paused(session) ? session->publisher->gauges[0].pause.reason : "";
 }
 
 /* ---- either ---- */
@@ -146,11 +181,7 @@ void session_publish(struct session *session) {
         return;
     publisher->published = clock_seconds();
     struct bulletin bulletin = bulletin_empty();
-    if (watch_look(publisher->watch, &bulletin.gpu) &&
-        (publisher->pause.nice || publisher->looks++ % OTHERS_EVERY == 0))
-        publisher->others = watch_others(publisher->watch);
-    bulletin.others = publisher->others;
-    decide(session, &bulletin);
+    look_at_all(session, &bulletin);
     fill(session, &bulletin);
     bulletin.trials_per_s = rate(publisher, session->told);
     bulletin.phase = publisher->paused ? PHASE_PAUSED : publisher->phase;

@@ -76,7 +76,12 @@ static int run_one(const char *config_path, struct config *config, const char *o
         session_close(&session);
         return error_report(&error);
     }
-    log_info("searching on %s; results go to %s", pool_device(session.pool)->name, run_dir);
+    int devices = pool_device_count(session.pool);
+    char times[16] = "";
+    if (devices > 1)
+        snprintf(times, sizeof times, "%d x ", devices);
+    log_info("searching on %s%s; results go to %s", times, pool_device(session.pool)->name,
+             run_dir);
     return search(&session, interrupted);
 }
 
@@ -96,10 +101,11 @@ static int run(const struct verb *verb, int argc, char **argv) {
          &settings.seed_genome},
         {"warm-start", "RUN", "begin with the best of that run, or of the runs in that folder",
          OPTION_TEXT, &settings.warm_start},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT, &settings.device},
+        {"device", "LIST", "auto, cuda:all, or some: cuda:0,cuda:2 or emulated:sm_XX", OPTION_TEXT,
+         &settings.device},
         {"out", "DIR", "the run folder (default: results/NAME of the config)", OPTION_TEXT, &out},
         {"templates", "DIR", "where to look for template folders first", OPTION_TEXT, &templates},
-        {"compile-workers", "N", "compiling processes (default: one less than cores)",
+        {"compile-workers", "N", "compiling processes (default: the cores less one a device)",
          OPTION_INTEGER, &settings.compile_workers},
         {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
          &settings.nice},
@@ -148,9 +154,9 @@ static int resume(const struct verb *verb, int argc, char **argv) {
          &settings.patience},
         {"target", "US", "stop at this latency, in microseconds", OPTION_NUMBER,
          &settings.target_us},
-        {"device", "SPEC", "the same kind of device elsewhere: cuda:1", OPTION_TEXT,
-         &settings.device},
-        {"compile-workers", "N", "compiling processes (default: one less than cores)",
+        {"device", "LIST", "the same kind of device elsewhere, or more of it: cuda:1, cuda:all",
+         OPTION_TEXT, &settings.device},
+        {"compile-workers", "N", "compiling processes (default: the cores less one a device)",
          OPTION_INTEGER, &settings.compile_workers},
         {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
          &settings.nice},
@@ -207,10 +213,17 @@ const struct verb verb_run = {
         "degrees\n"
         "cooler. What has begun is finished first; compiling goes on, and so does the time of the\n"
         "budget: a run whose time is up while it pauses stops as if it were interrupted.\n\n"
+        "With several devices of one model (--device cuda:all) each has a worker, all serve the "
+        "one "
+        "search,\nand a duel's two sides run on one of them. A device that fails again and again "
+        "is "
+        "set aside, and the\nothers go on. Devices of several models are refused: each needs a run "
+        "of its own.\n\n"
         "With recorded:FILE in place of a config, a recorded tuning space (see simulate) is "
         "searched by\nlook-up: it stands in for compiler and GPU.\n\n"
         "  evotile run configs/demo.json\n"
         "  evotile run configs/demo.json --time 8h --device cuda:0 --out results/night\n"
+        "  evotile run configs/demo.json --time 8h --device cuda:all\n"
         "  evotile run configs/demo.json --patience 2000 --target 6.5\n"
         "  evotile run configs/demo.json --warm-start results --seed-genome "
         "'MIN_CTAS=2; MIN_CTAS=3,WARPS=8'\n"

@@ -3,9 +3,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/warm.h"
+#include "trial/crew.h"
 #include "trial/wire.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,29 +21,38 @@ enum { STRATEGY_STREAM = 1, META_MAX = 24 + RULES_MAX + CASES_MAX, META_NAME_SIZ
 
 /* ---- starting ---- */
 
-static int default_compile_workers(void) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores > 2 ? (int)(cores - 1) : 1;
+/* A core is left to each device's worker, and half of the memory to everything else. */
+static const long compile_bytes = 512L << 20;
+
+static int default_compile_workers(int devices) {
+    cpu_set_t allowed;
+    int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    long room = sysconf(_SC_PHYS_PAGES) / 2 / (compile_bytes / sysconf(_SC_PAGESIZE));
+    int workers = cores - devices < room ? cores - devices : (int)room;
+    return workers > 1 ? workers : 1;
 }
 
 static int start_workers(struct session *session, const char *config_path,
-                         const char *template_folder, const char *device, struct error *error) {
+                         const char *template_folder, const char *devices, struct error *error) {
     char program[PATH_SIZE];
+    struct device_list list;
+    if (device_list_read(&list, devices, error) < 0)
+        return -1;
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length < 0)
         return error_set(error, "cannot find our own program: %s", strerror(errno));
     program[length] = '\0';
-    const struct pool_settings settings = {
+    const struct crew_settings settings = {
         .program = program,
         .config_path = config_path,
         .template_folder = template_folder,
-        .device = device,
+        .devices = devices,
         .compile_workers = session->config->shapes->recorded != NULL ? 0
                            : session->settings.compile_workers >= 0
                                ? (int)session->settings.compile_workers
-                               : default_compile_workers(),
+                               : default_compile_workers(list.count),
     };
-    session->pool = pool_new(&settings, error);
+    session->pool = crew_new(&settings, error);
     return session->pool != NULL ? 0 : -1;
 }
 
@@ -150,6 +161,19 @@ static void print_terms(const struct config *config, char texts[TERM_COUNT][32])
         snprintf(texts[i], 32, "%.17g", terms[i]);
 }
 
+/* As `--device` takes them. The caller frees it. */
+static char *print_devices(const struct pool *pool) {
+    enum { SPEC_SIZE = sizeof pool_device(pool)->spec };
+    int count = pool_device_count(pool);
+    char *text = calloc((size_t)count + 1, SPEC_SIZE);
+    if (text == NULL)
+        BUG("out of memory");
+    for (int d = 0; d < count; d++)
+        snprintf(text + strlen(text), SPEC_SIZE + 1, "%s%s", d > 0 ? "," : "",
+                 pool_device_at(pool, d)->spec);
+    return text;
+}
+
 static int create_store(struct session *session, struct error *error) {
     const struct config *config = session->config;
     const struct device_info *device = pool_device(session->pool);
@@ -165,6 +189,7 @@ static int create_store(struct session *session, struct error *error) {
         goals[g] = names[g];
     }
     char *device_line = wire_print_device(device);
+    char *devices = print_devices(session->pool);
     struct store_meta meta[META_MAX] = {
         {"config", config->text},
         {"config_path", config->path},
@@ -174,6 +199,7 @@ static int create_store(struct session *session, struct error *error) {
         {"objective", config->objective == OBJECTIVE_JOINT ? "joint" : "per_case"},
         {"seed", seed},
         {"device", device->spec},
+        {"devices", devices},
         {"device_name", device->name},
         {"device_info", device_line},
         {"driver", device->driver},
@@ -200,6 +226,7 @@ static int create_store(struct session *session, struct error *error) {
     const struct store_description description = {meta, meta_count, goals, session->goal_count};
     session->store = store_create(session->run_dir, &description, error);
     free(device_line);
+    free(devices);
     return session->store != NULL ? 0 : -1;
 }
 
@@ -359,7 +386,10 @@ static int restore_settings(struct session *session, struct error *error) {
     free(recording);
     if (store_meta_get(session->store, "seed", &seed, error) < 0)
         return -1;
-    if (store_meta_get(session->store, "device", &device, error) < 0) {
+    int found = store_meta_get(session->store, "devices", &device, error);
+    if (found == 0) /* of a run from when there was but one */
+        found = store_meta_get(session->store, "device", &device, error);
+    if (found < 0) {
         free(seed);
         return -1;
     }

@@ -16,6 +16,10 @@ struct solo {
 
 struct solo *solo_new(const char *config_path, const char *template_folder, const char *device,
                       struct error *error) {
+    if (strchr(device, ',') != NULL || strcmp(device, "cuda:all") == 0) {
+        error_input(error, "\"%s\": this runs on one device: say which", device);
+        return NULL;
+    }
     struct solo *solo = calloc(1, sizeof *solo);
     if (solo == NULL)
         BUG("out of memory");
@@ -25,15 +29,15 @@ struct solo *solo_new(const char *config_path, const char *template_folder, cons
         free(solo);
         return NULL;
     }
-    const struct pool_settings settings = {
+    const struct crew_settings settings = {
         .program = solo->program,
         .config_path = config_path,
         .template_folder = template_folder,
-        .device = device,
+        .devices = device,
         .compile_workers = 0,
         .device_workers = 1,
     };
-    solo->pool = pool_new(&settings, error);
+    solo->pool = crew_new(&settings, error);
     if (solo->pool != NULL)
         return solo;
     free(solo);

@@ -9,12 +9,13 @@
 #ifndef EVOTILE_CMD_SOLO_H
 #define EVOTILE_CMD_SOLO_H
 
-#include "trial/pool.h"
+#include "trial/crew.h"
 
 #include <cjson/cJSON.h>
 
 struct solo;
 
+/* `device` is one, not a list. */
 struct solo *solo_new(const char *config_path, const char *template_folder, const char *device,
                       struct error *error);
 void solo_free(struct solo *solo);

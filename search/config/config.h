@@ -50,7 +50,7 @@ struct config {
     bool limited_range;   /* whether genomes of a limited input range are valid: true */
     int narrowing_count;
     struct narrowing narrowings[GENES_MAX];
-    char device[64]; /* auto */
+    char device[1024]; /* auto; or a list */
     uint64_t seed;
     int64_t trials;   /* 0: no limit */
     double seconds;   /* 0: no limit */

@@ -88,35 +88,42 @@ void device_close(struct device *device) {
         device->backend->close(device);
 }
 
-/* ---- describing, which leaves no driver behind in our process ---- */
+/* ---- asking the driver, which is not to stay in our process ---- */
 
-struct description {
+struct answer {
     int result;
-    struct device_info info;
+    struct device_info info; /* of a spec */
+    int count;               /* of GPUs */
     struct error error;
 };
 
-static void describe(const char *spec, struct description *description) {
-    const struct scheme *scheme = find_scheme(&spec, &description->error);
-    description->result =
-        scheme != NULL ? scheme->describe(spec, &description->info, &description->error) : -1;
+static void describe(const char *spec, struct answer *answer) {
+    const struct scheme *scheme = find_scheme(&spec, &answer->error);
+    answer->result = scheme != NULL ? scheme->describe(spec, &answer->info, &answer->error) : -1;
 }
 
-/* In a child that exits at once; false when it could not tell. */
-static bool describe_apart(const char *spec, struct description *description) {
+static void count_gpus(const char *spec, struct answer *answer) {
+    (void)spec;
+    answer->count = cuda_device_count(&answer->error);
+    answer->result = answer->error.kind == ERROR_NONE ? 0 : -1;
+}
+
+/* In a child that exits at once. */
+static int ask_apart(void (*ask)(const char *spec, struct answer *answer), const char *spec,
+                     struct answer *answer, struct error *error) {
     int ends[2];
     if (pipe(ends) < 0)
-        return false;
+        return error_set(error, "cannot ask the driver: %s", strerror(errno));
     pid_t child = fork();
     if (child == 0) {
-        describe(spec, description);
-        ssize_t written = write(ends[1], description, sizeof *description);
-        _exit(written == (ssize_t)sizeof *description ? 0 : 1);
+        ask(spec, answer);
+        ssize_t written = write(ends[1], answer, sizeof *answer);
+        _exit(written == (ssize_t)sizeof *answer ? 0 : 1);
     }
     close(ends[1]);
     size_t got = 0;
-    while (child > 0 && got < sizeof *description) {
-        ssize_t count = read(ends[0], (char *)description + got, sizeof *description - got);
+    while (child > 0 && got < sizeof *answer) {
+        ssize_t count = read(ends[0], (char *)answer + got, sizeof *answer - got);
         if (count > 0)
             got += (size_t)count;
         else if (count == 0 || errno != EINTR)
@@ -125,20 +132,76 @@ static bool describe_apart(const char *spec, struct description *description) {
     close(ends[0]);
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
-    return got == sizeof *description;
+    return got == sizeof *answer
+               ? 0
+               : error_set(error,
+                           "the driver died while it was asked about %s: see what nvidia-smi says",
+                           spec);
 }
 
 int device_describe(const char *spec, struct device_info *info, struct error *error) {
-    struct description description = {0};
+    struct answer answer = {0};
     if (strncmp(spec, "emulated:", strlen("emulated:")) == 0 ||
         strncmp(spec, "recorded", strlen("recorded")) == 0)
-        describe(spec, &description);
-    else if (!describe_apart(spec, &description))
-        return error_set(
-            error, "the driver died while it was asked about %s: see what nvidia-smi says", spec);
-    if (description.result == 0)
-        *info = description.info;
+        describe(spec, &answer);
+    else if (ask_apart(describe, spec, &answer, error) < 0)
+        return -1;
+    if (answer.result == 0)
+        *info = answer.info;
     else
-        *error = description.error;
-    return description.result;
+        *error = answer.error;
+    return answer.result;
+}
+
+/* ---- several ---- */
+
+static int add(struct device_list *list, const char *spec, struct error *error) {
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->specs[i], spec) == 0 && strncmp(spec, "emulated:", 9) != 0)
+            return error_input(error, "%s is named twice: one worker times on a GPU", spec);
+    if (list->count == DEVICES_MAX)
+        return error_input(error, "more than %d devices", DEVICES_MAX);
+    snprintf(list->specs[list->count++], sizeof list->specs[0], "%s", spec);
+    return 0;
+}
+
+static int add_all(struct device_list *list, struct error *error) {
+    struct answer answer = {0};
+    char spec[32];
+    if (ask_apart(count_gpus, "the GPUs", &answer, error) < 0)
+        return -1;
+    if (answer.result < 0) {
+        *error = answer.error;
+        return -1;
+    }
+    if (answer.count == 0)
+        return error_set(error, "the driver shows no GPU: see nvidia-smi and CUDA_VISIBLE_DEVICES");
+    for (int i = 0; i < answer.count; i++) {
+        snprintf(spec, sizeof spec, "cuda:%d", i);
+        if (add(list, spec, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int device_list_read(struct device_list *list, const char *text, struct error *error) {
+    list->count = 0;
+    for (const char *from = text;; from++) {
+        char spec[sizeof list->specs[0]];
+        size_t length = strcspn(from, ",");
+        if (length == 0 || length >= sizeof spec)
+            return error_input(
+                error, "\"%.200s\" is no list of devices: say cuda:0,cuda:2 or cuda:all", text);
+        snprintf(spec, sizeof spec, "%.*s", (int)length, from);
+        if ((strcmp(spec, "cuda:all") == 0 ? add_all(list, error) : add(list, spec, error)) < 0)
+            return -1;
+        from += length;
+        if (*from == '\0')
+            return 0;
+    }
+}
+
+bool device_same_model(const struct device_info *a, const struct device_info *b) {
+    return strcmp(a->name, b->name) == 0 && a->compute_capability == b->compute_capability &&
+           a->sm_count == b->sm_count && a->smem_per_block_optin == b->smem_per_block_optin;
 }

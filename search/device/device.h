@@ -183,4 +183,18 @@ void device_close(struct device *device);
    so that a process which starts workers never initialises it. */
 int device_describe(const char *spec, struct device_info *info, struct error *error);
 
+/* Several devices by name: "cuda:0,cuda:2"; "cuda:all" is every GPU that the driver here shows.
+   Emulated ones may be named more than once. */
+enum { DEVICES_MAX = 64 };
+struct device_list {
+    int count;
+    char specs[DEVICES_MAX][64]; /* as device_open takes them */
+};
+
+/* At least one. Opens nothing; for GPUs a child process asks the driver how many there are. */
+int device_list_read(struct device_list *list, const char *text, struct error *error);
+
+/* Whether figures of the two may stand side by side. */
+bool device_same_model(const struct device_info *a, const struct device_info *b);
+
 #endif

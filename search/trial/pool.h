@@ -1,19 +1,17 @@
 /*
- * pool: the worker processes of a run. Compile workers (NVRTC holds one lock a process) and device
- * workers (one a GPU) are children of ours; the parent never touches CUDA. A candidate that hangs
- * or kills its worker costs itself and a restart, nothing else.
+ * pool: where trials are done. Whoever searches submits candidates and takes results; that they are
+ * done by processes of this host (trial/crew.h) or by other hosts is the backend's business.
  *
- *     struct pool *pool = pool_new(&settings, &error);
+ *     struct pool *pool = crew_new(&settings, &error);
  *     pool_submit(pool, &request);                             // takes the request over
  *     while (pool_wait(pool, 0.5, &result, &error) == 1) { ...; trial_result_release(&result); }
  *     pool_free(pool);
  *
- * Results come in any order. Deadlines: a compilation 120 s, the rest of a trial 300 s; past them
- * the worker is killed and the trial's verdict is timeout. A worker that dies with a candidate
- * gives it the verdict crashed. Another is started in its place at once. Where a killed device
- * worker has not gone (a driver can take minutes to end a kernel that hangs), the other gets no
- * trial before it has, so that nothing is timed beside it; compiling goes on. After 10 minutes
- * pool_wait fails. pool_free does not wait for it: what is killed runs nothing more.
+ * Results come in any order, one for each request, whatever happens to who works on it: a candidate
+ * that hangs or kills its worker has the verdict timeout or crashed.
+ *
+ * All devices of a pool are of one model: they serve one population, and a duel's two sides run on
+ * one of them.
  */
 #ifndef EVOTILE_TRIAL_POOL_H
 #define EVOTILE_TRIAL_POOL_H
@@ -21,26 +19,16 @@
 #include "device/device.h"
 #include "trial/trial.h"
 
-/* The pool copies the strings. */
-struct pool_settings {
-    const char *program;         /* evotile itself */
-    const char *config_path;     /* a file that workers read */
-    const char *template_folder; /* the one to use, whatever the config says */
-    const char *device;          /* cuda:0, emulated:sm_89, auto */
-    int compile_workers;         /* 0: device workers compile for themselves */
-    int device_workers;          /* 0: one, or one a core when the device is emulated */
-    double deadline_s;           /* of either stage; 0: those above */
-};
-
 struct pool;
 
-/* Starts the workers and waits until the first device worker has its device. Fails with the
-   worker's own words when it cannot. */
-struct pool *pool_new(const struct pool_settings *settings, struct error *error);
-/* Ends the workers, however busy. */
+/* Ends the workers, however busy. NULL is fine. */
 void pool_free(struct pool *pool);
 
+/* The first of the devices, which stands for all in what depends on the model alone. */
 const struct device_info *pool_device(const struct pool *pool);
+/* Those that were opened here, set aside or not; 0 where others have them. */
+int pool_device_count(const struct pool *pool);
+const struct device_info *pool_device_at(const struct pool *pool, int device);
 
 /* How many trials in flight keep every worker busy. */
 int pool_capacity(const struct pool *pool);
@@ -59,16 +47,37 @@ struct pool_worker {
 /* Fills at most `limit`; returns how many workers there are. */
 int pool_look(const struct pool *pool, struct pool_worker *workers, int limit);
 
-/* While paused, no trial is given to a device worker; who has one ends it, and compiling goes on.
-   Trials that wait keep waiting, so that fewer than pool_in_flight may come to an end. */
-void pool_pause(struct pool *pool, bool paused);
+/* While a device is paused it is given no trial; who has one ends it, and compiling goes on. Trials
+   that wait keep waiting, so that fewer than pool_in_flight may come to an end. */
+void pool_pause(struct pool *pool, int device, bool paused);
 
 /* Takes over what the request owns. Never blocks. */
 void pool_submit(struct pool *pool, const struct trial_request *request);
 
 /* 1 with a result, which the caller releases; 0 when none came in time; -1 when no worker can go on
-   (a template that no longer loads, a GPU that is gone). */
+   (a template that no longer loads, the last GPU gone). */
 int pool_wait(struct pool *pool, double timeout_s, struct trial_result *result,
               struct error *error);
+
+/* ---- for backends: what begins the struct of each ---- */
+
+struct pool_backend {
+    void (*free)(struct pool *pool);
+    int (*device_count)(const struct pool *pool);
+    const struct device_info *(*device_at)(const struct pool *pool, int device);
+    int (*capacity)(const struct pool *pool);
+    int (*look)(const struct pool *pool, struct pool_worker *workers, int limit);
+    void (*pause)(struct pool *pool, int device, bool paused);
+    void (*submit)(struct pool *pool, const struct trial_request *request);
+    int (*wait)(struct pool *pool, double timeout_s, struct trial_result *result,
+                struct error *error);
+};
+
+struct pool {
+    const struct pool_backend *backend;
+    struct device_info device;
+    int in_flight; /* counted by pool.c */
+    int restarts;
+};
 
 #endif

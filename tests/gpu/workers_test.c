@@ -4,7 +4,7 @@
 #include "exploits/harness.h"
 
 #include "base/clock.h"
-#include "trial/pool.h"
+#include "trial/crew.h"
 
 enum { NEXT_S = 5, ROUNDS = 2 };
 
@@ -47,15 +47,15 @@ static void each_costs_one_worker(void **state) {
     const struct exploit *honest = find("honest_rows");
     assert_non_null(mkdtemp(folder));
     scene_open(&scene, folder, BASE_ROWS, device);
-    const struct pool_settings settings = {.program = getenv("EVOTILE"),
+    const struct crew_settings settings = {.program = getenv("EVOTILE"),
                                            .config_path = scene.config_path,
                                            .template_folder = scene.config->template_folder,
-                                           .device = "cuda:0",
+                                           .devices = "cuda:0",
                                            .compile_workers = 1,
                                            .device_workers = 1};
     if (settings.program == NULL)
         fail_msg("EVOTILE must name the program");
-    struct pool *pool = pool_new(&settings, &error);
+    struct pool *pool = crew_new(&settings, &error);
     must(pool == NULL ? -1 : 0, &error);
     submit(pool, &scene, honest);
     take(pool, honest);

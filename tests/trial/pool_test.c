@@ -2,11 +2,12 @@
 
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/process.h"
 #include "base/random.h"
-#include "trial/pool.h"
+#include "trial/crew.h"
 
 enum { PATIENCE_S = 60, TRIALS_MAX = 1000 };
 
@@ -33,14 +34,14 @@ static void prepare(struct bench_of_pool *test) {
 
 static struct pool *open_pool(const struct bench_of_pool *test, int compile_workers,
                               int device_workers, double deadline_s, struct error *error) {
-    const struct pool_settings settings = {.program = test->tiny.program,
+    const struct crew_settings settings = {.program = test->tiny.program,
                                            .config_path = test->tiny.config,
                                            .template_folder = TINY_TEMPLATE,
-                                           .device = TINY_DEVICE,
+                                           .devices = TINY_DEVICE,
                                            .compile_workers = compile_workers,
                                            .device_workers = device_workers,
                                            .deadline_s = deadline_s};
-    return pool_new(&settings, error);
+    return crew_new(&settings, error);
 }
 
 static void start(struct bench_of_pool *test, int compile_workers, int device_workers,
@@ -326,6 +327,103 @@ static void workers_are_recycled(void **state) {
     end(&test);
 }
 
+/* ---- several devices ---- */
+
+static struct pool *open_several(const struct bench_of_pool *test, const char *program,
+                                 const char *devices, struct error *error) {
+    const struct crew_settings settings = {.program = program,
+                                           .config_path = test->tiny.config,
+                                           .template_folder = TINY_TEMPLATE,
+                                           .devices = devices,
+                                           .compile_workers = 1};
+    return crew_new(&settings, error);
+}
+
+/* Their results come in any order. */
+static void do_trials(struct bench_of_pool *test, int count) {
+    static struct trial_result result;
+    for (int i = 0; i < count; i++)
+        submit(test, i, "ITEMS=2", 0);
+    for (int i = 0; i < count; i++) {
+        take(test, &result);
+        assert_int_equal(result.outcome.verdict, VERDICT_OK);
+        trial_result_release(&result);
+    }
+    memset(test->seen, 0, sizeof test->seen);
+}
+
+static void every_device_has_a_worker(void **state) {
+    (void)state;
+    struct bench_of_pool test;
+    struct error error = {0};
+    pid_t pids[CHILDREN_MAX];
+    static struct trial_result result;
+    prepare(&test);
+    test.pool = open_several(&test, test.tiny.program, TINY_DEVICE "," TINY_DEVICE, &error);
+    if (test.pool == NULL)
+        fail_msg("%s", error.text);
+    assert_int_equal(pool_device_count(test.pool), 2);
+    assert_int_equal(workers_of(getpid(), "device", pids), 2);
+    assert_int_equal(workers_of(getpid(), "compile", pids), 1);
+    do_trials(&test, 20);
+    /* One that pauses does not keep the other from working; both do. */
+    pool_pause(test.pool, 0, true);
+    do_trials(&test, 20);
+    pool_pause(test.pool, 1, true);
+    submit(&test, 0, "ITEMS=2", 0);
+    assert_int_equal(pool_wait(test.pool, 0.5, &result, &error), 0);
+    pool_pause(test.pool, 0, false);
+    expect(&test, 0, VERDICT_OK, "");
+    end(&test);
+}
+
+static void two_models_do_not_mix(void **state) {
+    (void)state;
+    struct bench_of_pool test;
+    struct error error = {0};
+    prepare(&test);
+    test.pool = open_several(&test, test.tiny.program, "emulated:sm_89,emulated:sm_90", &error);
+    assert_null(test.pool);
+    assert_non_null(strstr(error.text, "figures of two models do not mix"));
+    assert_int_equal(error.kind, ERROR_INPUT);
+    end(&test);
+}
+
+/* Its worker never starts: after three deaths the other has all the work. */
+static void a_device_that_fails_is_set_aside(void **state) {
+    (void)state;
+    struct bench_of_pool test;
+    struct error error = {0};
+    char program[PATH_SIZE];
+    char script[3 * PATH_SIZE];
+    pid_t pids[CHILDREN_MAX];
+    prepare(&test);
+    assert_int_equal(path_join(program, test.tiny.folder, "evotile.sh", &error), 0);
+    snprintf(
+        script, sizeof script,
+        "#!/bin/sh\n[ $3 = compile ] || mkdir %s/first 2>/dev/null || exit 1\nexec %s \"$@\"\n",
+        test.tiny.folder, test.tiny.program);
+    assert_int_equal(path_write_file(program, script, strlen(script), &error), 0);
+    assert_int_equal(chmod(program, 0755), 0);
+    test.pool = open_several(&test, program, TINY_DEVICE "," TINY_DEVICE, &error);
+    if (test.pool == NULL)
+        fail_msg("%s", error.text);
+    assert_int_equal(workers_of(getpid(), "device", pids), 1);
+    int capacity = pool_capacity(test.pool);
+    do_trials(&test, 20);
+    assert_int_equal(pool_capacity(test.pool), capacity);
+    /* The last one is not set aside: it does not start again either, and that is the end. */
+    assert_int_equal(kill(pids[0], SIGKILL), 0);
+    static struct trial_result result;
+    submit(&test, 0, "ITEMS=2", 0);
+    int got;
+    while ((got = pool_wait(test.pool, PATIENCE_S, &result, &error)) == 1)
+        trial_result_release(&result);
+    assert_int_equal(got, -1);
+    assert_non_null(strstr(error.text, "does not start"));
+    end(&test);
+}
+
 /* ---- workers that cannot start ---- */
 
 static void expect_no_pool(const char *config, const char *folder, const char *device,
@@ -333,12 +431,12 @@ static void expect_no_pool(const char *config, const char *folder, const char *d
     struct tiny tiny;
     struct error error = {0};
     tiny_make(&tiny, config);
-    const struct pool_settings settings = {.program = tiny.program,
+    const struct crew_settings settings = {.program = tiny.program,
                                            .config_path = tiny.config,
                                            .template_folder = folder,
-                                           .device = device,
+                                           .devices = device,
                                            .compile_workers = compile_workers};
-    struct pool *pool = pool_new(&settings, &error);
+    struct pool *pool = crew_new(&settings, &error);
     assert_null(pool);
     if (strstr(error.text, words) == NULL)
         fail_msg("'%s' does not speak of '%s'", error.text, words);
@@ -381,11 +479,11 @@ static void a_program_that_is_no_worker_is_given_up(void **state) {
     struct error error = {0};
     static const char *const programs[] = {"/bin/true", "/nowhere/evotile"};
     for (int i = 0; i < 2; i++) {
-        const struct pool_settings settings = {.program = programs[i],
+        const struct crew_settings settings = {.program = programs[i],
                                                .config_path = "config.json",
                                                .template_folder = TINY_TEMPLATE,
-                                               .device = TINY_DEVICE};
-        assert_null(pool_new(&settings, &error));
+                                               .devices = TINY_DEVICE};
+        assert_null(crew_new(&settings, &error));
         assert_non_null(strstr(error.text, "does not start"));
     }
 }
@@ -466,6 +564,9 @@ int main(void) {
         cmocka_unit_test(a_hung_worker_is_killed_at_its_deadline),
         cmocka_unit_test(nothing_is_timed_beside_a_worker_that_has_not_gone),
         cmocka_unit_test(workers_are_recycled),
+        cmocka_unit_test(every_device_has_a_worker),
+        cmocka_unit_test(two_models_do_not_mix),
+        cmocka_unit_test(a_device_that_fails_is_set_aside),
         cmocka_unit_test(who_cannot_start_says_why),
         cmocka_unit_test(a_template_that_does_not_load_is_told),
         cmocka_unit_test(a_program_that_is_no_worker_is_given_up),
