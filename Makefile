@@ -145,12 +145,16 @@ $(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(library)
 
 needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
           zlib1g-dev libxxhash-dev libncurses-dev gnuplot-nox
+needed_to_test := jq python3 tmux
 needed_to_fuzz := clang libclang-rt-dev
 modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw
 
 deps: ## install what is missing (Debian, Ubuntu) or name it
 	@$(call install,$(needed))
 	@$(check_toolkit)
+
+deps-test: deps
+	@$(call install,$(needed_to_test))
 
 deps-fuzz: deps
 	@$(call install,$(needed_to_fuzz))
@@ -183,19 +187,19 @@ endef
 # What `make deps` installs must be there before anything is compiled; so these begin anew after it.
 anew := $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-check: deps ## every test that needs no GPU (SAN=1: with address and undefined-behaviour sanitizers)
+check: deps-test ## every test that needs no GPU (SAN=1: with address and undefined-behaviour sanitizers)
 	@$(anew) built
 	@BUILD=$(BUILD) tests/run
 
-check-gpu: deps ## those and the tests that need a GPU (SKIP without one)
+check-gpu: deps-test ## those and the tests that need a GPU (SKIP without one)
 	@$(anew) built gpu-built
 	@BUILD=$(BUILD) tests/run --gpu
 
-check-kill: deps ## kill a run and resume it, KILLS (200) times
+check-kill: deps-test ## kill a run and resume it, KILLS (200) times
 	@$(anew) built
 	@KILLS=$(or $(KILLS),200) TEST_SECONDS=3600 BUILD=$(BUILD) tests/run resume/kill
 
-check-genomes: deps ## GENOMES (100) random genomes of each variant on the emulated device
+check-genomes: deps-test ## GENOMES (100) random genomes of each variant on the emulated device
 	@$(anew) built
 	@GENOMES=$(or $(GENOMES),100) TEST_SECONDS=3600 BUILD=$(BUILD) tests/run emulated/genomes
 
@@ -267,5 +271,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-search bench-engineer bench-attention demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-search bench-engineer bench-attention demo bundle \
         install clean help FORCE

@@ -1,7 +1,6 @@
 /*
- * compile_cuda: CUDA C to PTX in a test, with the NVRTC of $CUDA_HOME (else /usr/local/cuda),
- * opened at run time. A test whose host has none is skipped: compile_cuda returns NULL with `log`
- * empty.
+ * compile_cuda: CUDA C to PTX in a test, with the NVRTC that evotile finds (device/nvrtc.h). A test
+ * whose host has none is skipped: compile_cuda returns NULL with `log` empty.
  *
  *     char log[4096];
  *     char *ptx = compile_cuda(source, "sm_89", log, sizeof log);
@@ -12,61 +11,34 @@
 #ifndef EVOTILE_TESTS_DEVICE_PTX_COMPILE_CUDA_H
 #define EVOTILE_TESTS_DEVICE_PTX_COMPILE_CUDA_H
 
-#include <dlfcn.h>
+#include "device/nvrtc.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-static inline void *compile_cuda_library(void) {
-    const char *home = getenv("CUDA_HOME");
-    const char *const folders[] = {home ? home : "/usr/local/cuda", "/usr/local/cuda"};
-    char path[1024];
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/lib64/libnvrtc.so", folders[i]);
-        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (library)
-            return library;
-    }
-    return dlopen("libnvrtc.so", RTLD_NOW | RTLD_LOCAL);
-}
 
 /* The PTX, to be freed; NULL with what the compiler said in `log`. ptxas's report is in `log` as
  * well. */
 static inline char *compile_cuda(const char *source, const char *architecture, char *log,
                                  size_t log_bytes) {
-    void *program = NULL;
-    char *ptx = NULL, arch[32], include[1024];
-    size_t size = 0;
+    char arch[32], include[1024], reason[REASON_SIZE] = "";
     const char *home = getenv("CUDA_HOME");
-    void *library = compile_cuda_library();
+    struct error error = {0};
+    struct device_image image;
     log[0] = '\0';
-    if (!library)
+    struct nvrtc *nvrtc = nvrtc_open(&error);
+    if (!nvrtc)
         return NULL;
-    int (*create)(void **, const char *, const char *, int, const char *const *,
-                  const char *const *) =
-        (int (*)(void **, const char *, const char *, int, const char *const *,
-                 const char *const *))dlsym(library, "nvrtcCreateProgram");
-    int (*compile)(void *, int, const char *const *) =
-        (int (*)(void *, int, const char *const *))dlsym(library, "nvrtcCompileProgram");
-    int (*get_size)(void *, size_t *) =
-        (int (*)(void *, size_t *))dlsym(library, "nvrtcGetPTXSize");
-    int (*get)(void *, char *) = (int (*)(void *, char *))dlsym(library, "nvrtcGetPTX");
-    int (*log_size)(void *, size_t *) =
-        (int (*)(void *, size_t *))dlsym(library, "nvrtcGetProgramLogSize");
-    int (*get_log)(void *, char *) = (int (*)(void *, char *))dlsym(library, "nvrtcGetProgramLog");
-    int (*destroy)(void **) = (int (*)(void **))dlsym(library, "nvrtcDestroyProgram");
     snprintf(arch, sizeof arch, "-arch=%s", architecture);
-    snprintf(include, sizeof include, "-I%s/include", home ? home : "/usr/local/cuda");
+    snprintf(include, sizeof include, "-I%s/include", home ? home : EVOTILE_CUDA_HOME);
     const char *const options[] = {arch, "-lineinfo", "-std=c++17", include, "--ptxas-options=-v"};
-    if (create(&program, source, "kernel.cu", 0, NULL, NULL))
+    int status = nvrtc_compile(nvrtc, "kernel.cu", source, options, 5, &image, reason, &error);
+    nvrtc_close(nvrtc);
+    snprintf(log, log_bytes, "%s", status == 0 ? image.log : status > 0 ? reason : error.text);
+    if (status != 0)
         return NULL;
-    int failed = compile(program, 5, options);
-    if (!log_size(program, &size) && size <= log_bytes)
-        get_log(program, log);
-    if (!failed && !get_size(program, &size)) {
-        ptx = malloc(size);
-        get(program, ptx);
-    }
-    destroy(&program);
+    char *ptx = (char *)image.ptx;
+    image.ptx = NULL;
+    nvrtc_image_release(&image);
     return ptx;
 }
 
