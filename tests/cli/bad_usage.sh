@@ -8,3 +8,5 @@ tell run a.json --trials many
 tell run a.json --time soon
 tell board
 tell board a b
+tell export run
+tell worker

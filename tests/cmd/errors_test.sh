@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every error that a verb or a config can give is shown by a case of tests/cli: its words are looked
+# Every error that the program itself, a verb or a config can give is shown by a case of tests/cli: its words are looked
 # for in what the cases expect. Those that no case can bring about are listed below, each with why.
 set -u
 cd "$ROOT" || exit 1
@@ -32,11 +32,12 @@ perl -0777 -e '
         open my $file, "<", $path or die "$path: $!";
         my $text = <$file>;
         if ($path =~ /\.c$/) {
-            while ($text =~ /(?:error_(?:input|set)\(|json_error\([^,]+,)\s*&?\w+\s*,\s*((?:"(?:[^"\\]|\\.)*"\s*(?:PRI\w+\s*)?)+)/g) {
+            while ($text =~ /(?:error_(?:input|set)\(\s*&?\w+\s*,|json_error\([^,]+,\s*&?\w+\s*,|fprintf\(stderr,)\s*((?:"(?:[^"\\]|\\.)*"\s*(?:PRI\w+\s*)?)+)/g) {
                 my ($literals, $words) = ($1, "");
                 while ($literals =~ /"((?:[^"\\]|\\.)*)"|PRI\w+/g) {
                     $words .= defined $1 ? $1 : "lld";
                 }
+                $words =~ s/\\n$//;
                 $words =~ s/\\(["\\])/$1/g;
                 push @errors, [$path, $words];
             }
@@ -61,4 +62,4 @@ perl -0777 -e '
     }
     print scalar(@errors), " errors\n";
     exit $bad;
-' "$excused" search/cmd/*.c search/config/*.c tests/cli/*.stdout tests/cli/*.stderr tests/gpu/cli/*.stdout
+' "$excused" search/main.c search/cmd/*.c search/config/*.c tests/cli/*.stdout tests/cli/*.stderr tests/gpu/cli/*.stdout
