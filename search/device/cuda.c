@@ -1,6 +1,7 @@
 #include "device/cuda.h"
 
 #include "device/cuda_device.h"
+#include "device/numa.h"
 
 #include <string.h>
 
@@ -100,6 +101,7 @@ static struct device *cuda_open(const char *spec, struct error *error) {
     self->handle = -1;
     CUcontext context;
     CUdevice handle;
+    char bus_id[32];
     int count = 0;
     if (driver_open(&self->driver, error) < 0)
         goto failed;
@@ -111,8 +113,11 @@ static struct device *cuda_open(const char *spec, struct error *error) {
                   count == 1 ? "" : "s");
         goto failed;
     }
-    if (check(self, self->driver.cuDeviceGet(&handle, (int)index), "opening the GPU", error) < 0 ||
-        check(self, self->driver.cuDevicePrimaryCtxRetain(&context, handle), "opening the GPU",
+    if (check(self, self->driver.cuDeviceGet(&handle, (int)index), "opening the GPU", error) < 0)
+        goto failed;
+    if (self->driver.cuDeviceGetPCIBusId(bus_id, sizeof bus_id, handle) == CUDA_SUCCESS)
+        numa_pin("/sys", bus_id);
+    if (check(self, self->driver.cuDevicePrimaryCtxRetain(&context, handle), "opening the GPU",
               error) < 0)
         goto failed;
     self->handle = handle;

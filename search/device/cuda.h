@@ -1,7 +1,8 @@
 /*
  * cuda: the backend for real GPUs, through the driver API.
  *
- * libcuda is opened at run time. The context is the device's primary one; a process that got
+ * libcuda is opened at run time. Opening a GPU leaves the process on the processors next to it
+ * (device/numa.h). The context is the device's primary one; a process that got
  * VERDICT_CRASHED or VERDICT_TIMEOUT from it must exit, for the context does not recover.
  * Memory that is freed is kept for the next allocation of its size, unless device->fresh_memory.
  * Allocations are surrounded by red zones of a known pattern that `guards` checks.
