@@ -223,6 +223,8 @@ bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the
 	    --trials 400 --seeds $(SEEDS)
 bench-attention: $(BUILD)/evotile ## attention against PyTorch, on a GPU; SECONDS (600) of search a shape that kernels/ lacks
 	@python3 tests/bench/attention.py --evotile $< --seconds $(or $(SECONDS),600) --out $(BUILD)/bench/attention
+bench-scale: $(BUILD)/evotile $(BUILD)/tests/gpu/duel_test ## trials/s on 1, 2, 4 and 8 GPUs, SECONDS (60) each, and A/A duels beside each other
+	@python3 tests/bench/scale.py --evotile $< --duels $(BUILD)/tests/gpu/duel_test --seconds $(or $(SECONDS),60)
 SPACE ?= tests/spaces/attention_H200.json.gz
 bench-engineer: $(BUILD)/evotile ## EvoEngineer's setting on the recorded SPACE, AGAINST its default genome: 45 trials, 30 seeds
 	@$< simulate $(SPACE) --strategy free,insight,full,auto,random --trials 45 --seeds 30 --against '$(or $(AGAINST),default)'
@@ -271,5 +273,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-search bench-engineer bench-attention demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-search bench-engineer bench-attention bench-scale demo bundle \
         install clean help FORCE

@@ -159,9 +159,13 @@ static void clear_unequals_end_soon(void **state) {
     }
 }
 
+/* EVOTILE_DEVICE in place of cuda:0; EVOTILE_ONLY names one of the tests. */
 int main(void) {
     struct error error = {0};
-    device = device_open("cuda:0", &error);
+    const char *spec = getenv("EVOTILE_DEVICE");
+    if (getenv("EVOTILE_ONLY") != NULL)
+        cmocka_set_test_filter(getenv("EVOTILE_ONLY"));
+    device = device_open(spec != NULL ? spec : "cuda:0", &error);
     if (device == NULL) {
         printf("skipped: %s\n", error.text);
         return 77;
