@@ -179,7 +179,8 @@ static void paint(struct cuda_device *self, const struct allocation *allocation)
     if (allocation->mapped > 0)
         return;
     size_t whole = (allocation->bytes + 3) & ~(size_t)3;
-    self->driver.cuMemsetD32Async(allocation->base, guard_word, GUARD_BYTES / 4, self->stream);
+    self->driver.cuMemsetD32Async(allocation->address - GUARD_BYTES, guard_word, GUARD_BYTES / 4,
+                                  self->stream);
     self->driver.cuMemsetD32Async(allocation->address + whole, guard_word,
                                   (room(allocation->bytes) - whole + GUARD_BYTES) / 4,
                                   self->stream);
@@ -235,7 +236,8 @@ static int cuda_memory_new(struct device *device, const char *name, size_t bytes
     struct allocation *allocation = device->fresh_memory ? NULL : find_idle(self, bytes);
     if (allocation == NULL) {
         CUdeviceptr base;
-        size_t whole = room(bytes) + 2 * GUARD_BYTES;
+        size_t front = bytes > PAGE_BYTES / 2 ? PAGE_BYTES : GUARD_BYTES;
+        size_t whole = front + room(bytes) + GUARD_BYTES;
         cuda_make_room(self);
         CUresult status = self->driver.cuMemAlloc(&base, whole);
         if (status == CUDA_ERROR_OUT_OF_MEMORY && release_idle(self) > 0)
@@ -244,7 +246,7 @@ static int cuda_memory_new(struct device *device, const char *name, size_t bytes
             return error_set(error, "no %zu bytes of GPU memory for %s: %s", bytes, name,
                              driver_error_name(&self->driver, status));
         allocation = &self->allocations[self->allocation_count++];
-        *allocation = (struct allocation){.base = base, .address = base + GUARD_BYTES};
+        *allocation = (struct allocation){.base = base, .address = base + front};
     }
     allocation->name = name;
     allocation->bytes = bytes;
@@ -318,9 +320,10 @@ static enum verdict cuda_guards(struct device *device, bool freed_too, char *rea
         size_t whole = allocation->bytes & ~(size_t)3;
         if (!is_watched(allocation, freed_too))
             continue;
-        self->driver.cuMemcpyDtoHAsync(to, allocation->base, GUARD_BYTES, self->stream);
-        self->driver.cuMemcpyDtoHAsync(to + GUARD_BYTES, allocation->base + GUARD_BYTES + whole,
-                                       GUARD_BYTES, self->stream);
+        self->driver.cuMemcpyDtoHAsync(to, allocation->address - GUARD_BYTES, GUARD_BYTES,
+                                       self->stream);
+        self->driver.cuMemcpyDtoHAsync(to + GUARD_BYTES, allocation->address + whole, GUARD_BYTES,
+                                       self->stream);
     }
     if (self->driver.cuStreamSynchronize(self->stream) != CUDA_SUCCESS) {
         snprintf(reason, REASON_SIZE, "the red zones could not be read back");
