@@ -29,7 +29,7 @@
 struct measurement;
 
 struct measure_settings {
-    int sets;      /* of inputs, taken in rotation */
+    int sets;      /* of inputs, taken in rotation; at most launches */
     int launches;  /* calls in the warm graph */
     uint64_t seed; /* of the inputs */
     struct watch *watch;

@@ -10,6 +10,8 @@ cat >c.json <<JSON
   "genes": { "BLOCK_M": [64], "BLOCK_N": [64], "WARPS": [4], "COPY": ["joint"] }
 }
 JSON
+sed 's/"genes"/"timing": { "launches": 1, "input_sets": 3 }, "genes"/' c.json >single.json
+"$EVOTILE" try single.json --goal 0 >/dev/null && echo "one call a sample"
 "$EVOTILE" run c.json --trials 24 --out run >/dev/null 2>run.log || cat run.log
 "$EVOTILE" ablate run --goal 0 >ablate.text || echo "ablate: status $?"
 grep -cE 'slower|no difference|faster' ablate.text | sed 's/[1-9][0-9]*/some/'

@@ -35,6 +35,7 @@ cat view >&2
 other=$!
 until_phase paused
 "$EVOTILE" watch run --json | grep -o '"reason":.*on the GPU"' | tr -d '\t' | sed 's/[0-9]* other process[es]*/N others/'
+sleep 2 # what has begun is finished
 told=$(status told)
 sleep 3
 [ "$(status told)" = "$told" ] && echo "nothing is told"
