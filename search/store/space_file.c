@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -66,20 +67,25 @@ static void add_genes(cJSON *object, const char *genome) {
     free(text);
 }
 
+/* To the picosecond: a clock's digits beyond that are noise, and were half of a file. */
+static double in_ms(double us) {
+    return round(us * 1e6) / 1e9;
+}
+
 static double time_ms(const struct outcome *outcome) {
     double medians_us[CASES_MAX];
     for (int c = 0; c < outcome->case_count; c++)
         medians_us[c] = outcome->cases[c].warm.p50_us;
-    return outcome->case_count > 0
-               ? statistics_geometric_mean(medians_us, outcome->case_count) / 1000
-               : outcome->score_us / 1000;
+    return in_ms(outcome->case_count > 0
+                     ? statistics_geometric_mean(medians_us, outcome->case_count)
+                     : outcome->score_us);
 }
 
 static void add_samples(cJSON *object, const char *name, const struct outcome *outcome) {
     const struct latency *latency = &outcome->cases[0].warm;
     cJSON *samples = cJSON_AddArrayToObject(object, name);
     for (int i = 0; outcome->case_count == 1 && i < latency->sample_count; i++)
-        cJSON_AddItemToArray(samples, cJSON_CreateNumber(latency->samples_us[i] / 1000));
+        cJSON_AddItemToArray(samples, cJSON_CreateNumber(in_ms(latency->samples_us[i])));
 }
 
 static void add_moment(cJSON *object, double seconds) {
@@ -129,10 +135,10 @@ static void put_t4_row(struct writer *writer, const struct store_trial *trial) {
     add_moment(row, trial->finished);
     add_genes(cJSON_AddObjectToObject(row, "configuration"), trial->genome);
     cJSON *times = cJSON_AddObjectToObject(row, "times");
-    cJSON_AddNumberToObject(times, "compilation_time", outcome->compile_s * 1000);
+    cJSON_AddNumberToObject(times, "compilation_time", in_ms(outcome->compile_s * 1e6));
     cJSON_AddNumberToObject(times, "framework", 0);
     cJSON_AddNumberToObject(times, "search_algorithm", 0);
-    cJSON_AddNumberToObject(times, "validation", outcome->verify_s * 1000);
+    cJSON_AddNumberToObject(times, "validation", in_ms(outcome->verify_s * 1e6));
     add_samples(times, "runtimes", outcome);
     cJSON_AddStringToObject(row, "invalidity", verdict_t4_name(outcome->verdict));
     cJSON_AddNumberToObject(row, "correctness", ok);
@@ -206,8 +212,8 @@ static void put_cache_row(struct writer *writer, const struct store_trial *trial
     else
         cJSON_AddStringToObject(row, "time", verdict_cache_name(outcome->verdict));
     add_samples(row, "times", outcome);
-    cJSON_AddNumberToObject(row, "compile_time", outcome->compile_s * 1000);
-    cJSON_AddNumberToObject(row, "verification_time", outcome->verify_s * 1000);
+    cJSON_AddNumberToObject(row, "compile_time", in_ms(outcome->compile_s * 1e6));
+    cJSON_AddNumberToObject(row, "verification_time", in_ms(outcome->verify_s * 1e6));
     cJSON_AddNumberToObject(row, "benchmark_time", outcome->measure_s * 1000);
     cJSON_AddNumberToObject(row, "strategy_time", 0);
     cJSON_AddNumberToObject(row, "framework_time", 0);

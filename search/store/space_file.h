@@ -8,8 +8,8 @@
  *     int64_t rows = space_file_write(store, &file, "space.json.gz", &error);
  *
  * A row is a trial that was told and is not outdated. Its time is the geometric mean of its cases'
- * warm medians, in milliseconds; its samples are given where there is one case. What failed keeps
- * the kind of its failure, as far as the format has a word for it.
+ * warm medians, in milliseconds to the picosecond; its samples are given where there is one case.
+ * What failed keeps the kind of its failure, as far as the format has a word for it.
  *
  * Formats: T4 1.0.0 of github.com/AutoTuningAssociation/autotuning_methodology; Kernel Tuner 1.4.
  */
