@@ -31,7 +31,12 @@ struct device_module {
 struct emulated {
     struct device device; /* first: a device * is an emulated * */
     struct ptx_memory *memory;
+    struct ptx_microscope *microscope; /* NULL: none */
+    const char *symbol;                /* of modules to look at; NULL: all */
 };
+
+/* An endless loop under the microscope ends after some ten seconds. */
+enum { OBSERVED_STEPS = 1 << 26 };
 
 static struct emulated *emulated_of(struct device *device) {
     return (struct emulated *)device;
@@ -60,7 +65,15 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
     return &emulated->device;
 }
 
+struct ptx_microscope *emulated_microscope(struct device *device, const char *symbol) {
+    struct emulated *emulated = emulated_of(device);
+    emulated->microscope = ptx_microscope_new(emulated->memory);
+    emulated->symbol = symbol;
+    return emulated->microscope;
+}
+
 static void emulated_close(struct device *device) {
+    ptx_microscope_free(emulated_of(device)->microscope);
     ptx_memory_free(emulated_of(device)->memory);
     free(device);
 }
@@ -105,6 +118,7 @@ static int emulated_write(struct device *device, uint64_t address, const void *f
     if (!host)
         return -1;
     memcpy(host, from, bytes);
+    ptx_memory_written(emulated_of(device)->memory, address, bytes);
     return 0;
 }
 
@@ -124,6 +138,7 @@ static int emulated_fill32(struct device *device, uint64_t address, uint32_t wor
         return -1;
     for (size_t i = 0; i < words; i++)
         host[i] = word;
+    ptx_memory_written(emulated_of(device)->memory, address, words * sizeof word);
     return 0;
 }
 
@@ -215,6 +230,7 @@ static const enum verdict verdict_of_fault[] = {
     [PTX_FAULT_READ_ONLY] = VERDICT_CHANGED_INPUT,
     [PTX_FAULT_MISALIGNED] = VERDICT_CRASHED,
     [PTX_FAULT_TRAP] = VERDICT_CRASHED,
+    [PTX_FAULT_LANES] = VERDICT_CRASHED,
     [PTX_FAULT_MISUSE] = VERDICT_CRASHED,
     [PTX_FAULT_DEADLOCK] = VERDICT_TIMEOUT,
     [PTX_FAULT_TIMEOUT] = VERDICT_TIMEOUT,
@@ -246,6 +262,7 @@ static enum verdict clear(struct device *device, const struct device_launch *lau
         return VERDICT_WROTE_OUTSIDE;
     }
     memset(host, 0, launch->clear_bytes);
+    ptx_memory_written(emulated_of(device)->memory, launch->clear_address, launch->clear_bytes);
     return VERDICT_OK;
 }
 
@@ -272,6 +289,13 @@ static int lay_out(const struct ptx_kernel *kernel, const struct device_launch *
     return fits ? 0 : -1;
 }
 
+static bool is_observed(struct device *device, const struct device_module *module) {
+    const struct emulated *emulated = emulated_of(device);
+    size_t bytes;
+    return emulated->microscope &&
+           (!emulated->symbol || ptx_module_variable(module->ptx, emulated->symbol, &bytes));
+}
+
 static enum verdict run_kernel(struct device *device, const struct device_launch *launch,
                                double deadline_s, char *reason) {
     struct error error = {0};
@@ -296,6 +320,11 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                              .deadline_s = deadline_s};
     struct ptx_counts counts;
     struct ptx_fault fault;
+    if (is_observed(device, launch->module)) {
+        ptx.microscope = emulated_of(device)->microscope;
+        ptx.deadline_s = 0;
+        ptx.step_limit = OBSERVED_STEPS;
+    }
     memcpy(ptx.grid, launch->grid, sizeof ptx.grid);
     memcpy(ptx.block, launch->block, sizeof ptx.block);
     if (ptx_launch(&ptx, &counts, &fault) < 0) {

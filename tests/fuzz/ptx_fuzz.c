@@ -1,4 +1,6 @@
-/* Any text at all: parse it, decode it, and run what kernels it has, for a few steps. */
+/* Any text at all: parse it, decode it, and run what kernels it has, for a few steps; half of them
+   under the microscope. */
+#include "device/ptx/microscope.h"
 #include "device/ptx/ptx.h"
 
 #include <stdlib.h>
@@ -12,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(text, data, size);
     text[size] = '\0';
     struct ptx_memory *memory = ptx_memory_new();
+    struct ptx_microscope *microscope = size % 2 ? ptx_microscope_new(memory) : NULL;
     struct ptx_module *module = ptx_module_new(text, memory, &error);
     free(text);
     const struct ptx_kernel *kernel;
@@ -20,6 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
          * hit. */
         uint64_t buffer = ptx_memory_allocate(memory, "buffer", 4096);
         memset(ptx_memory_at(memory, buffer, 4096), 0, 4096);
+        if (i < 2)
+            ptx_memory_written(memory, buffer, 4096);
         uint64_t arguments[4096];
         for (size_t j = 0; j < sizeof arguments / sizeof *arguments; j++)
             arguments[j] = buffer;
@@ -29,11 +34,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                     .smem_bytes = 1024,
                                     .arguments = arguments,
                                     .argument_bytes = kernel->argument_bytes,
-                                    .step_limit = 400};
+                                    .step_limit = 400,
+                                    .microscope = microscope};
         struct ptx_counts counts;
         struct ptx_fault fault;
         ptx_launch(&launch, &counts, &fault);
     }
+    if (microscope && ptx_microscope_count(microscope) > 0 &&
+        !ptx_microscope_finding(microscope, 0)->text[0])
+        abort();
+    ptx_microscope_free(microscope);
     ptx_module_free(module);
     ptx_memory_free(memory);
     return 0;

@@ -88,6 +88,13 @@ DECODE(ignored) {
     return 0;
 }
 
+DECODE(fence) {
+    struct instruction instruction = instruction_of(opcode);
+    memset(decoder->taken, true, sizeof decoder->taken);
+    emit(decoder, &instruction, NULL, 0);
+    return 0;
+}
+
 /* A policy for caches: a number that nobody reads. */
 DECODE(policy) {
     (void)opcode;

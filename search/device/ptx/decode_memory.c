@@ -46,12 +46,17 @@ DECODE(isspacep) {
     return 0;
 }
 
-/* Caches, ordering and scopes, none of which there is here: one warp runs at a time, in order. */
-static void take_memory_hints(struct decoder *decoder) {
-    static const char *const hints[] = {
-        "ca",       "cg",      "cs",      "lu",      "cv",      "wb",   "wt",    "nc",
-        "volatile", "relaxed", "acquire", "release", "acq_rel", "weak", "cta",   "gpu",
-        "sys",      "cluster", "unified", "mmio",    "noftz",   "sc",   "async", NULL};
+/* Caches, ordering and scopes, none of which there is here: one warp runs at a time, in order. Only
+   the microscope asks whether an access is ordered. */
+static void take_memory_hints(struct decoder *decoder, struct access *access) {
+    static const char *const orders[] = {"volatile", "relaxed", "acquire", "mmio",
+                                         "release",  "acq_rel", "sc",      NULL};
+    int order = take_one_of(decoder, orders);
+    access->strong = order >= 0;
+    access->fenced = order >= 4;
+    static const char *const hints[] = {"ca",      "cg",      "cs",    "lu",    "cv",  "wb",
+                                        "wt",      "nc",      "weak",  "cta",   "gpu", "sys",
+                                        "cluster", "unified", "noftz", "async", NULL};
     while (take_one_of(decoder, hints) >= 0)
         ;
     take_prefix(decoder, "L1::");
@@ -75,7 +80,7 @@ static int decode_transfer(struct decoder *decoder, const struct opcode *opcode,
     struct access *access = &instruction.as.access;
     access->space = take_space(decoder, SPACE_GENERIC);
     access->vector = (uint8_t)take_vector(decoder);
-    take_memory_hints(decoder);
+    take_memory_hints(decoder, access);
     enum type type = take_type(decoder);
     int bytes = type_bytes(type);
     if (!bytes || bytes > 8 || bytes * access->vector > 32)
@@ -124,7 +129,7 @@ DECODE(atomic) {
     access->returns = opcode->variant;
     access->space = take_space(decoder, SPACE_GENERIC);
     access->vector = 1;
-    take_memory_hints(decoder);
+    take_memory_hints(decoder, access);
     int reduction = take_one_of(decoder, reduction_words);
     access->type = take_type(decoder);
     access->reduction = (enum reduction)reduction;
@@ -155,7 +160,7 @@ DECODE(atomic) {
 
 static int decode_copy_async(struct decoder *decoder) {
     struct instruction instruction = {.execute = execute_copy_async, .float_mode = FLOAT_ANY};
-    take_memory_hints(decoder);
+    take_memory_hints(decoder, &instruction.as.copy.from);
     bool known =
         take(decoder, "shared") || take(decoder, "shared::cta") || take(decoder, "shared::cluster");
     known = known && take(decoder, "global");

@@ -140,7 +140,7 @@ DECODE(barrier) {
     if (take(decoder, "cluster"))
         return decode_cluster_barrier(decoder);
     take(decoder, "cta");
-    take(decoder, "aligned");
+    form->aligned = take(decoder, "aligned") || slice_is(decoder->parts[0], "bar");
     int kind = take_one_of(decoder, kinds), at = 0;
     if (kind < 0)
         return decode_fail(decoder, "this form is not known");

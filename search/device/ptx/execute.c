@@ -1,6 +1,7 @@
 #include "device/ptx/execute.h"
 
 #include "device/ptx/half.h"
+#include "device/ptx/observe.h"
 
 #include <fenv.h>
 #include <string.h>
@@ -253,6 +254,14 @@ EXECUTE(nothing) {
 EXECUTE(yield) {
     (void)warp, (void)instruction, (void)mask;
     return ACTION_YIELD;
+}
+
+/* There is nothing to order here: one warp runs at a time. */
+EXECUTE(fence) {
+    (void)instruction, (void)mask;
+    if (warp->block->microscope)
+        observe_fence(warp);
+    return ACTION_NEXT;
 }
 
 EXECUTE(branch) {

@@ -31,6 +31,7 @@ EXECUTE(branch_table);
 EXECUTE(exit);
 EXECUTE(trap);
 EXECUTE(yield);
+EXECUTE(fence);
 /* execute_warp.c: between the lanes of a warp and the warps of a block */
 EXECUTE(shuffle);
 EXECUTE(vote);
@@ -85,6 +86,9 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
 /* A lane's address, of a base in the warp's registers (NULL: none). */
 uint64_t lane_address(const struct access *access, const void *base, uint32_t lane);
 enum action need_all(struct warp *warp, const struct instruction *instruction, uint32_t mask);
+
+/* Resolves a window of the generic space; address becomes the offset in its space. */
+enum space narrow_space(uint64_t *address);
 
 /* The block that an address of shared memory (an offset, or what mapa gave) belongs to, whose
    offset replaces it; NULL if there is none, or if it does not run: then `where` (may be NULL) says

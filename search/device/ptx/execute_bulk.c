@@ -3,6 +3,7 @@
    oldest first. Until then their target holds bytes of 0xff, so that who does not wait sees them.
    Stores read shared memory as late as they can: at the wait, else at the end of the block. */
 #include "device/ptx/execute.h"
+#include "device/ptx/observe.h"
 
 #include "device/tensor_map.h"
 
@@ -22,6 +23,7 @@ struct bulk_copy {
     uint32_t barrier;    /* of a load: the mbarrier's offset */
     bool was_read;       /* a store whose `data` is filled */
     uint8_t *global;     /* host bytes of the tensor, or of the plain run */
+    uint64_t address;    /* of the same */
     struct tensor_map map;
     int32_t at[TENSOR_MAP_RANK_MAX];
     uint8_t *data; /* what shared memory gets or gave, from `shared` on */
@@ -71,10 +73,18 @@ static void inside(const struct bulk_copy *copy, int64_t *from, int64_t *to) {
     *to = (end < copy->map.box[0] ? end : copy->map.box[0]) * bytes;
 }
 
+/* Tells who looks that bytes of the tensor, or of the run, are read or written. */
+static void observe(const struct bulk_copy *copy, uint64_t offset, uint32_t bytes) {
+    if (copy->warp->block->microscope && bytes)
+        observe_global(copy->warp, copy->instruction, copy->lane, copy->address + offset, bytes,
+                       copy->instruction->as.bulk.is_store);
+}
+
 /* Copies one row between the tensor at `global` + offset and `data`, by 16-byte chunks. */
 static void copy_row(struct bulk_copy *copy, uint32_t row_at, int64_t offset, int64_t from,
                      int64_t to) {
     uint32_t row_bytes = copy->map.box[0] * copy->map.element_bytes;
+    observe(copy, (uint64_t)(offset + from), (uint32_t)(to > from ? to - from : 0));
     for (uint32_t chunk = 0; chunk < row_bytes; chunk += 16) {
         uint8_t *data =
             copy->data + swizzled(copy->shared + row_at + chunk, copy->map.swizzle) - copy->shared;
@@ -120,6 +130,7 @@ static int find_global(struct bulk_copy *copy, uint64_t address, size_t bytes) {
     int hint = -1;
     char where[160];
     copy->global = memory_reach(memory, address, bytes, is_store, &hint);
+    copy->address = address;
     if (copy->global)
         return 0;
     ptx_memory_describe(memory, address, where, sizeof where);
@@ -254,6 +265,8 @@ static int issue(struct bulk_copy *copy, const uint32_t *operands) {
         copy_box(copy);
     else
         memcpy(copy->data, copy->global, copy->bytes);
+    if (!form->rank)
+        observe(copy, 0, copy->bytes);
     return 0;
 }
 
@@ -277,6 +290,12 @@ static int enqueue(struct bulk_copy *copy, uint32_t blocks) {
         memcpy(one.data, copy->data, copy->bytes);
         if (!copy->instruction->as.bulk.is_store)
             memset(one.block->shared + one.shared, 0xff, one.bytes);
+        if (one.block->microscope && !copy->instruction->as.bulk.is_store)
+            observe_bulk_issue(warp, copy->instruction, copy->lane, one.block, one.shared,
+                               one.bytes);
+        else if (one.block->microscope)
+            observe_shared(warp, copy->instruction, copy->lane, one.block, one.shared, one.bytes,
+                           false);
         *add(warp->block) = one;
     }
     return 0;
@@ -314,6 +333,8 @@ static int land(struct block *block, int index) {
         result = -1;
     } else {
         memcpy(copy->block->shared + copy->shared, copy->data, copy->bytes);
+        if (block->microscope)
+            observe_bulk_landing(copy->block, copy->shared, copy->bytes, copy->barrier);
         result = mbarrier_bytes_came(copy->warp, copy->instruction, copy->lane, copy->block,
                                      copy->barrier, copy->bytes);
     }
@@ -342,6 +363,8 @@ static void write_global(struct bulk_copy *copy) {
         copy_box(copy);
     else
         memcpy(copy->global, copy->data, copy->bytes);
+    if (!copy->map.rank)
+        observe(copy, 0, copy->bytes);
 }
 
 EXECUTE(bulk_commit) {

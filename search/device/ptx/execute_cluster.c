@@ -1,6 +1,7 @@
 /* Between the blocks of a cluster: its barrier (PTX ISA 9.7.13.4), addresses of each other's shared
    memory (9.7.9.23). */
 #include "device/ptx/execute.h"
+#include "device/ptx/observe.h"
 
 #include <stdio.h>
 
@@ -20,6 +21,8 @@ void cluster_settle(struct cluster *cluster) {
     for (int b = 0; b < cluster->count; b++)
         for (int w = 0; w < cluster->blocks[b].warp_count; w++)
             cluster->blocks[b].warps[w].cluster_arrived = 0;
+    if (cluster->blocks->microscope)
+        observe_cluster_phase(cluster);
     block_event(&cluster->blocks[0]);
 }
 
@@ -29,6 +32,8 @@ EXECUTE(cluster_arrive) {
         return fault_at(warp, instruction, __builtin_ctz(again), PTX_FAULT_MISUSE, 0,
                         "arrived at the cluster's barrier twice without waiting in between");
     warp->cluster_arrived |= mask;
+    if (warp->block->microscope)
+        observe_cluster_arrive(warp);
     warp->cluster_owed |= mask;
     cluster_settle(warp->block->cluster);
     return ACTION_NEXT;
@@ -42,6 +47,8 @@ EXECUTE(cluster_wait) {
     if (warp->cluster_arrived & mask)
         return warp_await(warp, mask);
     warp->cluster_owed &= ~mask;
+    if (warp->block->microscope)
+        observe_cluster_wait(warp, mask);
     return ACTION_NEXT;
 }
 

@@ -6,7 +6,7 @@
 enum action need_all(struct warp *warp, const struct instruction *instruction, uint32_t mask) {
     if (mask == ALL_LANES)
         return ACTION_NEXT;
-    return fault_at(warp, instruction, __builtin_ctz(mask), PTX_FAULT_MISUSE, 0,
+    return fault_at(warp, instruction, __builtin_ctz(mask), PTX_FAULT_LANES, 0,
                     "ran with the lanes 0x%08x only; it takes all 32", mask);
 }
 

@@ -1,5 +1,6 @@
 /* Barriers in shared memory (PTX ISA 9.7.13.15). */
 #include "device/ptx/execute.h"
+#include "device/ptx/observe.h"
 
 #include <string.h>
 
@@ -72,6 +73,10 @@ static void store(struct block *block, uint8_t *bytes, struct mbarrier *barrier)
     if (barrier->pending == 0 && barrier->bytes == 0 && barrier->expected > 0) {
         barrier->phase ^= 1;
         barrier->pending = barrier->expected;
+        if (block->microscope) {
+            const struct block *owner = shared_owner(block, bytes);
+            observe_phase(owner, (uint32_t)(bytes - owner->shared));
+        }
         block_event(block);
     }
     uint64_t bits = pack(barrier);
@@ -163,6 +168,10 @@ EXECUTE(mbarrier) {
         }
         if (failed)
             return ACTION_FAULT;
+        if (warp->block->microscope) {
+            const struct block *owner = shared_owner(warp->block, at);
+            observe_arrive(warp, owner, (uint32_t)(at - owner->shared));
+        }
         store(warp->block, at, &barrier);
     }
     return ACTION_NEXT;
@@ -186,10 +195,14 @@ EXECUTE(mbarrier_wait) {
             phase = then.phase;
         }
         ended |= (uint32_t)(phase != barrier.phase) << lane;
+        if (block->microscope && phase != barrier.phase)
+            observe_wait(warp, block, (uint32_t)(at - block->shared), 1u << lane);
     }
     if (!ended && form->may_suspend && !block->impatient)
         return warp_await(warp, mask);
     merge_lanes(place_of(warp, instruction->operands[0]), &ended, 0, mask);
+    if (block->microscope && ended)
+        observe_lanes(warp, ended);
     if (ended == mask)
         return ACTION_NEXT;
     return bulk_land(block) < 0 ? ACTION_FAULT : ACTION_YIELD;

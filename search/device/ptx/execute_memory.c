@@ -2,6 +2,7 @@
 #include "device/ptx/execute.h"
 
 #include "device/ptx/half.h"
+#include "device/ptx/observe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,7 @@ static enum action access_fault(struct warp *warp, const struct instruction *ins
                     is_store ? "to" : "from", space, (unsigned long long)address, where);
 }
 
-/* Resolves a window of the generic space; address becomes the offset in its space. */
-static enum space narrow_space(uint64_t *address) {
+enum space narrow_space(uint64_t *address) {
     static const struct {
         uint64_t base;
         enum space space;
@@ -148,11 +148,17 @@ static uint8_t *reach_span(struct block *block, enum space space, uint64_t lowes
     return memory_reach(block->memory, lowest, length, is_store, &hint);
 }
 
+static bool is_shared(const struct warp *warp, const struct access *access, const uint8_t *first) {
+    return access->space == SPACE_SHARED || access->space == SPACE_CLUSTER ||
+           (access->space == SPACE_GENERIC && shared_owner(warp->block, first));
+}
+
 enum action reach_lanes(struct warp *warp, const struct instruction *instruction,
                         const struct access *access, uint32_t base_place, uint32_t mask, int bytes,
                         bool is_store, uint8_t *pointers[LANES]) {
     const void *base = access->base_bytes ? place_of(warp, base_place) : NULL;
     uint64_t addresses[LANES];
+    bool found = false;
     /* Nearly always all lanes are in one allocation: one look-up serves them. */
     if (lane_addresses(access, base, mask, bytes, addresses)) {
         uint64_t lowest = addresses[0], highest = addresses[0];
@@ -163,15 +169,21 @@ enum action reach_lanes(struct warp *warp, const struct instruction *instruction
         uint8_t *host = reach_span(warp->block, access->space, lowest, highest, bytes, is_store);
         for (int lane = 0; host && lane < LANES; lane++)
             pointers[lane] = host + (addresses[lane] - lowest);
-        if (host)
-            return ACTION_NEXT;
+        found = host != NULL;
     }
     int hint = -1;
-    FOR_EACH_LANE(lane, mask) {
+    FOR_EACH_LANE(lane, found ? 0 : mask) {
         pointers[lane] = reach(warp, instruction, access->space, (int)lane, addresses[lane], bytes,
                                is_store, &hint);
         if (!pointers[lane])
             return ACTION_FAULT;
+    }
+    if (warp->block->microscope) {
+        observe_access(warp, instruction, access, base_place, mask, bytes);
+        if (is_shared(warp, access, pointers[__builtin_ctz(mask)]))
+            observe_banks(warp, instruction, pointers, mask, bytes);
+        else if (access->space != SPACE_LOCAL && access->space != SPACE_PARAM)
+            observe_sectors(warp, instruction, addresses, mask, bytes);
     }
     return ACTION_NEXT;
 }
@@ -207,10 +219,7 @@ static void count_access(struct warp *warp, const struct access *access, bool is
                          uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
     struct ptx_counts *counts = warp->block->counts;
     uint64_t total = (uint64_t)(__builtin_popcount(mask) * bytes);
-    const uint8_t *first = pointers[__builtin_ctz(mask)];
-    bool shared = access->space == SPACE_SHARED || access->space == SPACE_CLUSTER ||
-                  (access->space == SPACE_GENERIC && shared_owner(warp->block, first));
-    if (shared) {
+    if (is_shared(warp, access, pointers[__builtin_ctz(mask)])) {
         counts->shared_bytes += total;
         counts->shared_wavefronts += (uint64_t)wavefronts(warp, pointers, mask, bytes);
     } else if (access->space == SPACE_LOCAL) {
@@ -432,6 +441,8 @@ EXECUTE(copy_async) {
         instruction->as.copy.has_ignore ? *(uint32_t *)place_of(warp, operands[3]) : 0;
     const void *base = from->base_bytes ? place_of(warp, operands[1]) : NULL;
     int hint = -1;
+    uint64_t addresses[LANES];
+    uint32_t wanted_bytes[LANES], sources = 0;
     FOR_EACH_LANE(lane, mask) {
         uint32_t wanted = (uint32_t)bytes;
         if (instruction->as.copy.has_source_bytes)
@@ -458,9 +469,14 @@ EXECUTE(copy_async) {
                             false, &hint))
             return ACTION_FAULT;
         memcpy(copy->data[lane], data, wanted);
+        addresses[lane] = address;
+        wanted_bytes[lane] = wanted;
+        sources |= 1u << lane;
         warp->block->counts->async_bytes += wanted;
     }
     warp->copy_count++;
+    if (warp->block->microscope && sources)
+        observe_sources(warp, instruction, addresses, wanted_bytes, sources);
     return ACTION_NEXT;
 }
 
@@ -480,6 +496,8 @@ EXECUTE(copy_wait) {
             if (allowed >= 0 && copy->group[lane] + (uint64_t)allowed >= warp->group[lane])
                 continue;
             memcpy(warp->block->shared + copy->to[lane], copy->data[lane], (size_t)copy->bytes);
+            if (warp->block->microscope)
+                observe_landing(warp, copy->to[lane], (uint32_t)copy->bytes);
             copy->mask &= ~(1u << lane);
         }
         if (copy->mask && kept++ != i)

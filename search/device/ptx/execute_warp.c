@@ -1,6 +1,7 @@
 /* Between the lanes of a warp (PTX ISA 9.7.9.6, 9.7.13.7 to 9.7.13.13) and the warps of a block
    (9.7.13.1). */
 #include "device/ptx/execute.h"
+#include "device/ptx/observe.h"
 
 #include <string.h>
 
@@ -13,11 +14,11 @@ static enum action gather(struct warp *warp, const struct instruction *instructi
     *members = lanes[first];
     FOR_EACH_LANE(lane, mask) {
         if (lanes[lane] != *members)
-            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_LANES, 0,
                             "gave the member mask 0x%08x where lane %d gave 0x%08x", lanes[lane],
                             first, *members);
         if (!(*members >> lane & 1))
-            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_LANES, 0,
                             "is not in the member mask 0x%08x that it gave", *members);
     }
     if (warp_gather(warp, mask, *members))
@@ -185,7 +186,10 @@ EXECUTE(elect) {
 
 EXECUTE(warp_barrier) {
     uint32_t members;
-    return gather(warp, instruction, mask, instruction->operands[0], &members);
+    enum action action = gather(warp, instruction, mask, instruction->operands[0], &members);
+    if (warp->block->microscope && action != ACTION_FAULT && !parked(warp, mask))
+        observe_lanes(warp, members);
+    return action;
 }
 
 /* ---- Barriers of the block. operands: d, barrier, count, predicate. ---- */
@@ -230,6 +234,10 @@ EXECUTE(barrier) {
         barrier->any |= votes ? ALL_LANES : 0;
     }
     block->counts->barriers++;
+    if (block->microscope) {
+        observe_uniform(warp, instruction, place_of(warp, operands[1]), 4, mask, "a barrier");
+        observe_arrival(warp, instruction, index, mask);
+    }
     if (!form->waits)
         return ACTION_NEXT;
     warp_park(warp, mask, FRAGMENT_AT_BARRIER, index);

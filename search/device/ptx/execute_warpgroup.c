@@ -5,6 +5,7 @@
  */
 #include "device/ptx/execute.h"
 #include "device/ptx/half.h"
+#include "device/ptx/observe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,8 @@ static int gather(struct warp *warp, const struct instruction *instruction, uint
                 return -1;
             }
             memcpy(out, block->shared + offset, 16);
+            if (block->microscope)
+                observe_shared(warp, instruction, 0, block, offset, 16, false);
         }
     return 0;
 }
@@ -203,6 +206,11 @@ EXECUTE(product) {
                               .group = warp->product_group,
                               .a = form->a_in_registers ? 0 : *(uint64_t *)place_of(warp, *a),
                               .b = *(uint64_t *)place_of(warp, *b)};
+    if (block->microscope) {
+        observe_uniform(warp, instruction, place_of(warp, *b), 8, mask, "a descriptor");
+        if (!form->a_in_registers)
+            observe_uniform(warp, instruction, place_of(warp, *a), 8, mask, "a descriptor");
+    }
     if (gather_inputs(warp, instruction, product.a, product.b, &inputs) < 0)
         return ACTION_FAULT;
     product.hash = hash_inputs(form, &inputs);

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ": main.cu:41, inlined at main.cu:80": the place of an instruction. */
-static void describe_place(const struct kernel *kernel, const struct instruction *instruction,
-                           struct ptx_fault *fault, char *text, size_t text_bytes) {
+void describe_place(const struct kernel *kernel, const struct instruction *instruction,
+                    struct ptx_fault *fault, char *text, size_t text_bytes) {
     const struct ast *ast = kernel->module->ast;
     size_t used = 0;
+    text[0] = '\0';
     int index = instruction ? instruction->location : -1;
     for (int depth = 0; index >= 0 && depth < 4 && used < text_bytes; depth++) {
         const struct location *location = &ast->locations[index];
@@ -31,34 +31,44 @@ static void describe_place(const struct kernel *kernel, const struct instruction
     }
 }
 
-void block_fault(struct block *block, const struct kernel *kernel,
+void block_fault(struct ptx_fault *fault, const struct kernel *kernel,
                  const struct instruction *instruction, enum ptx_fault_kind kind, const char *who,
                  const char *what) {
-    struct ptx_fault *fault = block->fault;
-    char place[256] = "";
+    char place[256];
     fault->kind = kind;
     describe_place(kernel, instruction, fault, place, sizeof place);
     snprintf(fault->text, sizeof fault->text, "%s%s: %s%s", kernel->visible.name, place, who, what);
 }
 
+void fault_fill(struct ptx_fault *fault, const struct warp *warp,
+                const struct instruction *instruction, int lane, enum ptx_fault_kind kind,
+                uint64_t address, const char *text) {
+    const struct block *block = warp->block;
+    char who[128];
+    *fault = (struct ptx_fault){.address = address};
+    memcpy(fault->block, block->position, sizeof block->position);
+    block_thread(block, warp->index, lane, fault->thread);
+    snprintf(who, sizeof who, "thread (%u,%u,%u) of block (%u,%u,%u) ", fault->thread[0],
+             fault->thread[1], fault->thread[2], block->position[0], block->position[1],
+             block->position[2]);
+    block_fault(fault, warp->kernel, instruction, kind, who, text);
+}
+
+void block_thread(const struct block *block, int warp, int lane, unsigned thread[3]) {
+    const unsigned *size = block->launch->block;
+    unsigned index = (unsigned)(warp * LANES + lane);
+    thread[0] = index % size[0];
+    thread[1] = index / size[0] % size[1];
+    thread[2] = index / size[0] / size[1];
+}
+
 enum action fault_at(struct warp *warp, const struct instruction *instruction, int lane,
                      enum ptx_fault_kind kind, uint64_t address, const char *what, ...) {
-    struct block *block = warp->block;
-    const unsigned *size = block->launch->block;
-    unsigned thread = (unsigned)(warp->index * LANES + lane);
-    char text[320], who[128];
+    char text[320];
     va_list arguments;
     va_start(arguments, what);
     vsnprintf(text, sizeof text, what, arguments);
     va_end(arguments);
-    *block->fault = (struct ptx_fault){.address = address};
-    memcpy(block->fault->block, block->position, sizeof block->position);
-    block->fault->thread[0] = thread % size[0];
-    block->fault->thread[1] = thread / size[0] % size[1];
-    block->fault->thread[2] = thread / size[0] / size[1];
-    snprintf(who, sizeof who, "thread (%u,%u,%u) of block (%u,%u,%u) ", block->fault->thread[0],
-             block->fault->thread[1], block->fault->thread[2], block->position[0],
-             block->position[1], block->position[2]);
-    block_fault(block, warp->kernel, instruction, kind, who, text);
+    fault_fill(warp->block->fault, warp, instruction, lane, kind, address, text);
     return ACTION_FAULT;
 }

@@ -1,4 +1,5 @@
 #include "device/ptx/execute.h"
+#include "device/ptx/observe.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -79,6 +80,7 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
     block->kernel = kernel;
     block->memory = kernel->module->memory;
     block->arguments = launch->arguments;
+    block->microscope = launch->microscope;
     block->thread_count = launch->block[0] * launch->block[1] * launch->block[2];
     block->warp_count = (int)((block->thread_count + LANES - 1) / LANES);
     block->local_bytes = kernel->visible.local_bytes;
@@ -188,9 +190,14 @@ int ptx_launch(const struct ptx_launch *launch, struct ptx_counts *counts,
     counts = counts ? counts : &own;
     *counts = (struct ptx_counts){0};
     *fault = (struct ptx_fault){.kind = PTX_FAULT_NONE};
-    if (check_launch(launch, fault) < 0)
+    if (check_launch(launch, fault) < 0) {
+        if (launch->microscope)
+            observe_fault(launch->microscope, (const struct kernel *)launch->kernel, fault);
         return -1;
+    }
     init_cluster(&cluster, launch, counts, fault);
+    if (launch->microscope)
+        observe_launch(launch->microscope, &cluster);
     unsigned clusters[3];
     uint64_t count = 1;
     for (int i = 0; i < 3; i++) {
@@ -204,6 +211,10 @@ int ptx_launch(const struct ptx_launch *launch, struct ptx_counts *counts,
         result = cluster_run(&cluster, launch->block_seed);
     }
     float_mode_set(FLOAT_NEAREST);
+    if (launch->microscope)
+        observe_end(launch->microscope, &cluster);
+    if (launch->microscope && result < 0)
+        observe_fault(launch->microscope, (const struct kernel *)launch->kernel, fault);
     release_cluster(&cluster);
     return result;
 }

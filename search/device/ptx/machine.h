@@ -76,6 +76,8 @@ struct access {
     enum type type;
     enum reduction reduction;
     bool returns;    /* atom rather than red */
+    bool strong;     /* volatile, relaxed, acquire, release: cannot race with its like */
+    bool fenced;     /* release, acq_rel: orders what came before it */
     bool transposed; /* ldmatrix.trans */
     int64_t offset;
 };
@@ -118,6 +120,7 @@ struct product_form {
 /* bar: operands are [destination], barrier, [count], [predicate]. */
 struct barrier {
     bool has_count, waits, reduces;
+    bool aligned; /* all lanes of a warp come to it together */
     bool predicate_negated;
     enum reduction reduction; /* ADD is popc */
 };
@@ -352,6 +355,7 @@ struct block {
     uint64_t step_limit; /* of counts->warp_instructions */
     double deadline_s;   /* on the clock of this thread; 0: none */
     struct block_barrier barriers[BARRIERS];
+    struct ptx_microscope *microscope; /* NULL: nobody looks */
     struct bulk_copy *bulk; /* execute_bulk.c: what the copy engine has to do, the oldest first */
     int bulk_count, bulk_capacity;
     bool impatient; /* waits give up instead of suspending: nothing else can go on */
@@ -404,10 +408,20 @@ enum action fault_at(struct warp *warp, const struct instruction *instruction, i
                      enum ptx_fault_kind kind, uint64_t address, const char *what, ...)
     __attribute__((format(printf, 6, 7)));
 
-/* The same with `who` as it is given, and of an instruction that may be NULL. */
-void block_fault(struct block *block, const struct kernel *kernel,
+/* The same into any fault. */
+void fault_fill(struct ptx_fault *fault, const struct warp *warp,
+                const struct instruction *instruction, int lane, enum ptx_fault_kind kind,
+                uint64_t address, const char *text);
+/* Kind, place and text, with `who` as it is given; the instruction may be NULL. */
+void block_fault(struct ptx_fault *fault, const struct kernel *kernel,
                  const struct instruction *instruction, enum ptx_fault_kind kind, const char *who,
                  const char *what);
+/* " at main.cu:41, inlined at main.cu:80": the place of an instruction; the innermost one goes to
+   the fault's fields. */
+void describe_place(const struct kernel *kernel, const struct instruction *instruction,
+                    struct ptx_fault *fault, char *text, size_t text_bytes);
+/* The position in the block of a warp's lane. */
+void block_thread(const struct block *block, int warp, int lane, unsigned thread[3]);
 
 /* Sets the machine's rounding and flushing; FLOAT_NEAREST is what C expects. */
 void float_mode_set(uint8_t mode);
@@ -436,5 +450,17 @@ void warp_wake(struct warp *warp, bool every);
    call, or -1. */
 uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes, bool is_store,
                       int *hint);
+/* Allocations from now on keep a shadow (shadow.h). */
+void memory_observe(struct ptx_memory *memory);
+/* The allocation at an address, or the last one before it. */
+struct memory_spot {
+    struct shadow *shadow; /* may be NULL */
+    uint64_t offset, bytes;
+    const uint8_t *data;
+    const char *name;
+    bool read_only;
+};
+/* Whether the address lies in it; `spot` is filled as long as there is one. */
+bool memory_spot(const struct ptx_memory *memory, uint64_t address, struct memory_spot *spot);
 
 #endif

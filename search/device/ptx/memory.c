@@ -1,4 +1,5 @@
 #include "device/ptx/machine.h"
+#include "device/ptx/shadow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,14 @@ struct allocation {
     uint8_t *data;
     bool read_only; /* for kernels */
     char name[64];
+    struct shadow *shadow; /* NULL: nobody observes */
 };
 
 struct ptx_memory {
     struct allocation *allocations; /* in the order of their addresses */
     int count, capacity;
     uint64_t next_address;
+    bool observed;
 };
 
 struct ptx_memory *ptx_memory_new(void) {
@@ -32,8 +35,10 @@ struct ptx_memory *ptx_memory_new(void) {
 void ptx_memory_free(struct ptx_memory *memory) {
     if (!memory)
         return;
-    for (int i = 0; i < memory->count; i++)
+    for (int i = 0; i < memory->count; i++) {
         free(memory->allocations[i].data);
+        shadow_free(memory->allocations[i].shadow);
+    }
     free(memory->allocations);
     free(memory);
 }
@@ -56,6 +61,8 @@ uint64_t ptx_memory_allocate(struct ptx_memory *memory, const char *name, size_t
     struct allocation *allocation = &memory->allocations[memory->count++];
     *allocation =
         (struct allocation){.address = memory->next_address, .bytes = bytes, .data = data};
+    if (memory->observed)
+        allocation->shadow = shadow_new(bytes);
     snprintf(allocation->name, sizeof allocation->name, "%s", name);
     memory->next_address +=
         (bytes + GAP_BYTES + ADDRESS_ALIGNMENT - 1) / ADDRESS_ALIGNMENT * ADDRESS_ALIGNMENT;
@@ -80,6 +87,7 @@ void ptx_memory_release(struct ptx_memory *memory, uint64_t address) {
     if (index < 0 || memory->allocations[index].address != address)
         BUG("releases an address that was never allocated");
     free(memory->allocations[index].data);
+    shadow_free(memory->allocations[index].shadow);
     memory->count--;
     memmove(&memory->allocations[index], &memory->allocations[index + 1],
             (size_t)(memory->count - index) * sizeof *memory->allocations);
@@ -118,6 +126,31 @@ uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes,
 void *ptx_memory_at(struct ptx_memory *memory, uint64_t address, size_t bytes) {
     int hint = -1;
     return memory_reach(memory, address, bytes, false, &hint);
+}
+
+void memory_observe(struct ptx_memory *memory) {
+    memory->observed = true;
+}
+
+bool memory_spot(const struct ptx_memory *memory, uint64_t address, struct memory_spot *spot) {
+    int index = find_below(memory, address);
+    if (index < 0)
+        return false;
+    const struct allocation *allocation = &memory->allocations[index];
+    *spot = (struct memory_spot){.shadow = allocation->shadow,
+                                 .offset = address - allocation->address,
+                                 .bytes = allocation->bytes,
+                                 .data = allocation->data,
+                                 .name = allocation->name,
+                                 .read_only = allocation->read_only};
+    return spot->offset < allocation->bytes;
+}
+
+void ptx_memory_written(struct ptx_memory *memory, uint64_t address, size_t bytes) {
+    struct memory_spot spot;
+    if (memory->observed && memory_spot(memory, address, &spot) && spot.shadow &&
+        bytes <= spot.bytes - spot.offset)
+        memset(spot.shadow->states + spot.offset, BYTE_WRITTEN, bytes);
 }
 
 void ptx_memory_describe(const struct ptx_memory *memory, uint64_t address, char *text,

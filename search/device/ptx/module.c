@@ -40,6 +40,7 @@ static int initialise(struct ptx_module *module, const struct variable *variable
     uint8_t *data = ptx_memory_at(module->memory, placed->address, placed->bytes);
     size_t bytes = (size_t)type_bytes(variable->type);
     memset(data, 0, placed->bytes); /* what has no value is zero */
+    ptx_memory_written(module->memory, placed->address, placed->bytes);
     if ((uint64_t)variable->value_count * bytes > variable->bytes || bytes > 8)
         return error_set(error, "PTX: the values of '%s' do not fit it",
                          keep_name(module, variable->name));

@@ -33,6 +33,7 @@ DECODE(ret);
 DECODE(plain);
 DECODE(yield);
 DECODE(ignored);
+DECODE(fence);
 DECODE(policy);
 DECODE(load);
 DECODE(store);

@@ -63,6 +63,9 @@ void ptx_memory_protect(struct ptx_memory *memory, uint64_t address, bool read_o
    until the allocation is released. */
 void *ptx_memory_at(struct ptx_memory *memory, uint64_t address, size_t bytes);
 
+/* The host has written there: only a microscope wants to know. */
+void ptx_memory_written(struct ptx_memory *memory, uint64_t address, size_t bytes);
+
 /* Writes "4 bytes past the end of 'o' (1024 bytes)" and the like: where an address lies that
    ptx_memory_at refused. */
 void ptx_memory_describe(const struct ptx_memory *memory, uint64_t address, char *text,
@@ -115,7 +118,8 @@ enum ptx_fault_kind {
     PTX_FAULT_READ_ONLY,  /* a store or an atomic to an allocation that may only be read */
     PTX_FAULT_MISALIGNED, /* an address that is no multiple of the access's size */
     PTX_FAULT_TRAP,       /* trap, a failed assertion */
-    PTX_FAULT_MISUSE,     /* undefined by PTX: a shuffle from lanes that are not there ... */
+    PTX_FAULT_LANES,      /* lanes disagree, or are missing, where a warp acts as one */
+    PTX_FAULT_MISUSE,     /* undefined by PTX in another way */
     PTX_FAULT_DEADLOCK,   /* every warp of a block waits */
     PTX_FAULT_TIMEOUT,    /* past step_limit or deadline_s */
 };
@@ -152,6 +156,7 @@ struct ptx_launch {
     uint64_t step_limit;   /* warp instructions of the whole launch; 0 for 2^40 */
     double deadline_s;     /* seconds of processor time from now; 0 for none */
     uint64_t block_seed;   /* 0: blocks in ascending order; else in an order drawn from it */
+    struct ptx_microscope *microscope; /* looks at all of it (microscope.h); NULL: nobody does */
 };
 
 /* Runs every block. 0, or -1 with `fault` filled. `counts` (may be NULL) is filled in both cases.

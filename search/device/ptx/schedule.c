@@ -1,6 +1,7 @@
 /* How the blocks of a cluster run together: which warp has a turn, when barriers let go, and what
    is said when nobody goes on. */
 #include "device/ptx/execute.h"
+#include "device/ptx/observe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,6 +139,8 @@ static bool settle_barriers(struct block *block) {
         struct block_barrier *barrier = &block->barriers[i];
         if (!barrier->in_use || !is_complete(block, barrier))
             continue;
+        if (block->microscope)
+            observe_barrier(block, (uint32_t)i);
         for (int w = 0; w < block->warp_count; w++)
             warp_release(&block->warps[w], i);
         barrier->in_use = false;
@@ -228,7 +231,7 @@ static int out_of_time(struct block *block, const char *what) {
     memcpy(block->fault->block, block->position, sizeof block->position);
     snprintf(who, sizeof who, "warp %d of block (%u,%u,%u) ", warp->index, block->position[0],
              block->position[1], block->position[2]);
-    block_fault(block, block->kernel, warp->active ? &block->kernel->code[warp->pc] : NULL,
+    block_fault(block->fault, block->kernel, warp->active ? &block->kernel->code[warp->pc] : NULL,
                 PTX_FAULT_TIMEOUT, who, what);
     return -1;
 }
@@ -298,6 +301,8 @@ int cluster_run(struct cluster *cluster, uint64_t seed) {
     int count = cluster->count, first = count - 1 + (int)(seed % (uint64_t)count);
     for (int i = 0; i < count; i++)
         start_block(&cluster->blocks[i]);
+    if (cluster->blocks->microscope)
+        observe_unit(cluster);
     cluster->given_up = 0;
     for (;;) {
         bool alive = false, progress = false;

@@ -1,6 +1,6 @@
 /* How the lanes of a warp part and meet: machine.h says by which rule. */
 #include "device/ptx/execute.h"
-#include "device/ptx/machine.h"
+#include "device/ptx/observe.h"
 
 /* A loop in which some lanes wait for what others will do (a lock) would spin for ever if the
    lowest pc always had its way. After so many jumps back the oldest fragment runs for a while
@@ -53,6 +53,8 @@ static bool release_at_warp_barrier(struct warp *warp) {
         }
         if (!fragments || (members & warp->live & ~there))
             continue;
+        if (warp->block->microscope)
+            observe_lanes(warp, there);
         FOR_EACH_LANE(j, fragments) {
             warp->parked[j].state = FRAGMENT_READY;
             warp->parked[j].pc++;
@@ -150,6 +152,8 @@ void warp_release(struct warp *warp, int barrier) {
         struct fragment *fragment = &warp->parked[i];
         if (fragment->state != FRAGMENT_AT_BARRIER || fragment->members != (uint32_t)barrier)
             continue;
+        if (warp->block->microscope)
+            observe_departure(warp, (uint32_t)barrier, fragment->mask);
         finish_barrier(warp, &warp->kernel->code[fragment->pc], fragment->mask,
                        &warp->block->barriers[barrier]);
         fragment->pc++;

@@ -30,13 +30,13 @@ static const struct {
     {"a shuffle that not all reach",
      "if (i % 32 < 16) x[i] = __shfl_sync(~0u, n, 1); else asm volatile(\"bar.sync 1, 64;\");", 1,
      PTX_FAULT_DEADLOCK, "waits for ever", -1},
-    {"a member mask without its caller", "x[i] = __shfl_sync(1, i, 0);", 1, PTX_FAULT_MISUSE,
+    {"a member mask without its caller", "x[i] = __shfl_sync(1, i, 0);", 1, PTX_FAULT_LANES,
      "not in the member mask", 1},
     {"trap", "if (i == 5) __trap();", 1, PTX_FAULT_TRAP, "executed trap", 5},
     {"half a warp at ldmatrix",
      "unsigned r; if (i < 16) { asm volatile(\"ldmatrix.sync.aligned.m8n8.x1."
      "shared.b16 {%0}, [%1];\" : \"=r\"(r) : \"r\"(0)); x[i] = r; }",
-     1, PTX_FAULT_MISUSE, "takes all 32", 0},
+     1, PTX_FAULT_LANES, "takes all 32", 0},
 };
 
 static void test_faults(void **unused) {

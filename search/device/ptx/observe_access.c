@@ -1,0 +1,332 @@
+/* What an access comes to: who wrote the bytes, whether they are there yet, and whether another
+   access of them came before this one or may come at any time. */
+#include "device/ptx/observe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum how { LOADS, STORES, UPDATES /* an atomic */, FILLS /* asynchronously: done at a wait */ };
+
+static const char *const verbs[] = {"loaded", "stored", "updated", "copied asynchronously"};
+
+/* One lane's access of bytes that lie together. */
+struct touch {
+    struct report report; /* of what may be found */
+    enum how how;
+    bool strong;
+    int actor;
+    uint32_t bytes;
+    struct shadow *shadow;
+    uint64_t offset; /* in the shadow */
+    const uint8_t *data;
+    bool is_shared;
+    /* Of a plain store: where its values are. */
+    const struct access *access;
+    const void *base;
+};
+
+static bool writes(const struct touch *touch) {
+    return touch->how != LOADS;
+}
+
+/* ---- places ---- */
+
+static bool place_shared(struct touch *touch, const struct block *block, const struct block *owner,
+                         uint64_t offset) {
+    touch->shadow = block->microscope->shared[owner->rank];
+    touch->offset = touch->report.address = offset;
+    touch->data = owner->shared + offset;
+    touch->report.tensor = "shared memory";
+    touch->is_shared = true;
+    return offset + touch->bytes <= touch->shadow->bytes;
+}
+
+static bool place_global(struct touch *touch, const struct block *block, uint64_t address) {
+    struct memory_spot spot;
+    if (!memory_spot(block->memory, address, &spot) || spot.read_only || !spot.shadow ||
+        spot.offset + touch->bytes > spot.bytes)
+        return false;
+    touch->shadow = spot.shadow;
+    touch->offset = spot.offset;
+    touch->report.address = address;
+    touch->report.tensor = spot.name;
+    touch->data = spot.data + spot.offset;
+    touch->is_shared = false;
+    return true;
+}
+
+/* Where a lane's address lies; false where nothing is kept of it. */
+static bool find_place(struct touch *touch, struct block *block, enum space space,
+                       uint64_t address) {
+    if (space == SPACE_GENERIC)
+        space = narrow_space(&address);
+    if (space == SPACE_SHARED || space == SPACE_CLUSTER) {
+        const struct block *owner = shared_block(block, &address, NULL, 0);
+        return owner && place_shared(touch, block, owner, address);
+    }
+    return space != SPACE_LOCAL && space != SPACE_PARAM && place_global(touch, block, address);
+}
+
+/* ---- words ---- */
+
+static void describe_where(const struct touch *touch, char *text, size_t bytes) {
+    if (touch->is_shared)
+        snprintf(text, bytes, "shared memory 0x%llx", (unsigned long long)touch->report.address);
+    else
+        snprintf(text, bytes, "byte %llu of '%s'", (unsigned long long)touch->offset,
+                 touch->report.tensor);
+}
+
+/* "thread (3,0,0) of block (0,0,0), at kernel.cu:14". */
+static void describe_other(const struct touch *touch, const struct trace *other, char *text,
+                           size_t bytes) {
+    const struct block *block = touch->report.warp->block;
+    const struct ptx_microscope *microscope = block->microscope;
+    const struct kernel *kernel = microscope->kernel;
+    struct ptx_fault unused = {0};
+    char place[256];
+    describe_place(kernel, &kernel->code[other->code], &unused, place, sizeof place);
+    if (other->actor == order_engine(&microscope->order)) {
+        snprintf(text, bytes, "the copy engine writes%s", place);
+        return;
+    }
+    const unsigned *first = microscope->places[other->unit - microscope->order.first_unit];
+    const unsigned *size = block->cluster->size;
+    unsigned rank = other->actor / (unsigned)block->warp_count, thread[3];
+    block_thread(block, other->actor % block->warp_count,
+                 other->lane == LANE_MANY ? 0 : other->lane, thread);
+    snprintf(text, bytes, "%s (%u,%u,%u) of block (%u,%u,%u)%s",
+             other->lane == LANE_MANY ? "the warp of thread" : "thread", thread[0], thread[1],
+             thread[2], first[0] + rank % size[0], first[1] + rank / size[0] % size[1],
+             first[2] + rank / size[0] / size[1], place);
+}
+
+static void report_state(struct touch *touch, enum ptx_finding_kind kind, const char *what) {
+    char where[128];
+    touch->report.kind = kind;
+    if (microscope_knows(&touch->report))
+        return;
+    describe_where(touch, where, sizeof where);
+    microscope_report(&touch->report, "%s %u bytes at %s, %s", verbs[touch->how], touch->bytes,
+                      where, what);
+}
+
+static void report_race(struct touch *touch, const struct trace *other, const char *did) {
+    const struct block *block = touch->report.warp->block;
+    bool same_block = other->unit == block->microscope->order.unit &&
+                      (other->actor / block->warp_count == (int)block->rank ||
+                       other->actor == order_engine(&block->microscope->order));
+    char where[128], who[320];
+    touch->report.kind = same_block ? PTX_FINDING_BLOCK_RACE : PTX_FINDING_GRID_RACE;
+    touch->report.other = other->code;
+    if (!microscope_knows(&touch->report)) {
+        describe_where(touch, where, sizeof where);
+        describe_other(touch, other, who, sizeof who);
+        microscope_report(&touch->report,
+                          "%s %u bytes at %s, which %s %s, with nothing between "
+                          "that orders the two",
+                          verbs[touch->how], touch->bytes, where, who, did);
+    }
+    touch->report.other = NO_PC;
+}
+
+/* ---- races ---- */
+
+/* The byte that a lane stores at `address`; -1 if it does not. */
+static int stored_byte(const struct touch *touch, uint32_t lane, uint64_t address) {
+    const struct instruction *instruction = touch->report.instruction;
+    uint64_t at = address - lane_address(touch->access, touch->base, lane);
+    int element = touch->access->element_bytes, width = element < 2 ? 2 : element;
+    if (at >= (uint64_t)(element * touch->access->vector))
+        return -1;
+    const uint8_t *values =
+        place_of(touch->report.warp, instruction->operands[1 + (int)at / element]);
+    return values[(int)lane * width + (int)at % element];
+}
+
+/* Whether a plain store puts there what is there, or what the other lane of the same instruction
+   puts there. */
+static bool is_same_value(const struct touch *touch, const struct trace *other, uint32_t byte) {
+    uint32_t lane = (uint32_t)touch->report.lane;
+    if (touch->how != STORES || !touch->access)
+        return false;
+    uint64_t address = lane_address(touch->access, touch->base, lane) + byte;
+    int value = stored_byte(touch, lane, address);
+    if (other->time == touch->report.warp->block->microscope->order.now)
+        return other->lane < LANES && value == stored_byte(touch, other->lane, address);
+    return value == touch->data[byte];
+}
+
+static bool is_race(const struct touch *touch, const struct trace *other) {
+    const struct order *order = &touch->report.warp->block->microscope->order;
+    if (!other->time || (touch->strong && other->strong) ||
+        (touch->is_shared && other->unit != order->unit))
+        return false;
+    return !order_knows(order, touch->actor, (uint32_t)touch->report.lane, other);
+}
+
+/* A reader replaces one that came before it; of more than two that nothing orders, some are lost.
+ */
+static void remember_read(const struct touch *touch, struct cell *cell, const struct trace *now) {
+    const struct order *order = &touch->report.warp->block->microscope->order;
+    struct trace *slot = &cell->reads[1];
+    uint8_t lane = now->lane;
+    for (int i = 1; i >= 0; i--) {
+        struct trace *read = &cell->reads[i];
+        bool same_warp = read->unit == now->unit && read->actor == now->actor;
+        bool known = !read->time || order_knows(order, touch->actor, now->lane, read);
+        if (known || same_warp)
+            slot = read;
+        if (!known && same_warp)
+            lane = LANE_MANY;
+    }
+    *slot = *now;
+    slot->lane = lane;
+}
+
+static void touch_bytes(struct touch *touch) {
+    const struct order *order = &touch->report.warp->block->microscope->order;
+    struct trace now = {
+        .time = order->now,
+        .unit = order->unit,
+        .code = (uint32_t)(touch->report.instruction - touch->report.warp->kernel->code),
+        .actor = (uint16_t)touch->actor,
+        .lane = (uint8_t)touch->report.lane,
+        .strong = touch->strong};
+    bool unwritten = false, awaited = false, raced = false;
+    for (uint32_t i = 0; i < touch->bytes; i++) {
+        uint8_t *state = &touch->shadow->states[touch->offset + i];
+        struct cell *cell = &touch->shadow->cells[touch->offset + i];
+        bool waits = (*state & BYTE_AWAITED) && touch->how != FILLS;
+        awaited |= waits;
+        unwritten |= !*state && (touch->how == LOADS || touch->how == UPDATES);
+        if (!waits && !raced && is_race(touch, &cell->write) &&
+            !is_same_value(touch, &cell->write, i)) {
+            report_race(touch, &cell->write, cell->write.strong ? "updated" : "wrote");
+            raced = true;
+        }
+        for (int r = 0; r < 2 && writes(touch) && !raced; r++)
+            if (is_race(touch, &cell->reads[r])) {
+                report_race(touch, &cell->reads[r], "read");
+                raced = true;
+            }
+        if (touch->how == LOADS) {
+            remember_read(touch, cell, &now);
+            continue;
+        }
+        cell->write = now;
+        cell->reads[0].time = cell->reads[1].time = 0;
+        *state = touch->how == FILLS ? *state | BYTE_AWAITED : *state | BYTE_WRITTEN;
+    }
+    if (awaited)
+        report_state(touch, PTX_FINDING_BEFORE_WAIT,
+                     "which an asynchronous copy still brings: its wait has not come");
+    else if (unwritten)
+        report_state(touch, PTX_FINDING_UNWRITTEN, "which nobody wrote");
+}
+
+static struct touch touch_of(struct warp *warp, const struct instruction *instruction, enum how how,
+                             int lane, uint32_t bytes) {
+    return (struct touch){
+        .report = {.warp = warp, .instruction = instruction, .lane = lane, .other = NO_PC},
+        .how = how,
+        .actor = actor_of(warp),
+        .bytes = bytes};
+}
+
+/* ---- what is told ---- */
+
+/* An atomic, or what is ordered like one, hands on what was known: a word is an object. */
+static void synchronise(const struct touch *touch, const struct access *access) {
+    const struct block *block = touch->report.warp->block;
+    struct order *order = &block->microscope->order;
+    uint64_t key =
+        touch->is_shared ? order_key_shared(block->rank, touch->offset) : touch->report.address;
+    if (touch->how != STORES)
+        order_acquire(order, touch->actor, key);
+    if (touch->how != LOADS)
+        order_publish(order, touch->actor, key, access->fenced);
+}
+
+void observe_access(struct warp *warp, const struct instruction *instruction,
+                    const struct access *access, uint32_t base_place, uint32_t mask, int bytes) {
+    struct block *block = warp->block;
+    execute_function execute = instruction->execute;
+    const void *base = access->base_bytes ? place_of(warp, base_place) : NULL;
+    bool atomic = execute == execute_atomic;
+    enum how how = atomic                                                        ? UPDATES
+                   : execute == execute_copy_async                               ? FILLS
+                   : execute == execute_store || execute == execute_store_matrix ? STORES
+                                                                                 : LOADS;
+    block->microscope->order.now++;
+    FOR_EACH_LANE(lane, mask) {
+        struct touch touch = touch_of(warp, instruction, how, (int)lane, (uint32_t)bytes);
+        touch.strong = atomic || access->strong;
+        if (execute == execute_store) {
+            touch.access = access;
+            touch.base = base;
+        }
+        if (!find_place(&touch, block, access->space, lane_address(access, base, lane)))
+            continue;
+        if (touch.strong)
+            synchronise(&touch, access);
+        touch_bytes(&touch);
+    }
+}
+
+void observe_sources(struct warp *warp, const struct instruction *instruction,
+                     const uint64_t addresses[LANES], const uint32_t bytes[LANES], uint32_t mask) {
+    FOR_EACH_LANE(lane, mask) {
+        struct touch touch = touch_of(warp, instruction, LOADS, (int)lane, bytes[lane]);
+        if (find_place(&touch, warp->block, instruction->as.copy.from.space, addresses[lane]))
+            touch_bytes(&touch);
+    }
+    observe_sectors(warp, instruction, addresses, mask, instruction->as.copy.bytes);
+}
+
+void observe_shared(struct warp *warp, const struct instruction *instruction, int lane,
+                    const struct block *owner, uint32_t offset, uint32_t bytes, bool is_store) {
+    struct touch touch = touch_of(warp, instruction, is_store ? STORES : LOADS, lane, bytes);
+    warp->block->microscope->order.now++;
+    if (place_shared(&touch, warp->block, owner, offset))
+        touch_bytes(&touch);
+}
+
+void observe_global(struct warp *warp, const struct instruction *instruction, int lane,
+                    uint64_t address, uint32_t bytes, bool is_store) {
+    struct touch touch = touch_of(warp, instruction, is_store ? STORES : LOADS, lane, bytes);
+    warp->block->microscope->order.now++;
+    if (place_global(&touch, warp->block, address))
+        touch_bytes(&touch);
+}
+
+/* ---- asynchronous copies ---- */
+
+void observe_landing(struct warp *warp, uint32_t offset, uint32_t bytes) {
+    const struct block *block = warp->block;
+    struct shadow *shadow = block->microscope->shared[block->rank];
+    memset(shadow->states + offset, BYTE_WRITTEN, bytes);
+    for (uint32_t i = 0; i < bytes; i++)
+        shadow->cells[offset + i].write.time = block->microscope->order.now;
+}
+
+void observe_bulk_issue(struct warp *warp, const struct instruction *instruction, int lane,
+                        const struct block *owner, uint32_t offset, uint32_t bytes) {
+    struct order *order = &warp->block->microscope->order;
+    struct touch touch = touch_of(warp, instruction, FILLS, lane, bytes);
+    order->now++;
+    if (!place_shared(&touch, warp->block, owner, offset))
+        return;
+    touch_bytes(&touch);
+    for (uint32_t i = 0; i < bytes; i++)
+        touch.shadow->cells[offset + i].write.actor = (uint16_t)order_engine(order);
+}
+
+void observe_bulk_landing(const struct block *owner, uint32_t offset, uint32_t bytes,
+                          uint32_t barrier) {
+    struct ptx_microscope *microscope = owner->microscope;
+    struct shadow *shadow = microscope->shared[owner->rank];
+    memset(shadow->states + offset, BYTE_WRITTEN, bytes);
+    order_deliver(&microscope->order, order_key_shared(owner->rank, barrier),
+                  shadow->cells[offset].write.time);
+}

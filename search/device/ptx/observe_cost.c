@@ -1,0 +1,60 @@
+/* What accesses cost: passes through the banks of shared memory, sectors of global memory. */
+#include "device/ptx/observe.h"
+
+enum { SECTOR_BYTES = 32 };
+
+/* How many groups of lanes there are that could each have one pass (wavefronts says which). */
+static uint64_t groups(uint32_t mask, int bytes) {
+    uint32_t lanes = bytes > 4 ? (uint32_t)(128 / bytes) : LANES;
+    uint64_t count = 0;
+    for (uint32_t from = 0; from < LANES; from += lanes)
+        count += (mask >> from & (lanes == LANES ? ALL_LANES : (1u << lanes) - 1)) != 0;
+    return count;
+}
+
+static bool add_new(uint64_t *values, int *count, uint64_t value) {
+    for (int i = *count - 1; i >= 0; i--)
+        if (values[i] == value)
+            return false;
+    values[(*count)++] = value;
+    return true;
+}
+
+/* Sectors that the lanes touch together; `*least`: that their different addresses would fill. */
+static uint64_t sectors(const uint64_t addresses[LANES], uint32_t mask, int bytes,
+                        uint64_t *least) {
+    uint64_t found[2 * LANES], different[LANES];
+    int count = 0, different_count = 0;
+    FOR_EACH_LANE(lane, mask) {
+        add_new(different, &different_count, addresses[lane]);
+        add_new(found, &count, addresses[lane] / SECTOR_BYTES);
+        add_new(found, &count, (addresses[lane] + (uint64_t)bytes - 1) / SECTOR_BYTES);
+    }
+    *least = (uint64_t)(different_count * bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
+    return (uint64_t)count;
+}
+
+static void add(struct warp *warp, const struct instruction *instruction, bool is_global,
+                uint32_t mask, uint64_t passes, uint64_t least) {
+    struct ptx_microscope *microscope = warp->block->microscope;
+    struct cost *cost = &microscope->costs[2 * (instruction - warp->kernel->code) + is_global];
+    if (!cost->requests++) {
+        cost->first_actor = (uint32_t)actor_of(warp);
+        cost->first_lane = (uint32_t)__builtin_ctz(mask);
+    }
+    cost->passes += passes;
+    cost->least += least;
+    cost->most = passes > cost->most ? passes : cost->most;
+}
+
+void observe_banks(struct warp *warp, const struct instruction *instruction,
+                   uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
+    add(warp, instruction, false, mask, (uint64_t)wavefronts(warp, pointers, mask, bytes),
+        groups(mask, bytes));
+}
+
+void observe_sectors(struct warp *warp, const struct instruction *instruction,
+                     const uint64_t addresses[LANES], uint32_t mask, int bytes) {
+    uint64_t least, passes = sectors(addresses, mask, bytes, &least);
+    add(warp, instruction, true, mask, passes, least);
+}

@@ -1,0 +1,125 @@
+/* What synchronises threads, as the microscope hears of it. */
+#include "device/ptx/observe.h"
+
+#include <string.h>
+
+/* ---- barriers of the block ---- */
+
+static struct meeting *meeting_of(const struct warp *warp, uint32_t barrier) {
+    return &warp->block->microscope->meetings[actor_of(warp) * BARRIERS + (int)barrier];
+}
+
+void observe_arrival(struct warp *warp, const struct instruction *instruction, uint32_t barrier,
+                     uint32_t mask) {
+    struct ptx_microscope *microscope = warp->block->microscope;
+    struct meeting *meeting = meeting_of(warp, barrier);
+    uint32_t code = (uint32_t)(instruction - warp->kernel->code);
+    order_release(&microscope->order, actor_of(warp),
+                  order_key_barrier(warp->block->rank, barrier));
+    if (!meeting->arrived) {
+        meeting->live = warp->live;
+        meeting->code = code;
+    }
+    meeting->arrived |= mask;
+    meeting->apart |= code != meeting->code;
+}
+
+/* A warp must come to an aligned barrier as one. */
+static void check_meeting(struct warp *warp, uint32_t barrier) {
+    struct meeting *meeting = meeting_of(warp, barrier);
+    const struct instruction *instruction = &warp->kernel->code[meeting->code];
+    uint32_t missing = meeting->live & ~meeting->arrived;
+    const struct report report = {.kind = PTX_FINDING_BARRIER,
+                                  .warp = warp,
+                                  .instruction = instruction,
+                                  .lane = __builtin_ctz(meeting->arrived),
+                                  .other = NO_PC};
+    if (!instruction->as.barrier.aligned || (!missing && !meeting->apart) ||
+        microscope_knows(&report))
+        return;
+    if (missing)
+        microscope_report(&report,
+                          "came to barrier %u of the block without the lanes 0x%08x of its warp",
+                          barrier, missing);
+    else
+        microscope_report(&report,
+                          "came to barrier %u of the block here, and other lanes of its warp at "
+                          "another place",
+                          barrier);
+}
+
+void observe_barrier(struct block *block, uint32_t barrier) {
+    order_complete(&block->microscope->order, order_key_barrier(block->rank, barrier));
+    for (int i = 0; i < block->warp_count; i++) {
+        struct meeting *meeting = meeting_of(&block->warps[i], barrier);
+        if (meeting->arrived)
+            check_meeting(&block->warps[i], barrier);
+        *meeting = (struct meeting){0};
+    }
+}
+
+void observe_departure(struct warp *warp, uint32_t barrier, uint32_t mask) {
+    order_acquire(&warp->block->microscope->order, actor_of(warp),
+                  order_key_barrier(warp->block->rank, barrier));
+    observe_lanes(warp, mask);
+}
+
+/* ---- lanes and fences ---- */
+
+void observe_lanes(struct warp *warp, uint32_t mask) {
+    order_lanes(&warp->block->microscope->order, actor_of(warp), mask);
+}
+
+void observe_fence(struct warp *warp) {
+    struct order *order = &warp->block->microscope->order;
+    order->fence = order->now;
+}
+
+/* ---- mbarriers and clusters ---- */
+
+void observe_arrive(struct warp *warp, const struct block *owner, uint32_t offset) {
+    order_release(&warp->block->microscope->order, actor_of(warp),
+                  order_key_shared(owner->rank, offset));
+}
+
+void observe_phase(const struct block *owner, uint32_t offset) {
+    order_complete(&owner->microscope->order, order_key_shared(owner->rank, offset));
+}
+
+void observe_wait(struct warp *warp, const struct block *owner, uint32_t offset, uint32_t mask) {
+    order_acquire(&warp->block->microscope->order, actor_of(warp),
+                  order_key_shared(owner->rank, offset));
+    observe_lanes(warp, mask);
+}
+
+void observe_cluster_arrive(struct warp *warp) {
+    order_release(&warp->block->microscope->order, actor_of(warp), ORDER_KEY_CLUSTER);
+}
+
+void observe_cluster_phase(struct cluster *cluster) {
+    order_complete(&cluster->blocks->microscope->order, ORDER_KEY_CLUSTER);
+}
+
+void observe_cluster_wait(struct warp *warp, uint32_t mask) {
+    order_acquire(&warp->block->microscope->order, actor_of(warp), ORDER_KEY_CLUSTER);
+    observe_lanes(warp, mask);
+}
+
+/* ---- what has to be the same in all lanes ---- */
+
+void observe_uniform(struct warp *warp, const struct instruction *instruction, const void *lanes,
+                     int width, uint32_t mask, const char *what) {
+    const uint8_t *first = (const uint8_t *)lanes + __builtin_ctz(mask) * width;
+    FOR_EACH_LANE(lane, mask) {
+        const struct report report = {.kind = PTX_FINDING_LANES,
+                                      .warp = warp,
+                                      .instruction = instruction,
+                                      .lane = (int)lane,
+                                      .other = NO_PC};
+        if (!memcmp(first, (const uint8_t *)lanes + (int)lane * width, (size_t)width))
+            continue;
+        if (!microscope_knows(&report))
+            microscope_report(&report, "gave %s that is not lane %d's", what, __builtin_ctz(mask));
+        return;
+    }
+}

@@ -1,0 +1,210 @@
+#include "device/ptx/order.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OBJECTS_FIRST = 64 };
+
+static void *grown(void *array, size_t bytes) {
+    void *more = realloc(array, bytes);
+    if (!more)
+        BUG("out of memory for the microscope");
+    return more;
+}
+
+static uint32_t *clock_new(const struct order *order) {
+    uint32_t *clock = calloc((size_t)order->actors, sizeof *clock);
+    if (!clock)
+        BUG("out of memory for the microscope");
+    return clock;
+}
+
+static uint32_t *clock_of(const struct order *order, int actor) {
+    return order->clocks + (size_t)actor * (size_t)order->actors;
+}
+
+static void clock_join(const struct order *order, uint32_t *clock, const uint32_t *other) {
+    for (int i = 0; i < order->actors; i++)
+        clock[i] = clock[i] > other[i] ? clock[i] : other[i];
+}
+
+/* ---- other units ---- */
+
+/* The first item that does not lie before the unit. */
+static int find_unit(const struct knowledge *knowledge, uint32_t unit) {
+    int low = 0, high = knowledge->count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (knowledge->items[middle].unit < unit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void learn(struct knowledge *knowledge, uint32_t unit, uint32_t time) {
+    int at = find_unit(knowledge, unit);
+    if (at == knowledge->count || knowledge->items[at].unit != unit) {
+        if (knowledge->count == knowledge->capacity) {
+            knowledge->capacity = knowledge->capacity ? 2 * knowledge->capacity : 16;
+            knowledge->items =
+                grown(knowledge->items, (size_t)knowledge->capacity * sizeof *knowledge->items);
+        }
+        memmove(knowledge->items + at + 1, knowledge->items + at,
+                (size_t)(knowledge->count++ - at) * sizeof *knowledge->items);
+        knowledge->items[at] = (struct known){unit, 0};
+    }
+    if (knowledge->items[at].time < time)
+        knowledge->items[at].time = time;
+}
+
+static void learn_all(struct knowledge *knowledge, const struct knowledge *other) {
+    for (int i = 0; i < other->count; i++)
+        learn(knowledge, other->items[i].unit, other->items[i].time);
+}
+
+/* ---- objects ---- */
+
+static void forget_objects(struct order *order) {
+    for (int i = 0; i < order->object_capacity; i++) {
+        free(order->objects[i].pending);
+        free(order->objects[i].done);
+        free(order->objects[i].known.items);
+    }
+    free(order->objects);
+    order->objects = NULL;
+    order->object_count = order->object_capacity = 0;
+}
+
+static struct order_object *slot_of(struct order *order, uint64_t key) {
+    size_t mask = (size_t)order->object_capacity - 1;
+    size_t at = (size_t)(key * 0x9e3779b97f4a7c15ull >> 20) & mask;
+    while (order->objects[at].key && order->objects[at].key != key)
+        at = (at + 1) & mask;
+    return &order->objects[at];
+}
+
+static void make_room(struct order *order) {
+    struct order_object *old = order->objects;
+    int count = order->object_capacity;
+    if (2 * order->object_count < order->object_capacity)
+        return;
+    order->object_capacity = count ? 2 * count : OBJECTS_FIRST;
+    order->objects = calloc((size_t)order->object_capacity, sizeof *order->objects);
+    if (!order->objects)
+        BUG("out of memory for the microscope");
+    for (int i = 0; i < count; i++)
+        if (old[i].key)
+            *slot_of(order, old[i].key) = old[i];
+    free(old);
+}
+
+/* Its clocks are those of the unit that runs: they begin anew with each. */
+static struct order_object *object_of(struct order *order, uint64_t key) {
+    make_room(order);
+    struct order_object *object = slot_of(order, key);
+    if (!object->key) {
+        *object = (struct order_object){
+            .key = key, .unit = order->unit, .pending = clock_new(order), .done = clock_new(order)};
+        order->object_count++;
+    }
+    if (object->unit != order->unit) {
+        object->unit = order->unit;
+        memset(object->pending, 0, (size_t)order->actors * sizeof *object->pending);
+        memset(object->done, 0, (size_t)order->actors * sizeof *object->done);
+    }
+    return object;
+}
+
+/* ---- units ---- */
+
+void order_release_memory(struct order *order) {
+    forget_objects(order);
+    free(order->clocks);
+    free(order->lanes);
+    free(order->known.items);
+    order->clocks = NULL;
+    order->lanes = NULL;
+    order->known = (struct knowledge){0};
+}
+
+void order_launch(struct order *order, int actors) {
+    order_release_memory(order);
+    order->actors = actors;
+    order->first_unit = order->unit + 1;
+    order->clocks = grown(NULL, (size_t)actors * (size_t)actors * sizeof *order->clocks);
+    order->lanes = grown(NULL, (size_t)actors * sizeof *order->lanes);
+}
+
+void order_unit(struct order *order) {
+    size_t actors = (size_t)order->actors;
+    order->unit++;
+    order->fence = 0;
+    order->known.count = 0;
+    memset(order->clocks, 0, actors * actors * sizeof *order->clocks);
+    memset(order->lanes, 0, actors * sizeof *order->lanes);
+}
+
+/* ---- synchronising ---- */
+
+void order_lanes(struct order *order, int actor, uint32_t mask) {
+    uint32_t(*lanes)[32] = order->lanes[actor];
+    for (int i = 0; i < 32; i++)
+        for (int j = 0; j < 32 && mask >> i & 1; j++)
+            if (mask >> j & 1)
+                lanes[i][j] = order->now;
+}
+
+void order_release(struct order *order, int actor, uint64_t key) {
+    struct order_object *object = object_of(order, key);
+    clock_join(order, object->pending, clock_of(order, actor));
+    object->pending[actor] = order->now;
+}
+
+void order_deliver(struct order *order, uint64_t key, uint32_t time) {
+    uint32_t *engine = &object_of(order, key)->pending[order_engine(order)];
+    *engine = *engine > time ? *engine : time;
+}
+
+void order_complete(struct order *order, uint64_t key) {
+    struct order_object *object = object_of(order, key);
+    clock_join(order, object->done, object->pending);
+    memset(object->pending, 0, (size_t)order->actors * sizeof *object->pending);
+}
+
+void order_publish(struct order *order, int actor, uint64_t key, bool fenced) {
+    struct order_object *object = object_of(order, key);
+    clock_join(order, object->done, clock_of(order, actor));
+    object->done[actor] = order->now;
+    if (!fenced && !order->fence)
+        return;
+    learn(&object->known, order->unit, fenced ? order->now : order->fence);
+    learn_all(&object->known, &order->known);
+}
+
+void order_acquire(struct order *order, int actor, uint64_t key) {
+    struct order_object *object = object_of(order, key);
+    clock_join(order, clock_of(order, actor), object->done);
+    learn_all(&order->known, &object->known);
+}
+
+bool order_knows(const struct order *order, int actor, uint32_t lane, const struct trace *trace) {
+    if (trace->unit < order->first_unit)
+        return true;
+    if (trace->unit != order->unit) {
+        int at = find_unit(&order->known, trace->unit);
+        return at < order->known.count && order->known.items[at].unit == trace->unit &&
+               order->known.items[at].time >= trace->time;
+    }
+    if (trace->actor != actor)
+        return clock_of(order, actor)[trace->actor] >= trace->time;
+    if (trace->lane != LANE_MANY)
+        return trace->lane == lane || order->lanes[actor][lane][trace->lane] >= trace->time;
+    for (uint32_t other = 0; other < 32; other++)
+        if (other != lane && order->lanes[actor][lane][other] < trace->time)
+            return false;
+    return true;
+}

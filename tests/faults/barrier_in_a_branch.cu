@@ -1,0 +1,12 @@
+// Half of each warp comes to the barrier.
+// run: 1 blocks of 32 threads, 0
+// buffer: x 128 output
+extern "C" __global__ void faulty(float *x) {
+    __shared__ float smem[32];
+    int i = threadIdx.x;
+    smem[i] = i;
+    if (i < 16) {
+        __syncthreads(); // expect: divergent-barrier
+        x[i] = smem[i];
+    }
+}

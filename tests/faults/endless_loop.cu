@@ -1,0 +1,7 @@
+// Waits for a flag that nobody sets.
+// run: 1 blocks of 32 threads, 0
+// buffer: flag 4 output
+extern "C" __global__ void faulty(volatile int *flag) {
+    while (*flag == 0) // expect: endless-loop
+        ;
+}

@@ -1,0 +1,157 @@
+/*
+ * Planted faults: each .cu here is a kernel that is wrong, or slow, at lines which say so, and the
+ * microscope has to report exactly these. README.md says how a file is written.
+ */
+#include "device/ptx/harness.h"
+
+#include "device/ptx/microscope.h"
+
+#include <glob.h>
+
+enum { MARKS_MAX = 16, SOURCE_BYTES_MAX = 1 << 16, TESTS_MAX = 128 };
+
+/* A finding, or the mark of one. */
+struct mark {
+    char kind[32];
+    int line;
+    bool met;
+};
+
+static char *read_source(const char *path) {
+    char *text = calloc(1, SOURCE_BYTES_MAX);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, SOURCE_BYTES_MAX - 1, file) < SOURCE_BYTES_MAX - 1);
+    fclose(file);
+    return text;
+}
+
+/* The word behind "// KEY: " on the line that begins at `line`, or NULL. */
+static const char *word_of(const char *line, const char *key) {
+    char wanted[32];
+    const char *end = strchr(line, '\n');
+    snprintf(wanted, sizeof wanted, "// %s: ", key);
+    const char *found = strstr(line, wanted);
+    return found && (!end || found < end) ? found + strlen(wanted) : NULL;
+}
+
+static const char *next_line(const char *line) {
+    const char *end = strchr(line, '\n');
+    return end ? end + 1 : NULL;
+}
+
+static int read_marks(const char *source, struct mark *marks) {
+    int count = 0, number = 1;
+    for (const char *line = source; line; line = next_line(line), number++) {
+        const char *word = word_of(line, "expect");
+        for (int used = 0; word && sscanf(word, "%31[a-z-]%n", marks[count].kind, &used) == 1;) {
+            assert_true(count < MARKS_MAX - 1);
+            marks[count++].line = number;
+            word = word[used] == ' ' ? word + used + 1 : NULL;
+        }
+    }
+    return count;
+}
+
+/* A buffer, or a number. */
+static void add_argument(struct harness *harness, const char *line) {
+    char name[64], state[32];
+    size_t bytes;
+    long long value;
+    const char *buffer = word_of(line, "buffer"), *number = word_of(line, "value");
+    if (buffer) {
+        uint8_t *host;
+        assert_int_equal(sscanf(buffer, "%63s %zu %31s", name, &bytes, state), 3);
+        uint64_t address = harness_buffer(harness, name, bytes, &host);
+        if (strcmp(state, "empty") != 0) {
+            for (size_t i = 0; i < bytes; i++)
+                host[i] = 0;
+            ptx_memory_written(harness->memory, address, bytes);
+        }
+        ptx_memory_protect(harness->memory, address, !strcmp(state, "input"));
+        harness_argument(harness, &address, 8);
+    } else if (number) {
+        assert_int_equal(sscanf(number, "%lld", &value), 1);
+        harness_argument(harness, &(int){(int)value}, 4);
+    }
+}
+
+static void run_source(const char *source, struct harness *harness) {
+    unsigned blocks = 1, threads = 32, smem_bytes = 0;
+    for (const char *line = source; line; line = next_line(line)) {
+        const char *run = word_of(line, "run");
+        if (run)
+            assert_int_equal(
+                sscanf(run, "%u blocks of %u threads, %u", &blocks, &threads, &smem_bytes), 3);
+        add_argument(harness, line);
+    }
+    harness->launch.smem_bytes = smem_bytes;
+    harness->launch.step_limit = 1 << 20;
+    harness_try(harness, "faulty", blocks, threads);
+}
+
+static void compare(const char *path, struct mark *marks, int count,
+                    struct ptx_microscope *microscope) {
+    int wrong = 0;
+    for (int i = 0; i < ptx_microscope_count(microscope); i++) {
+        const struct ptx_finding *finding = ptx_microscope_finding(microscope, i);
+        bool known = false;
+        for (int m = 0; m < count; m++)
+            if ((marks[m].line == finding->line || marks[m].line == finding->other_line) &&
+                !strcmp(marks[m].kind, ptx_finding_name(finding->kind)))
+                known = marks[m].met = true;
+        print_message("%s %s, %llu times: %s\n", known ? "     " : "ALAS ",
+                      ptx_finding_name(finding->kind), (unsigned long long)finding->count,
+                      finding->text);
+        wrong += !known;
+    }
+    for (int m = 0; m < count; m++)
+        if (!marks[m].met) {
+            print_message("ALAS  nothing says %s at line %d\n", marks[m].kind, marks[m].line);
+            wrong++;
+        }
+    if (wrong)
+        fail_msg("%s: %d findings too many or too few", path, wrong);
+}
+
+static void is_found_at_its_line(void **state) {
+    const char *path = *state, *architecture = "sm_90a";
+    char log[8192];
+    struct mark marks[MARKS_MAX] = {0};
+    struct harness harness;
+    char *source = read_source(path);
+    int count = read_marks(source, marks);
+    char *ptx = compile_cuda(source, architecture, log, sizeof log);
+    if (!ptx && !log[0])
+        skip();
+    if (!ptx)
+        fail_msg("%s: %s", path, log);
+    harness = (struct harness){.memory = ptx_memory_new()};
+    struct ptx_microscope *microscope = ptx_microscope_new(harness.memory);
+    struct error error = {0};
+    harness.module = ptx_module_new(ptx, harness.memory, &error);
+    if (!harness.module)
+        fail_msg("%s: %s", path, error.text);
+    harness.launch.microscope = microscope;
+    run_source(source, &harness);
+    compare(path, marks, count, microscope);
+    ptx_microscope_free(microscope);
+    harness_close(&harness);
+    free(ptx);
+    free(source);
+}
+
+int main(int argc, char **argv) {
+    glob_t files;
+    static struct CMUnitTest tests[TESTS_MAX];
+    if (glob(argc > 1 ? argv[1] : "tests/faults/*.cu", 0, NULL, &files) != 0 ||
+        files.gl_pathc > TESTS_MAX)
+        return 1;
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        tests[i] = (struct CMUnitTest){.name = files.gl_pathv[i],
+                                       .test_func = is_found_at_its_line,
+                                       .initial_state = files.gl_pathv[i]};
+    int failed = _cmocka_run_group_tests("faults", tests, files.gl_pathc, NULL, NULL);
+    globfree(&files);
+    return failed;
+}
