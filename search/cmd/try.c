@@ -1,5 +1,6 @@
 /* try: one candidate through every gate. */
 #include "cmd/cmd.h"
+#include "cmd/diagnose.h"
 #include "cmd/solo.h"
 #include "config/config.h"
 
@@ -131,6 +132,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *device = NULL;
     const char *templates = NULL;
     int64_t goal = 0;
+    bool diagnose = false;
     struct trying trying = {0};
     const struct option_row rows[] = {
         {"genome", "GENES", "BLOCK_M=64,WARPS=4,...; what is left out has its default", OPTION_TEXT,
@@ -138,6 +140,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"goal", "K", "which of a per_case config's cases, from 0", OPTION_INTEGER, &goal},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT, &device},
         {"templates", "DIR", "where to look for template folders first", OPTION_TEXT, &templates},
+        {"diagnose", NULL, "look into the kernels instead of timing them (an emulated device)",
+         OPTION_FLAG, &diagnose},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &trying.json},
         {0},
     };
@@ -162,8 +166,13 @@ static int run(const struct verb *verb, int argc, char **argv) {
         goto done;
     }
     trying.goal = (int)goal;
-    trying.solo = solo_new(argv[0], trying.config->template_folder,
-                           device != NULL ? device : trying.config->device, &error);
+    if (device == NULL)
+        device = trying.config->device;
+    if (diagnose) {
+        status = diagnose_genome(trying.config, trying.goal, device, genome, trying.json, &error);
+        goto done;
+    }
+    trying.solo = solo_new(argv[0], trying.config->template_folder, device, &error);
     if (trying.solo == NULL)
         goto done;
     trying.template =
@@ -181,12 +190,20 @@ const struct verb verb_try = {
     .name = "try",
     .arguments = "CONFIG [--genome GENES] [options]",
     .summary = "take one genome through every gate",
-    .help = "Compiles, checks and times one genome on the config's cases, and says what each gate "
-            "found. "
-            "Genes\nthat are not named have their default. Exit status 3 when a gate was not "
-            "passed.\n\n"
-            "  evotile try configs/demo.json\n"
-            "  evotile try configs/demo.json --genome BLOCK_M=32,WARPS=2 --device emulated:sm_89 "
-            "--json\n",
+    .help =
+        "Compiles, checks and times one genome on the config's cases, and says what each gate "
+        "found. "
+        "Genes\nthat are not named have their default. Exit status 3 when a gate was not "
+        "passed.\n\n"
+        "With --diagnose the template's small cases run once under the emulated device's "
+        "microscope,\nwhich reports with their source lines: accesses out of bounds or "
+        "misaligned, reads of memory\nthat nobody wrote, races within a block and between "
+        "blocks, divergent barriers, cp.async and TMA\ndata touched before its wait, lanes that "
+        "disagree, endless loops; and as costs bank conflicts and\nuncoalesced accesses. Exit "
+        "status 3 when a fault was found; costs leave it 0.\n\n"
+        "  evotile try configs/demo.json\n"
+        "  evotile try configs/demo.json --genome BLOCK_M=32,WARPS=2 --device emulated:sm_89 "
+        "--json\n"
+        "  evotile try configs/demo.json --device emulated:sm_89 --diagnose\n",
     .run = run,
 };

@@ -20,11 +20,18 @@
 #define EVOTILE_DEVICE_EMULATED_H
 
 #include "device/device.h"
+#include "device/ptx/microscope.h"
 
 extern const struct device_backend emulated_backend;
 
 /* A device with these figures, which are copied; info->predicts is set. NULL with `error` if they
    make no device. device_open("emulated:sm_XX") is this with the figures of a file. */
 struct device *emulated_open_with(const struct device_info *info, struct error *error);
+
+/* Looks from now on at every launch of a kernel whose module has a variable `symbol`; NULL: of all.
+   The microscope is the device's, and ends with it. To be called before the device has memory or
+   modules. Such a launch has no deadline but a limit of instructions: it is some ten times as slow.
+ */
+struct ptx_microscope *emulated_microscope(struct device *device, const char *symbol);
 
 #endif

@@ -1,0 +1,21 @@
+/*
+ * The microscope finds no fault in our own templates, whatever the genome: GENOMES of each template
+ * and variant (3; the requirement is 500 in all: GENOMES=72 TEST_SECONDS=36000 tests/run
+ * emulated/clean).
+ */
+#include "emulated/genomes.h"
+
+enum { GENOMES_DEFAULT = 3 };
+
+static void have_no_fault(void **state) {
+    draw(*state, true, GENOMES_DEFAULT);
+}
+
+int main(void) {
+    struct CMUnitTest tests[GENOME_SETS];
+    for (int i = 0; i < GENOME_SETS; i++)
+        tests[i] = (struct CMUnitTest){.name = genome_sets[i].name,
+                                       .test_func = have_no_fault,
+                                       .initial_state = (void *)&genome_sets[i]};
+    return _cmocka_run_group_tests("clean", tests, GENOME_SETS, NULL, NULL);
+}

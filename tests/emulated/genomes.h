@@ -1,0 +1,162 @@
+/*
+ * genomes: random genomes of a template, tried on the emulated device in this process: GENOMES of
+ * each set of cases, else a few.
+ *
+ *     draw(&sets[i], false);
+ *
+ * fails where one is not right; `observed` puts them under the microscope, on the template's small
+ * cases alone, and fails where that finds a fault.
+ */
+#ifndef EVOTILE_TESTS_EMULATED_GENOMES_H
+#define EVOTILE_TESTS_EMULATED_GENOMES_H
+
+#include "trial/tiny.h"
+
+#include <time.h>
+
+#include "base/random.h"
+#include "device/emulated.h"
+#include "trial/bench.h"
+
+/* What genomes are drawn of. */
+struct genome_set {
+    const char *name, *device, *config, *folder;
+};
+
+/* Ragged shapes, grouped heads, strided rows; D and what else is specialised as the probe cases
+   have it. */
+static const struct genome_set genome_sets[] = {
+    {"attention", TINY_DEVICE,
+     "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 2, \"S\": 77, \"D\": 64},\n"
+     "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 35, \"S_KV\": 150, \"D\": 64, \"BSHD\": 1,\n"
+     "   \"LSE\": 1}] }",
+     "templates/attention_fwd"},
+    {"causal attention", TINY_DEVICE,
+     "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 1, \"S\": 77, \"D\": 128, \"CAUSAL\": 1, \"SCALE\": 0.4},\n"
+     "  {\"B\": 2, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 128, \"CAUSAL\": 1}] }",
+     "templates/attention_fwd"},
+    {"rows of softmax", TINY_DEVICE,
+     "{ \"template\": \"softmax_rows\", \"cases\": [{\"ROWS\": 7, \"COLS\": 333},\n"
+     "  {\"ROWS\": 130, \"COLS\": 65}, {\"ROWS\": 3, \"COLS\": 129, \"F32\": 1}] }",
+     "templates/softmax_rows"},
+    {"Hopper attention", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd_hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 2, \"S\": 77, \"D\": 64},\n"
+     "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 35, \"S_KV\": 350, \"D\": 64, \"BSHD\": 1,\n"
+     "   \"LSE\": 1}] }",
+     "templates/attention_fwd_hopper"},
+    {"causal Hopper attention of bf16", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd_hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 1, \"S\": 150, \"D\": 128, \"CAUSAL\": 1, \"BF16\": 1, \"SCALE\": 0.2},\n"
+     "  {\"B\": 2, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 128, \"CAUSAL\": 1, \"BF16\": 1}] }",
+     "templates/attention_fwd_hopper"},
+    {"attention of bf16", TINY_DEVICE,
+     "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 37, \"D\": 64, \"BF16\": 1,\n"
+     "   \"BSHD\": 1, \"LSE\": 1}] }",
+     "templates/attention_fwd"},
+    /* Splits that the blocks of a cluster add up, which needs sm_90. */
+    {"attention of clusters", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 137, \"D\": 128, \"CAUSAL\": 1,\n"
+     "   \"LSE\": 1}], \"genes\": {\"KV_SPLITS\": [2, 4, 8], \"COMBINE\": [\"cluster\"]} }",
+     "templates/attention_fwd"},
+};
+enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
+
+struct sample {
+    struct config *config;
+    struct device *device;
+    struct ptx_microscope *microscope; /* NULL: not observed */
+    struct compiler *compiler;
+    struct bench *bench;
+    const struct template *template;
+    double compile_s, verify_s;
+};
+
+static inline void open_sample(struct sample *sample, const struct genome_set *set, bool observed) {
+    struct error error = {0};
+    *sample = (struct sample){0};
+    sample->config = config_from_text("config.json", set->config, set->folder, &error);
+    if (sample->config == NULL)
+        fail_msg("%s", error.text);
+    sample->device = device_open(set->device, &error);
+    assert_non_null(sample->device);
+    if (observed)
+        sample->microscope = emulated_microscope(sample->device, TEMPLATE_MARK_SYMBOL);
+    sample->compiler = compiler_new(sample->config, &sample->device->info, NULL, &error);
+    if (sample->compiler == NULL)
+        fail_msg("%s", error.text);
+    sample->bench = bench_new(sample->config, sample->device, sample->compiler, &error);
+    sample->template = compiler_template(sample->compiler, 0, &error);
+    if (sample->bench == NULL || sample->template == NULL)
+        fail_msg("%s", error.text);
+}
+
+static inline void close_sample(struct sample *sample) {
+    bench_free(sample->bench);
+    compiler_free(sample->compiler);
+    device_close(sample->device);
+    config_free(sample->config);
+}
+
+static inline void look(const struct sample *sample, const char *genome) {
+    for (int i = 0; sample->microscope && i < ptx_microscope_count(sample->microscope); i++) {
+        const struct ptx_finding *finding = ptx_microscope_finding(sample->microscope, i);
+        if (!ptx_finding_is_cost(finding->kind))
+            fail_msg("%s\nhas a fault, %s: %s", genome, ptx_finding_name(finding->kind),
+                     finding->text);
+    }
+}
+
+static inline void try_genome(struct sample *sample, const struct trial_request *request) {
+    static struct trial_result result; /* too large for a stack that the sanitizer watches */
+    struct error error = {0};
+    struct device_image images[CASES_MAX];
+    char name[GENOME_TEXT_SIZE];
+    memset(&result, 0, sizeof result);
+    genome_print(&request->genome, sample->template->space, name);
+    int status = compiler_build(sample->compiler, request, images, &result, &error);
+    if (status == 0) {
+        status = bench_try(sample->bench, request, images, &result, &error);
+        for (int c = 0; c < CASES_MAX; c++)
+            nvrtc_image_release(&images[c]);
+    }
+    if (status < 0)
+        fail_msg("%s: %s", name, error.text);
+    look(sample, name);
+    /* Registers are the compiler's affair, which no constraint foresees. */
+    if (result.outcome.verdict != VERDICT_OK && result.outcome.verdict != VERDICT_OVER_LIMIT)
+        fail_msg("%s\nis %s: %s", name, verdict_name(result.outcome.verdict),
+                 result.outcome.reason);
+    sample->compile_s += result.outcome.compile_s;
+    sample->verify_s += result.outcome.verify_s;
+    trial_result_release(&result);
+}
+
+/* The seed is of the day only where a number of genomes is asked for: make check is repeatable. */
+static inline void draw(const struct genome_set *set, bool observed, int count) {
+    const char *asked = getenv("GENOMES");
+    uint64_t seed = (uint64_t)(set - genome_sets) + 1;
+    struct sample sample;
+    struct random random;
+    if (asked != NULL) {
+        count = atoi(asked);
+        seed += (uint64_t)time(NULL) * 16;
+    }
+    open_sample(&sample, set, observed);
+    random_seed(&random, seed, 1);
+    for (int i = 0; i < count; i++) {
+        struct trial_request request = {
+            .number = i, .seed = seed + (uint64_t)i, .watched = observed};
+        assert_true(space_sample(sample.template->space, &random, &request.genome));
+        try_genome(&sample, &request);
+    }
+    print_message("%d genomes: %.1f s of compiling, %.1f s of interpreting\n", count,
+                  sample.compile_s, sample.verify_s);
+    close_sample(&sample);
+}
+
+#endif
