@@ -13,6 +13,7 @@ enum { SOURCE_BYTES_MAX = 4 << 20, INCLUDES_MAX = 64 };
 
 /* The files that one source has pulled in, each once. */
 struct inlined {
+    bool placed; /* with #line directives */
     int count;
     char paths[INCLUDES_MAX][PATH_SIZE];
 };
@@ -44,9 +45,15 @@ static int find_included(const struct template *template, const char *quoted, ch
     return of_library || path_exists(path);
 }
 
+static void place_line(const struct inlined *inlined, int line, const char *name,
+                       struct text *text) {
+    if (inlined->placed)
+        text_print(text, "#line %d \"%s\"\n", line, name);
+}
+
 /* Appends a file, with its includes in place of their lines, each file once. */
-static int inline_file(const struct template *template, const char *path, struct inlined *inlined,
-                       struct text *text, struct error *error) {
+static int inline_file(const struct template *template, const char *path, const char *name,
+                       struct inlined *inlined, struct text *text, struct error *error) {
     for (int i = 0; i < inlined->count; i++)
         if (strcmp(inlined->paths[i], path) == 0)
             return 0;
@@ -56,8 +63,9 @@ static int inline_file(const struct template *template, const char *path, struct
     char *source = path_read_file(path, SOURCE_BYTES_MAX, NULL, error);
     if (source == NULL)
         return -1;
-    int result = 0;
-    for (const char *line = source; *line != '\0' && result == 0;) {
+    int result = 0, number = 1;
+    place_line(inlined, number, name, text);
+    for (const char *line = source; *line != '\0' && result == 0; number++) {
         size_t length = strcspn(line, "\n");
         char quoted[NAME_SIZE];
         char included[PATH_SIZE];
@@ -67,7 +75,8 @@ static int inline_file(const struct template *template, const char *path, struct
         if (found < 0) {
             result = -1;
         } else if (found == 1) {
-            result = inline_file(template, included, inlined, text, error);
+            result = inline_file(template, included, quoted, inlined, text, error);
+            place_line(inlined, number + 1, name, text);
         } else {
             text_add(text, line, length);
             text_add(text, "\n", 1);
@@ -78,15 +87,16 @@ static int inline_file(const struct template *template, const char *path, struct
     return result;
 }
 
-static int inline_source(const struct template *template, const char *name, struct text *text,
-                         struct error *error) {
+static int inline_source(const struct template *template, const char *name, bool placed,
+                         struct text *text, struct error *error) {
     char path[PATH_SIZE];
     struct inlined *inlined = calloc(1, sizeof *inlined);
     if (inlined == NULL)
         BUG("out of memory");
+    inlined->placed = placed;
     int result = path_join(path, template->folder, name, error);
     if (result == 0)
-        result = inline_file(template, path, inlined, text, error);
+        result = inline_file(template, path, name, inlined, text, error);
     free(inlined);
     if (result < 0)
         text_release(text);
@@ -125,8 +135,8 @@ static void define_gene(const struct space *space, const struct genome *genome, 
     text_print(text, "#define %s %s\n", gene->name, macro);
 }
 
-char *template_source(const struct template *template, const struct genome *genome, int variant,
-                      struct error *error) {
+static char *instantiate(const struct template *template, const struct genome *genome, int variant,
+                         bool placed, struct error *error) {
     struct text text = {0};
     for (int i = 0; i < template->space->gene_count; i++)
         define_gene(template->space, genome, i, &text);
@@ -138,13 +148,23 @@ char *template_source(const struct template *template, const struct genome *geno
                "\n// Read back from the loaded module: proof that it is this genome's.\n"
                "extern \"C\" __device__ unsigned long long %s = 0x%016llxull;\n\n",
                TEMPLATE_MARK_SYMBOL, (unsigned long long)template_genome_mark(genome));
-    return inline_source(template, template->source, &text, error) == 0 ? text.bytes : NULL;
+    return inline_source(template, template->source, placed, &text, error) == 0 ? text.bytes : NULL;
+}
+
+char *template_source(const struct template *template, const struct genome *genome, int variant,
+                      struct error *error) {
+    return instantiate(template, genome, variant, false, error);
+}
+
+char *template_placed_source(const struct template *template, const struct genome *genome,
+                             int variant, struct error *error) {
+    return instantiate(template, genome, variant, true, error);
 }
 
 static char *whole_source(const struct template *template, const char *name, struct error *error) {
     struct text text = {0};
     text_add(&text, "", 0);
-    return inline_source(template, name, &text, error) == 0 ? text.bytes : NULL;
+    return inline_source(template, name, false, &text, error) == 0 ? text.bytes : NULL;
 }
 
 char *template_reference_source(const struct template *template, struct error *error) {

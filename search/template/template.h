@@ -259,6 +259,9 @@ int template_variant(const struct template *template, int case_index);
    hash as a symbol, then the source with its library inlined. The caller frees it. */
 char *template_source(const struct template *template, const struct genome *genome, int variant,
                       struct error *error);
+/* The same with #line directives: a compiler then speaks of the template's own files and lines. */
+char *template_placed_source(const struct template *template, const struct genome *genome,
+                             int variant, struct error *error);
 /* The reference's and the plain kernel's: no genes, no specialised dimensions. */
 char *template_reference_source(const struct template *template, struct error *error);
 char *template_plain_source(const struct template *template, struct error *error);

@@ -176,7 +176,8 @@ static int build_all(struct compiler *compiler, const struct trial_request *requ
             continue;
         char *source = request->sources[c] != NULL
                            ? path_read_file(request->sources[c], SOURCE_BYTES_MAX, NULL, error)
-                           : template_source(template, &request->genome, c, error);
+                           : (request->watched ? template_placed_source : template_source)(
+                                 template, &request->genome, c, error);
         status = source == NULL
                      ? -1
                      : build(compiler, template, source, &options, anew, &images[c], result, error);
