@@ -17,19 +17,22 @@
 #include "lib/element.cuh"
 #include "lib/fragments.cuh"
 #include "lib/integer.cuh"
+#include "lib/last.cuh"
 #include "lib/math.cuh"
 #include "lib/mma.cuh"
 #include "lib/queue.cuh"
+#include "lib/smem.cuh"
 #include "lib/tile.cuh"
 #include "lib/warp.cuh"
 
 // ---- Genes ----
 
 #if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(WARPS) || !defined(WARPS_KV) ||             \
-    !defined(COPY) || !defined(STAGES) || !defined(KV_SPLITS) || !defined(SWIZZLE) ||              \
+    !defined(MATH) || !defined(COPY) || !defined(LOAD) || !defined(K_STAGES) ||                    \
+    !defined(V_STAGES) || !defined(KV_SPLITS) || !defined(COMBINE) || !defined(SWIZZLE) ||         \
     !defined(ACC_QK) || !defined(ACC_PV) || !defined(Q_IN_REGISTERS) || !defined(LAZY_RESCALE) ||  \
-    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(COMBINE) ||          \
-    !defined(D) || !defined(CAUSAL) || !defined(BF16)
+    !defined(FAST_MATH) || !defined(UNROLL) || !defined(MIN_CTAS) || !defined(PERSISTENT) ||       \
+    !defined(ORDER) || !defined(D) || !defined(CAUSAL) || !defined(BF16)
 #error "a gene or a specialised dimension is not defined: see template.json"
 #endif
 
@@ -40,24 +43,36 @@ constexpr int block_m = BLOCK_M;                // queries a tile
 constexpr int block_n = BLOCK_N;                // keys a tile
 constexpr int warps = WARPS;                    // warps a block
 constexpr int warps_kv = WARPS_KV;              // groups of warps that share out the keys of a tile
+constexpr bool simt = MATH == MATH_SIMT;        // products without tensor cores
 constexpr bool copy_plain = COPY == COPY_PLAIN; // K and V through registers, one buffer
 constexpr bool copy_joint = COPY == COPY_JOINT; // cp.async, K and V of a tile waited for together
 constexpr bool copy_apart = COPY == COPY_APART; // cp.async, each waited for when it is needed
-constexpr int stages = copy_plain ? 1 : STAGES; // buffers for tiles of K, and as many for V
-constexpr int kv_splits = KV_SPLITS;            // parts of the keys that go to different blocks
-constexpr bool early = COMBINE == COMBINE_EARLY;        // the second kernel waits for the first
-constexpr bool in_cluster = COMBINE == COMBINE_CLUSTER; // ... of one cluster, which adds up
+constexpr int k_stages = copy_plain ? 1 : K_STAGES;        // buffers for tiles of K,
+constexpr int v_stages = copy_apart ? V_STAGES : k_stages; // and of V
+constexpr copy kv_copy = copy_plain            ? copy::through_registers
+                         : LOAD == LOAD_WIDE   ? copy::in_flight
+                         : LOAD == LOAD_NARROW ? copy::in_flight_narrow
+                         : LOAD == LOAD_L1     ? copy::in_flight_l1
+                                               : copy::in_flight_longer;
+constexpr int kv_splits = KV_SPLITS; // parts of the keys that go to different blocks, added up by
+constexpr bool early = COMBINE == COMBINE_EARLY;        // a second kernel that waits for the first,
+constexpr bool by_last = COMBINE == COMBINE_LAST;       // the last of the blocks to end its part,
+constexpr bool in_cluster = COMBINE == COMBINE_CLUSTER; // or all of them, which are a cluster
 constexpr arrangement rows_lie = SWIZZLE == SWIZZLE_XOR   ? arrangement::chunks_swapped
                                  : SWIZZLE == SWIZZLE_PAD ? arrangement::padded
                                                           : arrangement::plain;
 constexpr bool qk_in_half = ACC_QK == ACC_QK_F16; // accumulate the scores in half
 constexpr bool pv_in_half = ACC_PV == ACC_PV_F16; // accumulate O in half
 constexpr bool q_in_registers =
-    Q_IN_REGISTERS;                         // a warp holds its queries, else reads them every tile
+    Q_IN_REGISTERS && !simt;                // a warp holds its queries, else reads them every tile
 constexpr bool lazy_rescale = LAZY_RESCALE; // rescale O only when the m of some row grew
+constexpr bool fast_math = FAST_MATH;       // 1 / l to a unit in the last place, by one instruction
+constexpr int unroll = UNROLL;              // tiles of keys that the loop over them holds
 constexpr int min_ctas = MIN_CTAS;          // blocks a multiprocessor to leave registers for
 constexpr bool persistent = PERSISTENT > 0; // blocks draw units from a queue until it is empty
 constexpr bool tiles_first = ORDER == ORDER_TILES; // neighbours share a head's keys, else a place
+constexpr bool late_first =
+    (ORDER == ORDER_REVERSED) != causal; // queries, from the last to the first
 
 // ---- Derived sizes ----
 
@@ -75,8 +90,8 @@ constexpr float usual_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; //
 
 // ---- Shared memory, in bytes ----
 //
-//   0        K, `stages` tiles of block_n rows
-//   v_smem   V, as many
+//   0        K, `k_stages` tiles of block_n rows
+//   v_smem   V, `v_stages`
 //   q_smem   Q, one tile of block_m rows, unless q_in_registers
 //            (when the groups of warps merge, m, l and O of half of them at most overlay all of
 //            these)
@@ -86,9 +101,8 @@ constexpr float usual_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; //
 using kv_tile = tile<block_n, head_dim, rows_lie, threads>;
 using q_tile = tile<block_m, head_dim, rows_lie, threads>;
 
-constexpr copy how_copied = copy_plain ? copy::through_registers : copy::in_flight;
-constexpr int v_smem = stages * kv_tile::bytes;
-constexpr int q_smem = 2 * v_smem;
+constexpr int v_smem = k_stages * kv_tile::bytes;
+constexpr int q_smem = v_smem + v_stages * kv_tile::bytes;
 constexpr int tiles_bytes = q_smem + (q_in_registers ? 0 : q_tile::bytes);
 constexpr int merge_words = m_tiles * (4 * d_tiles + 4); // of one thread
 constexpr int merge_bytes = warps_kv / 2 * warps_m * 32 * merge_words * 4;
@@ -106,7 +120,8 @@ static_assert((warps_kv & (warps_kv - 1)) == 0, "the merge halves the groups unt
 static_assert(block_m % (16 * warps_m) == 0,
               "a warp works on whole tensor-core tiles of 16 queries");
 static_assert(block_n % (16 * warps_kv) == 0, "a warp works on slices of 16 keys");
-static_assert(!copy_joint || stages >= 2, "a joint copy needs a second buffer");
+static_assert(!copy_joint || k_stages >= 2, "a joint copy needs a second buffer");
+static_assert(!simt || (!qk_in_half && !pv_in_half), "without tensor cores sums are floats");
 static_assert(!in_cluster || (kv_splits > 1 && kv_splits <= 8 && d_tiles % kv_splits == 0),
               "a block of a cluster ends whole tiles of 8 columns");
 static_assert(!in_cluster || !persistent, "a cluster works on one unit");
@@ -148,12 +163,23 @@ DEVICE float scale_of(float given) {
     return (given > 0 ? given : usual_scale) * log2_e;
 }
 
-// What one launch works on. Strides are in elements; `inverse`s are for divide.
+// How far apart the batches and heads of a tensor begin, in units of 16 bytes, to which all are
+// aligned; and its rows, in elements.
+struct strides {
+    u32 batch, head;
+    int row;
+
+    // Where a head begins, in elements.
+    DEVICE u64 to_head(u32 batch_number, u32 head_number) const {
+        return 8 * (multiply_wide(batch_number, batch) + multiply_wide(head_number, head));
+    }
+};
+
+// What one launch works on; `inverse`s are for divide.
 struct problem {
-    int S, S_KV, heads, group_inverse;      // of H / H_KV, the heads that share their keys
-    float scale;                            // exp(scale given * x) = 2^(scale * x)
-    i64 q_batch, q_head, kv_batch, kv_head; // from one to the next: of Q and O; of K and V
-    int q_row, kv_row;
+    int S, S_KV, heads, group_inverse; // of H / H_KV, the heads that share their keys
+    float scale;                       // exp(scale given * x) = 2^(scale * x)
+    strides q, k, v, o;
     int units_x, units_y, x_inverse,
         y_inverse; // the grid that units are numbered in, if persistent
 };
@@ -165,7 +191,7 @@ struct unit {
 
 // The unit that the block has drawn, or the only one it has. The tiles of keys that a tile of
 // queries sees are cut into kv_splits even parts. Under a causal mask the late queries, with most
-// keys, come first.
+// keys, come first, unless reversed.
 DEVICE unit find_unit(const queue &units, const problem &all) {
     int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
     if constexpr (persistent) {
@@ -176,7 +202,7 @@ DEVICE unit find_unit(const queue &units, const problem &all) {
     }
     const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
     const int turn = part / kv_splits, split = part % kv_splits;
-    const int first_row = (causal ? ceil_div(all.S, block_m) - 1 - turn : turn) * block_m;
+    const int first_row = (late_first ? ceil_div(all.S, block_m) - 1 - turn : turn) * block_m;
     const int last_row = min(first_row + block_m, all.S) - 1;
     const int seen_keys =
         causal ? max(min(all.S_KV, last_row + all.S_KV - all.S + 1), 0) : all.S_KV;
@@ -186,183 +212,20 @@ DEVICE unit find_unit(const queue &units, const problem &all) {
     return {batch, head, first_row, split, first_tile, min(first_tile + share, seen_tiles)};
 }
 
-// ---- Steps: copies ----
+// ---- Steps ----
 
-// Where the n-th tile of keys of a unit lies: in buffer n % stages.
-DEVICE u32 k_tile_smem(int tile, const unit &u) {
-    return smem_address(smem) + static_cast<u32>(tile - u.first_tile) % stages * kv_tile::bytes;
-}
+// To shared memory: load_k, load_v, load_q, and start_copies of what comes before the first tile.
+#include "copies.cuh"
 
-// Copies a tile of K to its buffer, or starts to; past the unit's last there is nothing to copy.
-DEVICE void load_k(const element *k_gmem, const unit &u, int tile, const problem &all) {
-    if (tile < u.end_tile)
-        kv_tile::load<how_copied>(k_tile_smem(tile, u), k_gmem, all.kv_row, tile * block_n,
-                                  all.S_KV);
-}
+// One tile: scores, mask, online_softmax, accumulate.
+#include "products.cuh"
+#include "softmax.cuh"
 
-DEVICE void load_v(const element *v_gmem, const unit &u, int tile, const problem &all) {
-    if (tile < u.end_tile)
-        kv_tile::load<how_copied>(k_tile_smem(tile, u) + v_smem, v_gmem, all.kv_row, tile * block_n,
-                                  all.S_KV);
-}
-
-// The queries, to registers or to shared memory. A unit without keys must not start a copy: nobody
-// would wait for it.
-DEVICE void load_q(q_fragments &q_rmem, const element *q_gmem, const unit &u, const problem &all,
-                   const place &p) {
-    if (u.first_tile == u.end_tile)
-        return;
-    if constexpr (!q_in_registers) {
-        q_tile::load<how_copied>(smem_address(smem) + q_smem, q_gmem, all.q_row, u.first_row,
-                                 all.S);
-    } else {
-#pragma unroll
-        for (int i = 0; i < m_tiles * k_steps; ++i)
-            load_left_gmem(q_rmem[i / k_steps][i % k_steps], q_gmem, all.q_row,
-                           u.first_row + p.first_row + i / k_steps * 16, all.S, i % k_steps);
-    }
-}
-
-// cp.async groups are closed in the order in which they are waited for, one for each tile (joint)
-// or one for its K and one for its V (apart). They may be empty, so that this many are always
-// younger than the one waited for.
-constexpr int pending_groups = copy_apart ? 2 * stages - 2 : stages - 2;
-
-// Starts the copies that come before the first tile: with Q, K and V of the first stages - 1 tiles,
-// and, if they are apart, K of one more.
-DEVICE void start_copies(const element *k_gmem, const element *v_gmem, const unit &u,
-                         const problem &all) {
-#pragma unroll
-    for (int ahead = 0; ahead < stages && !copy_plain; ++ahead) {
-        if (copy_apart || ahead < stages - 1)
-            load_k(k_gmem, u, u.first_tile + ahead, all);
-        if constexpr (copy_apart)
-            cp_async_commit();
-        if (ahead < stages - 1) {
-            load_v(v_gmem, u, u.first_tile + ahead, all);
-            cp_async_commit();
-        }
-    }
-}
-
-// ---- Steps: one tile ----
-
-// Scores Q K^T of the warp's queries and its slice of a tile.
-DEVICE void scores(score_fragments &s_rmem, q_fragments &q_rmem, u32 tile_smem, const place &p) {
-    choose<qk_in_half, u32[m_tiles][n_tiles][2], float[m_tiles][n_tiles][4]> sums_rmem = {};
-#pragma unroll
-    for (int k = 0; k < k_steps; ++k) {
-#pragma unroll
-        for (int m = 0; m < m_tiles && !q_in_registers; ++m)
-            load_left<q_tile>(q_rmem[m][k], smem_address(smem) + q_smem, p.first_row + m * 16, k);
-#pragma unroll
-        for (int n = 0; n < n_tiles; n += 2) {
-            u32 k_rmem[4];
-            load_right_transposed<kv_tile>(k_rmem, tile_smem, p.first_key + n * 8, k);
-#pragma unroll
-            for (int m = 0; m < m_tiles; ++m) {
-                mma_m16n8k16<element>(sums_rmem[m][n], q_rmem[m][k], k_rmem[0], k_rmem[1]);
-                mma_m16n8k16<element>(sums_rmem[m][n + 1], q_rmem[m][k], k_rmem[2], k_rmem[3]);
-            }
-        }
-    }
-    to_floats(s_rmem, sums_rmem);
-}
-
-// Sets the scores of keys past the end, and of keys that a query must not see, to minus infinity.
-// first_row and first_key are the warp's.
-DEVICE void mask(score_fragments &s_rmem, int first_row, int first_key, const problem &all,
-                 const place &p) {
-#pragma unroll
-    for (int m = 0; m < m_tiles; ++m)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const int row = first_row + m * 16 + p.g + i / 2 * 8;
-            const int end = causal ? min(all.S_KV, row + all.S_KV - all.S + 1) : all.S_KV;
-            const int seen = end - (first_key + p.t * 2 + i % 2);
-#pragma unroll
-            for (int n = 0; n < n_tiles; ++n)
-                if (n * 8 >= seen)
-                    s_rmem[m][n][i] = minus_infinity;
-        }
-}
-
-// What a sum taken at `largest` counts for at `common`, which is no less.
-DEVICE float weight_at(float largest, float common, float scale) {
-    return largest == minus_infinity ? 0.0f : exp2_fast((largest - common) * scale);
-}
-
-// 2^(scale * (score - m)) is computed as 2^(scale * score - scale * m), one multiply-add. Where
-// scale * m is beyond 2^23 its rounding could exceed the range of a half. There neighbouring scores
-// make powers of 2 apart, and a power of two for the scale, which makes the product exact, does no
-// harm.
-DEVICE float row_scale(float largest, float scale) {
-    const float power_below = __int_as_float(__float_as_int(scale) & 0x7f800000);
-    return fabsf(largest * scale) < 8388608.0f ? scale : power_below;
-}
-
-// Turns scores into weights exp(score - m) for the new m of each row, brings l and O of the tiles
-// before to the new m, and adds the weights to l.
-DEVICE void online_softmax(score_fragments &s_rmem, row_state &rows, o_fragments &o_rmem,
-                           float scale_given) {
-#pragma unroll
-    for (int m = 0; m < m_tiles; ++m) {
-        float old_weight[2];
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-            float largest = rows.largest[m][h], sum = 0;
-#pragma unroll
-            for (int n = 0; n < n_tiles; ++n)
-                largest = fmaxf(largest, fmaxf(s_rmem[m][n][h * 2], s_rmem[m][n][h * 2 + 1]));
-            largest = lanes_max<4>(largest);
-            const float scale = row_scale(largest, scale_given);
-            const float shift = largest == minus_infinity ? 0.0f : largest * scale;
-#pragma unroll
-            for (int i = 0; i < n_tiles * 2; ++i) {
-                float &weight = s_rmem[m][i / 2][h * 2 + i % 2];
-                weight = exp2_fast(weight * scale - shift);
-                sum += weight;
-            }
-            old_weight[h] = weight_at(rows.largest[m][h], largest, scale_given);
-            rows.sum[m][h] = rows.sum[m][h] * old_weight[h] + sum;
-            rows.largest[m][h] = largest;
-        }
-        if (lazy_rescale && __all_sync(full_warp, old_weight[0] == 1.0f && old_weight[1] == 1.0f))
-            continue;
-#pragma unroll
-        for (int d = 0; d < d_tiles; ++d)
-            scale_rows(o_rmem[m][d], old_weight);
-    }
-}
-
-// O += P V of the warp's slice of a tile. The weights P become a left operand without leaving the
-// registers they were computed in.
-DEVICE void accumulate(o_fragments &o_rmem, const score_fragments &p_rmem, u32 tile_smem,
-                       const place &p) {
-#pragma unroll
-    for (int n = 0; n < n_tiles; n += 2) {
-        u32 left_rmem[m_tiles][4];
-#pragma unroll
-        for (int i = 0; i < m_tiles * 4; ++i) {
-            const float(&from)[4] = p_rmem[i / 4][n + i % 4 / 2];
-            left_rmem[i / 4][i % 4] = pack_pair<element>(from[i % 2 * 2], from[i % 2 * 2 + 1]);
-        }
-#pragma unroll
-        for (int d = 0; d < d_tiles; d += 2) {
-            u32 v_rmem[4];
-            load_right<kv_tile>(v_rmem, tile_smem, p.first_key + n * 8, d / 2);
-#pragma unroll
-            for (int m = 0; m < m_tiles; ++m) {
-                mma_m16n8k16<element>(o_rmem[m][d], left_rmem[m], v_rmem[0], v_rmem[1]);
-                mma_m16n8k16<element>(o_rmem[m][d + 1], left_rmem[m], v_rmem[2], v_rmem[3]);
-            }
-        }
-    }
-}
-
-// ---- Steps: the end of a unit ----
-
+// The end of a unit: total_rows, merge_groups, store_o.
 #include "finish.cuh"
+
+// Of one split: store_part and combine_tile, or hand_parts and end_part.
+#include "splits.cuh"
 
 // ---- The schedule ----
 
@@ -379,24 +242,36 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     attention_fwd(const element *__restrict__ q, const element *__restrict__ k,
                   const element *__restrict__ v, element *__restrict__ o, float *__restrict__ lse,
                   float *__restrict__ partial_o, float *__restrict__ partial_ml,
-                  u32 *__restrict__ counter, int S, int S_KV, int heads, int group_inverse,
-                  float scale, i64 q_batch, i64 q_head, int q_row, i64 kv_batch, i64 kv_head,
-                  int kv_row, int units, int units_x, int units_y, int x_inverse, int y_inverse) {
-    const problem all{S,       S_KV,    heads,    group_inverse, scale_of(scale),
-                      q_batch, q_head,  kv_batch, kv_head,       q_row,
-                      kv_row,  units_x, units_y,  x_inverse,     y_inverse};
+                  u32 *__restrict__ counters, int S, int S_KV, int heads, int group_inverse,
+                  float scale, u32 q_batch, u32 q_head, int q_row, u32 k_batch, u32 k_head,
+                  int k_row, u32 v_batch, u32 v_head, int v_row, u32 o_batch, u32 o_head, int o_row,
+                  int units, int units_x, int units_y, int x_inverse, int y_inverse) {
+    const problem all{S,
+                      S_KV,
+                      heads,
+                      group_inverse,
+                      scale_of(scale),
+                      {q_batch, q_head, q_row},
+                      {k_batch, k_head, k_row},
+                      {v_batch, v_head, v_row},
+                      {o_batch, o_head, o_row},
+                      units_x,
+                      units_y,
+                      x_inverse,
+                      y_inverse};
     const place p{};
     if constexpr (early)
         grid_dependents_launch(); // the second kernel takes what room this one leaves
-    queue tickets(counter, reinterpret_cast<u32 *>(smem + tickets_smem));
+    queue tickets(counters, reinterpret_cast<u32 *>(smem + tickets_smem));
     if constexpr (in_cluster)
         cluster_arrive(); // this block runs: others may write to its shared memory
     do {
         if constexpr (persistent)
             tickets.draw();
         const unit u = find_unit(tickets, all);
-        const i64 kv_start = u.batch * kv_batch + divide(u.head, group_inverse) * kv_head;
-        const element *k_gmem = k + kv_start, *v_gmem = v + kv_start;
+        const int kv_head = divide(u.head, group_inverse);
+        const element *k_gmem = k + all.k.to_head(u.batch, kv_head);
+        const element *v_gmem = v + all.v.to_head(u.batch, kv_head);
         const int first_row = u.first_row + p.first_row;
         const int whole_end = causal ? min(S_KV, first_row + S_KV - S + 1) : S_KV; // seen by all
         q_fragments q_rmem;
@@ -404,8 +279,9 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         o_fragments o_rmem = {};
         row_state rows;
 
-        load_q(q_rmem, q + u.batch * q_batch + u.head * q_head, u, all, p);
+        load_q(q_rmem, q + all.q.to_head(u.batch, u.head), u, all, p);
         start_copies(k_gmem, v_gmem, u, all);
+#pragma unroll unroll
         for (int tile = u.first_tile; tile < u.end_tile; ++tile) {
             const int first_key = tile * block_n + p.first_key;
             const bool seen = !causal || first_key < first_row + warp_rows + S_KV - S;
@@ -414,28 +290,28 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                 load_k(k_gmem, u, tile, all);
                 load_v(v_gmem, u, tile, all);
             } else {
-                cp_async_wait<pending_groups>();
+                cp_async_wait<copy_apart ? 2 * k_stages - 2 : k_stages - 2>();
             }
             __syncthreads(); // Q, K and (joint) V of this tile are there; the one before is read
             if constexpr (copy_joint)
-                load_k(k_gmem, u, tile + stages - 1, all);
+                load_k(k_gmem, u, tile + k_stages - 1, all);
             if constexpr (!copy_plain) {
-                load_v(v_gmem, u, tile + stages - 1, all);
+                load_v(v_gmem, u, tile + v_stages - 1, all);
                 cp_async_commit();
             }
             if (seen)
                 scores(s_rmem, q_rmem, k_tile_smem(tile, u), p);
             if constexpr (copy_apart) {
-                cp_async_wait<pending_groups>();
+                cp_async_wait<2 * v_stages - 2>();
                 __syncthreads(); // V of this tile is there; its K is read, to be overwritten
-                load_k(k_gmem, u, tile + stages, all);
+                load_k(k_gmem, u, tile + k_stages, all);
                 cp_async_commit();
             }
             if (seen) {
                 if (first_key + warp_keys > whole_end)
                     mask(s_rmem, first_row, first_key, all, p);
                 online_softmax(s_rmem, rows, o_rmem, all.scale);
-                accumulate(o_rmem, s_rmem, k_tile_smem(tile, u) + v_smem, p);
+                accumulate(o_rmem, s_rmem, v_tile_smem(tile, u), p);
             }
         }
         o_sums sums_rmem;
@@ -456,20 +332,21 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             else
                 store_o(o, lse, sums_rmem, rows, u, all, p);
         }
+        if constexpr (by_last)
+            if (arrive_last(counter_of(counters, u, all), kv_splits))
+                combine_tile(partial_o, partial_ml, o, lse, u, all);
     } while (persistent && tickets.next(units));
 }
 
 // The second kernel, where there is one.
 extern "C" __global__ void __launch_bounds__(256)
-    attention_combine(const float *__restrict__ partial_o, const float2 *__restrict__ partial_ml,
+    attention_combine(const float *__restrict__ partial_o, const float *__restrict__ partial_ml,
                       element *__restrict__ o, float *__restrict__ lse, int S, int heads,
-                      float scale, i64 o_batch, i64 o_head, int o_row) {
-    constexpr int row_threads = head_dim / 4;
-    const problem all{S, 0, heads, 0, scale_of(scale), o_batch, o_head, 0, 0, o_row};
+                      float scale, u32 o_batch, u32 o_head, int o_row) {
+    const problem all{S, 0, heads, 0, scale_of(scale), {}, {}, {}, {o_batch, o_head, o_row}};
     const int row = blockIdx.x * (256 / row_threads) + threadIdx.x / row_threads;
     if constexpr (early)
         grid_dependency_wait(); // all splits are in the workspace
     if (row < S)
-        combine_row(partial_o, partial_ml, o, lse, blockIdx.z, blockIdx.y, row,
-                    threadIdx.x % row_threads * 4, all);
+        combine_row(partial_o, partial_ml, o, lse, blockIdx.z, blockIdx.y, row, all);
 }
