@@ -4,6 +4,7 @@
 #include "device/ptx/ptx.h"
 #include "device/ptxas_report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,8 @@ struct emulated {
     struct ptx_memory *memory;
     struct ptx_microscope *microscope; /* NULL: none */
     const char *symbol;                /* of modules to look at; NULL: all */
+    struct ptx_pace pace;
+    uint64_t sample; /* of the clusters of a launch; 0: all */
 };
 
 /* An endless loop under the microscope ends after some ten seconds. */
@@ -44,6 +47,20 @@ static struct emulated *emulated_of(struct device *device) {
 
 static struct device *emulated_open(const char *spec, struct error *error) {
     return device_open(spec, error);
+}
+
+/* Latencies as microbenchmarks of sm_80 to sm_90 have them, within a few cycles of each other. */
+static struct ptx_pace pace_of(const struct device_info *info) {
+    double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
+    return (struct ptx_pace){.issue = 1,
+                             .special_function = 1,
+                             .shared = 30,
+                             .global = 600,
+                             .copy = 700,
+                             .copy_bytes = 64,
+                             .matrix_operations = fmax(operations / 4, 1),
+                             .matrix = 30,
+                             .barrier = 20};
 }
 
 struct device *emulated_open_with(const struct device_info *info, struct error *error) {
@@ -62,6 +79,7 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
     emulated->device = (struct device){.backend = &emulated_backend, .info = *info};
     emulated->device.info.predicts = true;
     emulated->memory = ptx_memory_new();
+    emulated->pace = pace_of(info);
     return &emulated->device;
 }
 
@@ -317,6 +335,8 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                              .smem_bytes = launch->smem_bytes,
                              .arguments = arguments,
                              .argument_bytes = kernel->argument_bytes,
+                             .pace = &emulated_of(device)->pace,
+                             .sample = emulated_of(device)->sample,
                              .deadline_s = deadline_s};
     struct ptx_counts counts;
     struct ptx_fault fault;
@@ -395,7 +415,7 @@ static int describe_launch(struct device *device, const struct device_launch *la
     if (!observation)
         return 0;
     const struct ptx_counts *counts = &observation->counts;
-    double scale = *exact ? 1 : input->blocks / blocks_of(observation->grid);
+    double scale = input->blocks / (double)counts->blocks;
     input->warp_instructions = scale * (double)counts->warp_instructions;
     input->matrix_operations = scale * (double)counts->mma_operations;
     input->special_functions = scale * (double)counts->special_functions;
@@ -405,6 +425,8 @@ static int describe_launch(struct device *device, const struct device_launch *la
     input->store_bytes = scale * (double)counts->global_store_bytes;
     input->async_bytes = scale * (double)counts->async_bytes;
     input->local_bytes = scale * (double)counts->local_bytes;
+    input->chain_cycles = counts->chain_cycles / (double)counts->blocks;
+    input->longest_chain_cycles = counts->longest_chain_cycles;
     return 0;
 }
 
@@ -413,44 +435,58 @@ static void scale_work(struct prediction_input *input, double factor) {
     double *const work[] = {&input->warp_instructions, &input->matrix_operations,
                             &input->special_functions, &input->shared_wavefronts,
                             &input->barriers,          &input->load_bytes,
-                            &input->async_bytes,       &input->local_bytes};
+                            &input->async_bytes,       &input->local_bytes,
+                            &input->chain_cycles,      &input->longest_chain_cycles};
     for (size_t i = 0; i < sizeof work / sizeof *work; i++)
         *work[i] *= factor;
 }
 
-static int predict_sequence(struct device *device, const struct device_sequence *sequence,
-                            const struct device_timing *timing, double *latency_us,
-                            struct error *error) {
-    struct prediction_input inputs[DEVICE_LAUNCHES_MAX];
+static int describe_call(struct device *device, const struct device_sequence *sequence,
+                         int64_t operations, int64_t bytes, struct prediction_call *call,
+                         struct error *error) {
     bool exact[DEVICE_LAUNCHES_MAX];
-    double operations = 0, bytes = 0;
+    double done = 0, moved = 0;
+    *call = (struct prediction_call){0};
     for (int i = 0; i < sequence->count; i++) {
-        inputs[i] = (struct prediction_input){0};
-        if (!sequence->launches[i].kernel)
-            continue;
-        if (describe_launch(device, &sequence->launches[i], &inputs[i], &exact[i], error) < 0)
-            return -1;
-        operations += inputs[i].matrix_operations;
-        bytes += inputs[i].load_bytes + inputs[i].store_bytes + inputs[i].async_bytes;
-    }
-    *latency_us = 0;
-    for (int i = 0; i < sequence->count; i++) {
-        struct prediction_input *input = &inputs[i];
-        if (!sequence->launches[i].kernel) {
-            *latency_us +=
-                predict_clear_us(&device->info, (double)sequence->launches[i].clear_bytes);
+        const struct device_launch *launch = &sequence->launches[i];
+        struct prediction_input *input = &call->launches[call->count];
+        if (!launch->kernel) {
+            call->clears++;
+            call->clear_bytes += (double)launch->clear_bytes;
             continue;
         }
-        double moved = input->load_bytes + input->store_bytes + input->async_bytes;
-        input->dram_bytes =
-            (double)timing->bytes * (bytes > 0 ? moved / bytes : 1.0 / sequence->count);
-        if (!exact[i] && input->matrix_operations > 0 && operations < (double)timing->operations)
-            scale_work(input, (double)timing->operations / operations);
-        if (operations == 0 && bytes == 0) /* it never ran */
-            input->matrix_operations = (double)timing->operations / sequence->count;
-        *latency_us += predict_launch_us(&device->info, input);
+        if (describe_launch(device, launch, input, &exact[call->count++], error) < 0)
+            return -1;
+        input->early = launch->early;
+        done += input->matrix_operations;
+        moved += input->load_bytes + input->store_bytes + input->async_bytes;
+    }
+    for (int i = 0; i < call->count; i++) {
+        struct prediction_input *input = &call->launches[i];
+        double own = input->load_bytes + input->store_bytes + input->async_bytes;
+        input->dram_bytes = (double)bytes * (moved > 0 ? own / moved : 1.0 / call->count);
+        if (!exact[i] && input->matrix_operations > 0 && done < (double)operations)
+            scale_work(input, (double)operations / done);
+        if (done == 0 && moved == 0) /* it never ran */
+            input->matrix_operations = (double)operations / call->count;
     }
     return 0;
+}
+
+enum verdict emulated_survey(struct device *device, const struct device_sequence *sequence,
+                             const struct emulated_survey *survey, struct prediction_call *call,
+                             char *reason) {
+    struct emulated *emulated = emulated_of(device);
+    struct error error = {0};
+    emulated->sample = (uint64_t)survey->clusters;
+    enum verdict verdict = emulated_run(device, sequence, survey->deadline_s, reason);
+    emulated->sample = 0;
+    if (verdict != VERDICT_OK)
+        return verdict;
+    if (describe_call(device, sequence, survey->operations, survey->bytes, call, &error) == 0)
+        return VERDICT_OK;
+    snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
+    return VERDICT_LAUNCH_FAILED;
 }
 
 struct device_graph {
@@ -462,15 +498,15 @@ static enum verdict emulated_graph_new(struct device *device, const struct devic
                                        struct device_graph **graph, char *reason) {
     (void)set_count;
     struct error error = {0};
-    double latency_us;
-    if (predict_sequence(device, &sets[0], timing, &latency_us, &error) < 0) {
+    struct prediction_call call;
+    if (describe_call(device, &sets[0], timing->operations, timing->bytes, &call, &error) < 0) {
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;
     }
     *graph = calloc(1, sizeof **graph);
     if (!*graph)
         BUG("out of memory");
-    (*graph)->latency_us = latency_us;
+    (*graph)->latency_us = predict_call_us(&device->info, &call);
     return VERDICT_OK;
 }
 

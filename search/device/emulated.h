@@ -19,7 +19,7 @@
 #ifndef EVOTILE_DEVICE_EMULATED_H
 #define EVOTILE_DEVICE_EMULATED_H
 
-#include "device/device.h"
+#include "device/predict.h"
 #include "device/ptx/microscope.h"
 
 extern const struct device_backend emulated_backend;
@@ -33,5 +33,16 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
    modules. Such a launch has no deadline but a limit of instructions: it is some ten times as slow.
  */
 struct ptx_microscope *emulated_microscope(struct device *device, const char *symbol);
+/* What a call executes, from a few blocks of each of its launches: `clusters` of them (blocks,
+   where there are no clusters), evenly spread over the grid. What they leave in memory is worth
+   nothing. The verdict of running them, with its reason unless ok. */
+struct emulated_survey {
+    int clusters;
+    double deadline_s;
+    int64_t operations, bytes; /* of a call, as its template counts them */
+};
+enum verdict emulated_survey(struct device *device, const struct device_sequence *sequence,
+                             const struct emulated_survey *survey, struct prediction_call *call,
+                             char *reason);
 
 #endif

@@ -73,3 +73,11 @@ double predict_clear_us(const struct device_info *info, double bytes) {
     double overhead_us = info->launch_us > 0 ? info->launch_us : launch_default_us;
     return overhead_us + bytes / (info->dram_gb_per_s * 1e3);
 }
+
+double predict_call_us(const struct device_info *info, const struct prediction_call *call) {
+    double overhead_us = info->launch_us > 0 ? info->launch_us : launch_default_us;
+    double sum_us = call->clears * overhead_us + call->clear_bytes / (info->dram_gb_per_s * 1e3);
+    for (int i = 0; i < call->count; i++)
+        sum_us += predict_launch_us(info, &call->launches[i]);
+    return sum_us;
+}

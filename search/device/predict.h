@@ -35,10 +35,24 @@ struct prediction_input {
     double shared_wavefronts, barriers; /* barriers: of each warp */
     double load_bytes, store_bytes, async_bytes, local_bytes;
     double dram_bytes; /* that have to cross the memory bus at least once */
+    /* Of one block that has a multiprocessor to itself (device/ptx/chain.h); 0: not known. */
+    double chain_cycles, longest_chain_cycles;
+    bool early; /* may begin while the launch before it still runs */
+};
+
+/* One call of a candidate: its launches in order, and the clearing of its workspaces. */
+struct prediction_call {
+    int count;
+    struct prediction_input launches[DEVICE_LAUNCHES_MAX];
+    int clears;
+    double clear_bytes;
 };
 
 /* Microseconds, with the launch itself. */
 double predict_launch_us(const struct device_info *info, const struct prediction_input *input);
+
+/* Microseconds of a call, by itself. */
+double predict_call_us(const struct device_info *info, const struct prediction_call *call);
 
 /* Microseconds of clearing memory. */
 double predict_clear_us(const struct device_info *info, double bytes);

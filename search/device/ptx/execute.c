@@ -97,7 +97,11 @@ EXECUTE(arithmetic) {
         finish(instruction, target);
     if (target != out)
         merge_lanes(out, target, instruction->width, mask);
-    warp->block->counts->special_functions += instruction->is_special_function;
+    if (instruction->is_special_function) {
+        warp->block->counts->special_functions++;
+        if (chain_pace(warp))
+            chain_busy(warp, chain_pace(warp)->special_function);
+    }
     return ACTION_NEXT;
 }
 

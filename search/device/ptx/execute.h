@@ -9,7 +9,7 @@
 #ifndef EVOTILE_DEVICE_PTX_EXECUTE_H
 #define EVOTILE_DEVICE_PTX_EXECUTE_H
 
-#include "device/ptx/machine.h"
+#include "device/ptx/chain.h"
 
 #define EXECUTE(name)                                                                              \
     enum action execute_##name(struct warp *warp, const struct instruction *instruction,           \

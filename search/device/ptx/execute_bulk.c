@@ -27,6 +27,7 @@ struct bulk_copy {
     struct tensor_map map;
     int32_t at[TENSOR_MAP_RANK_MAX];
     uint8_t *data; /* what shared memory gets or gave, from `shared` on */
+    double there;  /* when, as chains reckon */
 };
 
 static struct bulk_copy *add(struct block *block) {
@@ -259,6 +260,8 @@ static int issue(struct bulk_copy *copy, const uint32_t *operands) {
     if (!copy->data)
         BUG("out of memory for the copy engine");
     warp->block->counts->async_bytes += copy->bytes;
+    if (chain_pace(warp))
+        copy->there = chain_copy_end(warp, copy->bytes);
     if (form->is_store)
         return 0;
     if (form->rank)
@@ -335,6 +338,8 @@ static int land(struct block *block, int index) {
         memcpy(copy->block->shared + copy->shared, copy->data, copy->bytes);
         if (block->microscope)
             observe_bulk_landing(copy->block, copy->shared, copy->bytes, copy->barrier);
+        if (block->launch->pace)
+            chain_barrier_arrive(copy->block, copy->barrier, copy->there);
         result = mbarrier_bytes_came(copy->warp, copy->instruction, copy->lane, copy->block,
                                      copy->barrier, copy->bytes);
     }

@@ -35,6 +35,9 @@ EXECUTE(cluster_arrive) {
     if (warp->block->microscope)
         observe_cluster_arrive(warp);
     warp->cluster_owed |= mask;
+    struct cluster *cluster = warp->block->cluster;
+    if (chain_pace(warp) && chain_now(warp) > cluster->arrived_at)
+        cluster->arrived_at = chain_now(warp);
     cluster_settle(warp->block->cluster);
     return ACTION_NEXT;
 }
@@ -49,6 +52,8 @@ EXECUTE(cluster_wait) {
     warp->cluster_owed &= ~mask;
     if (warp->block->microscope)
         observe_cluster_wait(warp, mask);
+    if (chain_pace(warp))
+        chain_wait(warp, warp->block->cluster->arrived_at + chain_pace(warp)->barrier);
     return ACTION_NEXT;
 }
 

@@ -27,6 +27,8 @@ static enum action reach_rows(struct warp *warp, const struct instruction *instr
                             "got an address that is not in shared memory");
     block->counts->shared_bytes += (uint64_t)(128 * access->vector);
     block->counts->shared_wavefronts += (uint64_t)wavefronts(warp, pointers, rows, 16);
+    if (chain_pace(warp) && !is_store)
+        chain_load(warp, chain_pace(warp)->shared);
     return ACTION_NEXT;
 }
 
@@ -109,5 +111,7 @@ EXECUTE(multiply_matrices) {
         float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
     warp->kernel->module->lanes.matrix(shape, d, a, b, c);
     warp->block->counts->mma_operations += (uint64_t)(2 * 16 * 8 * shape->k);
+    if (chain_pace(warp))
+        chain_busy(warp, 2 * 16 * 8 * shape->k / chain_pace(warp)->matrix_operations);
     return ACTION_NEXT;
 }

@@ -71,12 +71,13 @@ static int load(struct warp *warp, const struct instruction *instruction, int la
 /* Keeps the barrier, in its next phase if this one has ended. */
 static void store(struct block *block, uint8_t *bytes, struct mbarrier *barrier) {
     if (barrier->pending == 0 && barrier->bytes == 0 && barrier->expected > 0) {
+        struct block *owner = shared_owner(block, bytes);
         barrier->phase ^= 1;
         barrier->pending = barrier->expected;
-        if (block->microscope) {
-            const struct block *owner = shared_owner(block, bytes);
+        if (block->microscope)
             observe_phase(owner, (uint32_t)(bytes - owner->shared));
-        }
+        if (block->launch->pace)
+            chain_barrier_end(owner, (uint32_t)(bytes - owner->shared));
         block_event(block);
     }
     uint64_t bits = pack(barrier);
@@ -124,6 +125,11 @@ static int arrive(struct warp *warp, const struct instruction *instruction, int 
     return 0;
 }
 
+static void note_arrival(struct warp *warp, const uint8_t *at) {
+    struct block *owner = shared_owner(warp->block, at);
+    chain_barrier_arrive(owner, (uint32_t)(at - owner->shared), chain_now(warp));
+}
+
 static int init(struct warp *warp, const struct instruction *instruction, int lane,
                 struct mbarrier *barrier, uint32_t count) {
     *barrier = (struct mbarrier){.expected = count, .pending = count};
@@ -162,6 +168,8 @@ EXECUTE(mbarrier) {
             failed = add_bytes(warp, instruction, lane, &barrier, -(int64_t)values[lane]);
             break;
         case MBARRIER_ARRIVE:
+            if (chain_pace(warp))
+                note_arrival(warp, at);
             failed = arrive(warp, instruction, lane, &barrier, values[lane]);
             states[lane] = before;
             break;
@@ -184,6 +192,7 @@ EXECUTE(mbarrier_wait) {
     struct block *block = warp->block;
     const void *values = place_of(warp, instruction->operands[2]);
     uint32_t ended = 0;
+    double ended_at = 0;
     FOR_EACH_LANE(lane, mask) {
         struct mbarrier barrier, then;
         const uint8_t *at = find(warp, instruction, (int)lane);
@@ -197,12 +206,16 @@ EXECUTE(mbarrier_wait) {
         ended |= (uint32_t)(phase != barrier.phase) << lane;
         if (block->microscope && phase != barrier.phase)
             observe_wait(warp, block, (uint32_t)(at - block->shared), 1u << lane);
+        if (chain_pace(warp))
+            ended_at = chain_barrier_ended(block, (uint32_t)(at - block->shared));
     }
     if (!ended && form->may_suspend && !block->impatient)
         return warp_await(warp, mask);
     merge_lanes(place_of(warp, instruction->operands[0]), &ended, 0, mask);
     if (block->microscope && ended)
         observe_lanes(warp, ended);
+    if (ended && chain_pace(warp))
+        chain_wait(warp, ended_at + chain_pace(warp)->barrier);
     if (ended == mask)
         return ACTION_NEXT;
     return bulk_land(block) < 0 ? ACTION_FAULT : ACTION_YIELD;

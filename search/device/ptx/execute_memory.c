@@ -222,10 +222,14 @@ static void count_access(struct warp *warp, const struct access *access, bool is
     if (is_shared(warp, access, pointers[__builtin_ctz(mask)])) {
         counts->shared_bytes += total;
         counts->shared_wavefronts += (uint64_t)wavefronts(warp, pointers, mask, bytes);
+        if (chain_pace(warp) && !is_store)
+            chain_load(warp, chain_pace(warp)->shared);
     } else if (access->space == SPACE_LOCAL) {
         counts->local_bytes += total;
     } else if (access->space != SPACE_PARAM) {
         *(is_store ? &counts->global_store_bytes : &counts->global_load_bytes) += total;
+        if (chain_pace(warp) && !is_store)
+            chain_load(warp, chain_pace(warp)->global);
     }
 }
 
@@ -482,6 +486,8 @@ EXECUTE(copy_async) {
 
 EXECUTE(copy_commit) {
     (void)instruction;
+    if (chain_pace(warp))
+        chain_commit_copies(warp, warp->group[__builtin_ctz(mask)]);
     FOR_EACH_LANE(lane, mask) warp->group[lane]++;
     return ACTION_NEXT;
 }
@@ -504,5 +510,9 @@ EXECUTE(copy_wait) {
             warp->copies[kept - 1] = *copy;
     }
     warp->copy_count = kept;
+    uint32_t committed = warp->group[__builtin_ctz(mask)],
+             stay = allowed > 0 ? (uint32_t)allowed : 0;
+    if (chain_pace(warp) && committed > stay)
+        chain_wait(warp, warp->chain.copies[(committed - stay - 1) % CHAIN_GROUPS]);
     return ACTION_NEXT;
 }

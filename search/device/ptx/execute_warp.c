@@ -238,6 +238,8 @@ EXECUTE(barrier) {
         observe_uniform(warp, instruction, place_of(warp, operands[1]), 4, mask, "a barrier");
         observe_arrival(warp, instruction, index, mask);
     }
+    if (chain_pace(warp) && chain_now(warp) > barrier->arrived_at)
+        barrier->arrived_at = chain_now(warp);
     if (!form->waits)
         return ACTION_NEXT;
     warp_park(warp, mask, FRAGMENT_AT_BARRIER, index);

@@ -228,6 +228,7 @@ EXECUTE(product) {
     lanes->rows(form->n, sums, (const float(*)[K])left, (const float(*)[PRODUCT_COLUMNS])right);
     store_sums(warp, instruction, sums);
     block->counts->mma_operations += (uint64_t)(2 * ROWS * K * form->n);
+    warp->chain.operations += 2 * ROWS * K * form->n;
     uint64_t bytes = (uint64_t)(form->n * K * 2 / WARPGROUP) + (form->a_in_registers ? 0 : 512);
     block->counts->shared_bytes += bytes;
     block->counts->shared_wavefronts += bytes / 128;
@@ -236,6 +237,8 @@ EXECUTE(product) {
 
 EXECUTE(product_commit) {
     (void)instruction, (void)mask;
+    if (chain_pace(warp))
+        chain_commit_products(warp);
     warp->product_group++;
     block_event(warp->block);
     return ACTION_NEXT;
@@ -283,5 +286,9 @@ EXECUTE(product_wait) {
     for (int i = 0; i < count; i++)
         if (retire(&first[i], end) < 0)
             return ACTION_FAULT;
+    if (chain_pace(warp) && end > 0)
+        for (int i = 0; i < count; i++)
+            chain_wait(warp, first[i].chain.products[(end - 1) % CHAIN_GROUPS] +
+                                 chain_pace(warp)->matrix);
     return ACTION_NEXT;
 }

@@ -205,9 +205,11 @@ int ptx_launch(const struct ptx_launch *launch, struct ptx_counts *counts,
         count *= clusters[i];
     }
     int result = 0;
+    uint64_t runs = launch->sample && launch->sample < count ? launch->sample : count;
     float_mode_set(FLOAT_NEAREST);
-    for (uint64_t i = 0; i < count && !result; i++) {
-        place_cluster(&cluster, permuted(i, count, launch->block_seed), clusters);
+    for (uint64_t i = 0; i < runs && !result; i++) {
+        uint64_t at = runs < count ? (2 * i + 1) * count / (2 * runs) : i;
+        place_cluster(&cluster, permuted(at, count, launch->block_seed), clusters);
         result = cluster_run(&cluster, launch->block_seed);
     }
     float_mode_set(FLOAT_NEAREST);

@@ -291,6 +291,21 @@ struct async_copy {
     uint8_t data[LANES][16];
 };
 
+/* When things happen on the way of a warp, in cycles since its block began: chain.h. */
+enum { CHAIN_GROUPS = 16, CHAIN_BARRIERS = 64 };
+struct chain {
+    double now;                                          /* as of `counted` instructions */
+    uint64_t counted;                                    /* of the warp's ticks */
+    double load_from;                                    /* from when on a load is waited for */
+    double operations;                                   /* of products since the last commit */
+    double products[CHAIN_GROUPS], copies[CHAIN_GROUPS]; /* when a group is done, by its number */
+};
+/* Of an mbarrier: when its last phase ended, and what the present one waits for so far. */
+struct chain_barrier {
+    uint32_t offset;
+    double ended, arrived;
+};
+
 /* A wgmma whose wait has not come. It was computed when it was issued; until then, what it read
    must stay as it was. */
 struct product {
@@ -324,6 +339,7 @@ struct warp {
     uint32_t product_paused;  /* those before this one have given others a turn */
     uint32_t cluster_arrived; /* lanes, in the phase of the cluster's barrier that goes on */
     uint32_t cluster_owed;    /* lanes that arrived and have not waited */
+    struct chain chain;
 };
 
 struct block_barrier {
@@ -331,6 +347,7 @@ struct block_barrier {
     uint32_t expected;           /* threads; 0: all of the block */
     bool in_use;
     uint32_t sum, all, any; /* of the predicates of bar.red */
+    double arrived_at;      /* the last, as chains reckon */
 };
 
 enum block_state { BLOCK_NOT_STARTED, BLOCK_RUNS, BLOCK_ENDED };
@@ -359,6 +376,8 @@ struct block {
     struct bulk_copy *bulk; /* execute_bulk.c: what the copy engine has to do, the oldest first */
     int bulk_count, bulk_capacity;
     bool impatient; /* waits give up instead of suspending: nothing else can go on */
+    struct chain_barrier chain_barriers[CHAIN_BARRIERS];
+    int chain_barrier_count;
 };
 
 /* Blocks that live together; a kernel without clusters has them of one block. */
@@ -372,6 +391,7 @@ struct cluster {
         events;   /* phases of mbarriers that ended, products and arrivals: what warps wait for */
     int given_up; /* how often waits did, since the last event */
     uint8_t float_mode; /* as the machine is set */
+    double arrived_at;  /* the last at its barrier, as chains reckon */
 };
 
 static inline void block_event(struct block *block) {

@@ -145,6 +145,23 @@ struct ptx_counts {
     uint64_t async_bytes;       /* cp.async, from global to shared; not in the counts above */
     uint64_t barriers;          /* waits of a warp at a barrier of the block */
     uint64_t special_functions; /* warp instructions of ex2, rcp, sin ... */
+    uint64_t blocks;            /* that ran; ptx_launch.sample may ask for a few */
+    /* With a pace: how long a block takes that has a multiprocessor to itself, from its first
+       instruction to its last; the sum over the blocks that ran, and the longest of them. */
+    double chain_cycles, longest_chain_cycles;
+};
+
+/* What things take, in cycles, from which the chains of who waits for whom are reckoned (chain.h).
+ */
+struct ptx_pace {
+    double issue;             /* of a warp, from one instruction to the next */
+    double special_function;  /* the same of ex2, rcp, sin ... */
+    double shared, global;    /* until a load is there */
+    double copy;              /* until the first byte of an asynchronous copy is */
+    double copy_bytes;        /* that follow it, a cycle */
+    double matrix_operations; /* a cycle, of one warp */
+    double matrix;            /* from the end of a product to who waits for it */
+    double barrier;           /* from the last arrival to who waits */
 };
 
 struct ptx_launch {
@@ -157,6 +174,8 @@ struct ptx_launch {
     double deadline_s;     /* seconds of processor time from now; 0 for none */
     uint64_t block_seed;   /* 0: blocks in ascending order; else in an order drawn from it */
     struct ptx_microscope *microscope; /* looks at all of it (microscope.h); NULL: nobody does */
+    uint64_t sample; /* runs at most so many clusters, evenly spread over the grid; 0: all */
+    const struct ptx_pace *pace; /* NULL: chains are not reckoned */
 };
 
 /* Runs every block. 0, or -1 with `fault` filled. `counts` (may be NULL) is filled in both cases.

@@ -242,6 +242,7 @@ static void start_block(struct block *block) {
     memset(block->barriers, 0, sizeof block->barriers);
     block->impatient = false;
     block->state = BLOCK_NOT_STARTED;
+    chain_begin(block);
     for (int i = 0; i < block->warp_count; i++)
         start_warp(&block->warps[i]);
 }
@@ -272,6 +273,7 @@ static int run_warps(struct block *block, bool *progress) {
     if (alive)
         return 0;
     int result = bulk_finish(block);
+    chain_end(block);
     block->state = BLOCK_ENDED;
     return result;
 }

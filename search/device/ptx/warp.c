@@ -156,17 +156,21 @@ void warp_release(struct warp *warp, int barrier) {
             observe_departure(warp, (uint32_t)barrier, fragment->mask);
         finish_barrier(warp, &warp->kernel->code[fragment->pc], fragment->mask,
                        &warp->block->barriers[barrier]);
+        if (chain_pace(warp))
+            chain_wait(warp, warp->block->barriers[barrier].arrived_at + chain_pace(warp)->barrier);
         fragment->pc++;
         fragment->state = FRAGMENT_READY;
     }
 }
 
 enum action warp_await(struct warp *warp, uint32_t mask) {
+    chain_again(warp);
     warp_park(warp, mask, FRAGMENT_AT_EVENT, (uint32_t)warp->block->cluster->events);
     return warp->active ? ACTION_NEXT : ACTION_WAIT;
 }
 
 enum action warp_pause(struct warp *warp, uint32_t mask) {
+    chain_again(warp);
     warp_park(warp, mask, FRAGMENT_AT_EVENT, (uint32_t)warp->block->cluster->events - 1);
     return warp->active ? ACTION_NEXT : ACTION_WAIT;
 }

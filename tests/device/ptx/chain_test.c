@@ -1,0 +1,139 @@
+/* The chains of who waits for whom (device/ptx/chain.h): what a block alone takes. */
+#include "device/ptx/harness.h"
+
+static const struct ptx_pace pace = {.issue = 1,
+                                     .special_function = 1,
+                                     .shared = 30,
+                                     .global = 500,
+                                     .copy = 1000,
+                                     .copy_bytes = 64,
+                                     .matrix_operations = 1024,
+                                     .matrix = 30,
+                                     .barrier = 20};
+
+static const char source[] =
+    "__device__ void copy(void *to, const void *from) {\n"
+    "    unsigned at = (unsigned)__cvta_generic_to_shared(to);\n"
+    "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" :: \"r\"(at), \"l\"(from) : "
+    "\"memory\");\n"
+    "    asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n"
+    "}\n"
+    /* `steps` copies, of which one more may be on its way while the last is waited for. */
+    "extern \"C\" __global__ void stream(const float *in, float *out, int steps, int ahead) {\n"
+    "    __shared__ float tile[4][32];\n"
+    "    float sum = 0;\n"
+    "    for (int i = 0; i < ahead; i++) copy(&tile[i % 4][threadIdx.x], in + threadIdx.x);\n"
+    "    for (int i = 0; i < steps; i++) {\n"
+    "        copy(&tile[(i + ahead) % 4][threadIdx.x], in + threadIdx.x);\n"
+    "        if (ahead == 0) asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\n"
+    "        else asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\n"
+    "        sum += tile[i % 4][threadIdx.x];\n"
+    "    }\n"
+    "    asm volatile(\"cp.async.wait_all;\" ::: \"memory\");\n"
+    "    out[threadIdx.x] = sum;\n"
+    "}\n"
+    /* Each warp works alone for a while, one after the other (turns) or all at once. */
+    "extern \"C\" __global__ void relay(unsigned *out, int rounds, int turns) {\n"
+    "    unsigned sum = threadIdx.x;\n"
+    "    for (int warp = 0; warp < 4; warp++) {\n"
+    "        if (!turns || threadIdx.x / 32 == warp)\n"
+    "            for (int i = 0; i < rounds; i++) sum = sum * 3 + (sum >> 5);\n"
+    "        if (turns) __syncthreads(); else break;\n"
+    "    }\n"
+    "    out[threadIdx.x] = sum;\n"
+    "}\n"
+    /* Blocks with more and more to do. */
+    "extern \"C\" __global__ void slope(unsigned *out) {\n"
+    "    unsigned sum = threadIdx.x;\n"
+    "    for (int i = 0; i < 100 * (int)(blockIdx.x + 1); i++) sum = sum * 3 + (sum >> 5);\n"
+    "    out[blockIdx.x * 32 + threadIdx.x] = sum;\n"
+    "}\n";
+
+static double chain_of(struct harness *harness, const char *kernel, unsigned blocks,
+                       unsigned threads) {
+    harness_run(harness, kernel, blocks, threads);
+    return harness->counts.chain_cycles / (double)harness->counts.blocks;
+}
+
+static double stream(int steps, int ahead) {
+    struct harness harness;
+    harness_open_cuda(&harness, source, "sm_80");
+    float *in;
+    uint64_t from = harness_buffer(&harness, "in", 128, &in);
+    uint64_t to = harness_buffer(&harness, "out", 128, NULL);
+    memset(in, 0, 128);
+    harness.launch.pace = &pace;
+    harness_argument(&harness, &from, 8);
+    harness_argument(&harness, &to, 8);
+    harness_argument(&harness, &steps, 4);
+    harness_argument(&harness, &ahead, 4);
+    double cycles = chain_of(&harness, "stream", 1, 32);
+    harness_close(&harness);
+    return cycles;
+}
+
+/* What is waited for at once takes its latency each time; two copies ahead, a third of it. */
+static void test_copies_ahead_hide_latency(void **unused) {
+    (void)unused;
+    double apart = stream(60, 0), ahead = stream(60, 2);
+    assert_true(apart > 60 * pace.copy && apart < 63 * pace.copy);
+    assert_true(ahead > 19 * pace.copy && ahead < 23 * pace.copy);
+}
+
+static double relay(int rounds, int turns) {
+    struct harness harness;
+    harness_open_cuda(&harness, source, "sm_80");
+    uint64_t to = harness_buffer(&harness, "out", 512, NULL);
+    harness.launch.pace = &pace;
+    harness_argument(&harness, &to, 8);
+    harness_argument(&harness, &rounds, 4);
+    harness_argument(&harness, &turns, 4);
+    double cycles = chain_of(&harness, "relay", 1, 128);
+    harness_close(&harness);
+    return cycles;
+}
+
+/* Warps that wait for each other take four times as long as warps that do not. */
+static void test_barriers_pass_time_on(void **unused) {
+    (void)unused;
+    double together = relay(2000, 0), turns = relay(2000, 1);
+    assert_true(turns > 3.9 * together && turns < 4.2 * together);
+}
+
+/* A few blocks stand for all of them where work rises evenly; all of them, in any order, are the
+   same; and without a pace there are no chains. */
+static void test_a_sample_stands_for_the_grid(void **unused) {
+    (void)unused;
+    enum { BLOCKS = 64 };
+    struct harness harness;
+    harness_open_cuda(&harness, source, "sm_80");
+    uint64_t to = harness_buffer(&harness, "out", BLOCKS * 128, NULL);
+    harness_argument(&harness, &to, 8);
+    harness_run(&harness, "slope", BLOCKS, 32);
+    uint64_t instructions = harness.counts.warp_instructions;
+    assert_int_equal(harness.counts.blocks, BLOCKS);
+    assert_true(harness.counts.chain_cycles == 0);
+    harness.launch.pace = &pace;
+    double all = chain_of(&harness, "slope", BLOCKS, 32);
+    double longest = harness.counts.longest_chain_cycles;
+    assert_true(longest > 1.9 * all && longest < 2 * all);
+    harness.launch.block_seed = 7;
+    assert_true(chain_of(&harness, "slope", BLOCKS, 32) == all);
+    harness.launch.block_seed = 0;
+    harness.launch.sample = 4;
+    double some = chain_of(&harness, "slope", BLOCKS, 32);
+    assert_int_equal(harness.counts.blocks, 4);
+    assert_true(some > 0.95 * all && some < 1.05 * all);
+    double scaled = (double)harness.counts.warp_instructions * BLOCKS / 4;
+    assert_true(scaled > 0.95 * (double)instructions && scaled < 1.05 * (double)instructions);
+    harness_close(&harness);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_copies_ahead_hide_latency),
+        cmocka_unit_test(test_barriers_pass_time_on),
+        cmocka_unit_test(test_a_sample_stands_for_the_grid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
