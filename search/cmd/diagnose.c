@@ -128,7 +128,33 @@ static void print_text(const struct diagnosing *diagnosing, const char *genome,
     }
 }
 
-static int look(struct diagnosing *diagnosing, const struct trial_request *request, bool json,
+/* Whether the goal's own cases are so small that they can be looked at too: in some ten seconds. */
+static bool are_small(const struct diagnosing *diagnosing, const struct genome *genome) {
+    static const double operations_max = 1e9;
+    double operations = 0;
+    struct plan plan;
+    struct error unheard;
+    for (int c = 0; c < diagnosing->template->case_count; c++) {
+        if (template_plan(diagnosing->template, genome, c, &plan, &unheard) < 0)
+            return false;
+        operations += (double)plan.operations;
+    }
+    return operations <= operations_max;
+}
+
+/* The small cases, then the goal's own. */
+static int try_cases(struct diagnosing *diagnosing, struct trial_request *request,
+                     const struct device_image images[CASES_MAX], struct trial_result *result,
+                     struct error *error) {
+    int status = bench_try(diagnosing->bench, request, images, result, error);
+    request->profiled = true;
+    if (status == 0 && result->outcome.verdict == VERDICT_OK &&
+        are_small(diagnosing, &request->genome))
+        status = bench_try(diagnosing->bench, request, images, result, error);
+    return status;
+}
+
+static int look(struct diagnosing *diagnosing, struct trial_request *request, bool json,
                 struct error *error) {
     struct device_image images[CASES_MAX];
     char genome[GENOME_TEXT_SIZE];
@@ -138,7 +164,7 @@ static int look(struct diagnosing *diagnosing, const struct trial_request *reque
     genome_print(&request->genome, diagnosing->template->space, genome);
     int status = compiler_build(diagnosing->compiler, request, images, result, error);
     if (status == 0) {
-        status = bench_try(diagnosing->bench, request, images, result, error);
+        status = try_cases(diagnosing, request, images, result, error);
         for (int c = 0; c < CASES_MAX; c++)
             nvrtc_image_release(&images[c]);
     }

@@ -1,6 +1,7 @@
 /*
  * diagnose: a genome under the emulated device's microscope (device/ptx/microscope.h), on the
- * template's small cases, in this process: what `try --diagnose` prints.
+ * template's small cases and, where they are small too, on its own, in this process: what `try
+ * --diagnose` prints.
  *
  *     int status = diagnose_genome(config, goal, "emulated:sm_89", "WARPS=2", json, &error);
  *

@@ -99,6 +99,17 @@ void ptx_microscope_free(struct ptx_microscope *microscope) {
 
 /* ---- what was found ---- */
 
+static bool is_race(enum ptx_finding_kind kind) {
+    return kind == PTX_FINDING_BLOCK_RACE || kind == PTX_FINDING_GRID_RACE;
+}
+
+/* What a race reads too early is no memory that nobody wrote. */
+static bool explains(const struct entry *race, const struct entry *entry) {
+    return entry->finding.kind == PTX_FINDING_UNWRITTEN && is_race(race->finding.kind) &&
+           !strcmp(entry->finding.kernel, race->finding.kernel) &&
+           (!strcmp(entry->place, race->place) || !strcmp(entry->place, race->other));
+}
+
 int ptx_microscope_count(const struct ptx_microscope *microscope) {
     int count = 0;
     for (int i = 0; i < microscope->entry_count; i++)
@@ -126,10 +137,6 @@ const struct ptx_finding *ptx_microscope_finding(struct ptx_microscope *microsco
     return &microscope->entries[index].finding;
 }
 
-static bool is_race(enum ptx_finding_kind kind) {
-    return kind == PTX_FINDING_BLOCK_RACE || kind == PTX_FINDING_GRID_RACE;
-}
-
 /* Whether two are one cause. Of a race it does not matter which access the emulator came to first.
  */
 static bool is_same(const struct entry *a, const struct entry *b) {
@@ -137,17 +144,6 @@ static bool is_same(const struct entry *a, const struct entry *b) {
            ((!strcmp(a->place, b->place) && !strcmp(a->other, b->other)) ||
             (is_race(a->finding.kind) && !strcmp(a->place, b->other) &&
              !strcmp(a->other, b->place)));
-}
-
-/* What a race reads too early is no memory that nobody wrote. */
-static void explain(struct ptx_microscope *microscope, const struct entry *race) {
-    for (int i = 0; i < microscope->entry_count && is_race(race->finding.kind); i++) {
-        struct entry *entry = &microscope->entries[i];
-        entry->explained |=
-            entry->finding.kind == PTX_FINDING_UNWRITTEN &&
-            !strcmp(entry->finding.kernel, race->finding.kernel) &&
-            (!strcmp(entry->place, race->place) || !strcmp(entry->place, race->other));
-    }
 }
 
 /* The entry of this cause, which is new if its count is 0. */
@@ -163,7 +159,10 @@ static struct entry *entry_of(struct ptx_microscope *microscope, const struct en
     *entry = *wanted;
     entry->number = microscope->entry_count++;
     microscope->sorted = false;
-    explain(microscope, entry);
+    for (int i = 0; i < microscope->entry_count; i++) {
+        entry->explained |= explains(&microscope->entries[i], entry);
+        microscope->entries[i].explained |= explains(entry, &microscope->entries[i]);
+    }
     return entry;
 }
 

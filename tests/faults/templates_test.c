@@ -1,0 +1,139 @@
+/*
+ * The microscope in templates: each with one place of its source changed, it says what is wrong and
+ * where; whatever the change does to the results.
+ */
+#include "trial/tiny.h"
+
+#include "base/path.h"
+#include "device/emulated.h"
+#include "trial/bench.h"
+
+#define ATTENTION                                                                                  \
+    "{ \"template\": \"attention_fwd\", \"cases\": [{\"B\": 1, \"H\": 1, \"S\": 70, \"S_KV\": "    \
+    "300, \"D\": 64}] }"
+#define CLUSTERS                                                                                   \
+    "{ \"template\": \"attention_fwd\", \"cases\": [{\"B\": 1, \"H\": 1, \"S\": 70, \"S_KV\": "    \
+    "300, \"D\": 64}], \"genes\": {\"KV_SPLITS\": [2], \"COMBINE\": [\"cluster\"]} }"
+#define HOPPER                                                                                     \
+    "{ \"template\": \"attention_fwd_hopper\", \"cases\": [{\"B\": 1, \"H\": 1, \"S\": 70, "       \
+    "\"S_KV\": 900, \"D\": 64}] }"
+#define ROWS "{ \"template\": \"softmax_rows\", \"cases\": [{\"ROWS\": 3, \"COLS\": 500}] }"
+
+static const struct fault {
+    const char *name, *device, *config, *template, *genome;
+    const char *file, *from, *to; /* the change, of the template's file */
+    enum ptx_finding_kind kind;
+    const char *at; /* part of what is said */
+} faults[] = {
+    {"no barrier before a tile is read", TINY_DEVICE, ATTENTION, "attention_fwd",
+     "COPY=joint,STAGES=2", "kernel.cu", "__syncthreads(); // Q, K and", "// Q, K and",
+     PTX_FINDING_BLOCK_RACE, ""},
+    {"a wait that lets too many groups go on", TINY_DEVICE, ATTENTION, "attention_fwd",
+     "COPY=joint,STAGES=2", "kernel.cu", "cp_async_wait<pending_groups>();\n            }",
+     "cp_async_wait<pending_groups + 1>();\n            }", PTX_FINDING_BEFORE_WAIT, "ldmatrix"},
+    {"a tile overwritten while it is read", TINY_DEVICE, ATTENTION, "attention_fwd", "COPY=plain",
+     "kernel.cu", "__syncthreads(); // the tile before", "// the tile before",
+     PTX_FINDING_BLOCK_RACE, ""},
+    {"parts of a cluster read too early", "emulated:sm_90", CLUSTERS, "attention_fwd",
+     "KV_SPLITS=2,COMBINE=cluster", "kernel.cu",
+     "cluster_arrive();\n            cluster_wait(); // the parts",
+     "cluster_arrive();\n            if (0) cluster_wait(); // the parts",
+     PTX_FINDING_OUT_OF_BOUNDS, "that block has ended"},
+    {"a row's parts read too early", TINY_DEVICE, ROWS, "softmax_rows", "ROW_THREADS=128",
+     "kernel.cu", "__syncthreads(); // every warp's part is there", "__syncwarp();",
+     PTX_FINDING_BLOCK_RACE, "kernel.cu:"},
+    {"a buffer given back while wgmma still reads it", "emulated:sm_90", HOPPER,
+     "attention_fwd_hopper", "BLOCK_N=32,K_STAGES=1,V_STAGES=1,OVERLAP=0", "kernel.cu",
+     "wgmma_wait<0>();\n        wgmma_hold(s_rmem);\n        release(k_full_smem);",
+     "release(k_full_smem);\n        wgmma_wait<0>();\n        wgmma_hold(s_rmem);",
+     PTX_FINDING_BEFORE_WAIT, "wgmma.cuh"},
+    {"a tile read before TMA has brought it", "emulated:sm_90", HOPPER, "attention_fwd_hopper",
+     "OVERLAP=0", "kernel.cu", "mbarrier_wait(k_full_smem, w.k.parity);\n        start", "start",
+     PTX_FINDING_BEFORE_WAIT, "wgmma.cuh"},
+};
+
+/* The template and the library, side by side. */
+static void copy_template(const char *name, const char *to, char folder[PATH_SIZE]) {
+    struct error error = {0};
+    char from[PATH_SIZE], library[PATH_SIZE];
+    assert_int_equal(path_join(from, "templates", name, &error), 0);
+    assert_int_equal(path_join(folder, to, name, &error), 0);
+    assert_int_equal(path_join(library, to, "lib", &error), 0);
+    if (path_copy_tree(from, folder, &error) < 0 ||
+        path_copy_tree("templates/lib", library, &error) < 0)
+        fail_msg("%s", error.text);
+}
+
+static void change(const char *folder, const struct fault *fault) {
+    struct error error = {0};
+    char path[PATH_SIZE];
+    assert_int_equal(path_join(path, folder, fault->file, &error), 0);
+    char *text = path_read_file(path, 1 << 20, NULL, &error);
+    assert_non_null(text);
+    char *at = strstr(text, fault->from);
+    if (at == NULL || strstr(at + 1, fault->from) != NULL)
+        fail_msg("%s: %s does not hold it once: %s", fault->name, path, fault->from);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%.*s%s%s", (int)(at - text), text, fault->to, at + strlen(fault->from));
+    fclose(file);
+    free(text);
+}
+
+static void look(const struct fault *fault, const char *folder) {
+    static struct trial_result result; /* too large for a stack that the sanitizer watches */
+    struct error error = {0};
+    struct device_image images[CASES_MAX];
+    struct trial_request request = {.seed = 1, .watched = true};
+    bool found = false;
+    memset(&result, 0, sizeof result);
+    struct config *config = config_from_text("config.json", fault->config, folder, &error);
+    if (config == NULL)
+        fail_msg("%s: %s", fault->name, error.text);
+    struct device *device = device_open(fault->device, &error);
+    struct ptx_microscope *microscope = emulated_microscope(device, TEMPLATE_MARK_SYMBOL);
+    struct compiler *compiler = compiler_new(config, &device->info, NULL, &error);
+    struct bench *bench = bench_new(config, device, compiler, &error);
+    const struct template *template = compiler_template(compiler, 0, &error);
+    if (bench == NULL || template == NULL ||
+        genome_parse(&request.genome, template->space, fault->genome, &error) < 0 ||
+        compiler_build(compiler, &request, images, &result, &error) != 0)
+        fail_msg("%s: %s %s", fault->name, error.text, result.outcome.reason);
+    assert_int_equal(bench_try(bench, &request, images, &result, &error), 0);
+    for (int c = 0; c < CASES_MAX; c++)
+        nvrtc_image_release(&images[c]);
+    for (int i = 0; i < ptx_microscope_count(microscope); i++) {
+        const struct ptx_finding *finding = ptx_microscope_finding(microscope, i);
+        if (ptx_finding_is_cost(finding->kind))
+            continue;
+        print_message("%s: %s\n", ptx_finding_name(finding->kind), finding->text);
+        found |= finding->kind == fault->kind && strstr(finding->text, fault->at) != NULL;
+    }
+    if (!found)
+        fail_msg("%s: not found", fault->name);
+    trial_result_release(&result);
+    bench_free(bench);
+    compiler_free(compiler);
+    device_close(device);
+    config_free(config);
+}
+
+static void is_found(void **state) {
+    const struct fault *fault = *state;
+    struct tiny tiny;
+    char folder[PATH_SIZE];
+    tiny_make(&tiny, "{}");
+    copy_template(fault->template, tiny.folder, folder);
+    change(folder, fault);
+    look(fault, folder);
+    tiny_remove(&tiny);
+}
+
+int main(void) {
+    enum { COUNT = sizeof faults / sizeof *faults };
+    struct CMUnitTest tests[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        tests[i] = (struct CMUnitTest){
+            .name = faults[i].name, .test_func = is_found, .initial_state = (void *)&faults[i]};
+    return _cmocka_run_group_tests("templates", tests, COUNT, NULL, NULL);
+}
