@@ -214,6 +214,7 @@ fuzz-built: $(fuzzers)
 bench-recorded: bench_recorded ## how fast a recorded space of 200 MB is read here
 bench-reading: bench_reading ## how fast the verbs that read a run are on one of 200,000 trials
 bench-watch: bench_watch ## how soon `watch` shows a run of 200,000 trials, and what it costs then
+bench-emulated: bench_emulated ## how fast the emulated device runs attention here: ms a genome, instructions a second
 bench-space: bench_space ## how fast the valid genomes of large spaces are counted and drawn here
 SPACES ?= tests/spaces
 STRATEGIES ?= auto,evolve,full,insight,free,random
@@ -273,5 +274,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-search bench-engineer bench-attention bench-scale demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-emulated bench-search bench-engineer bench-attention bench-scale demo bundle \
         install clean help FORCE

@@ -36,6 +36,7 @@ struct emulated {
     const char *symbol;                /* of modules to look at; NULL: all */
     struct ptx_pace pace;
     uint64_t sample; /* of the clusters of a launch; 0: all */
+    uint64_t instructions;
 };
 
 /* An endless loop under the microscope ends after some ten seconds. */
@@ -88,6 +89,10 @@ struct ptx_microscope *emulated_microscope(struct device *device, const char *sy
     emulated->microscope = ptx_microscope_new(emulated->memory);
     emulated->symbol = symbol;
     return emulated->microscope;
+}
+
+uint64_t emulated_instructions(struct device *device) {
+    return emulated_of(device)->instructions;
 }
 
 static void emulated_close(struct device *device) {
@@ -347,7 +352,9 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
     }
     memcpy(ptx.grid, launch->grid, sizeof ptx.grid);
     memcpy(ptx.block, launch->block, sizeof ptx.block);
-    if (ptx_launch(&ptx, &counts, &fault) < 0) {
+    int result = ptx_launch(&ptx, &counts, &fault);
+    emulated_of(device)->instructions += counts.warp_instructions;
+    if (result < 0) {
         snprintf(reason, REASON_SIZE, "%s", fault.text);
         return verdict_of_fault[fault.kind];
     }

@@ -45,4 +45,7 @@ enum verdict emulated_survey(struct device *device, const struct device_sequence
                              const struct emulated_survey *survey, struct prediction_call *call,
                              char *reason);
 
+/* Warp instructions that its kernels have executed so far. */
+uint64_t emulated_instructions(struct device *device);
+
 #endif
