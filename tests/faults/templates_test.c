@@ -25,12 +25,11 @@ static const struct fault {
     enum ptx_finding_kind kind;
     const char *at; /* part of what is said */
 } faults[] = {
-    {"no barrier before a tile is read", TINY_DEVICE, ATTENTION, "attention_fwd",
-     "COPY=joint,STAGES=2", "kernel.cu", "__syncthreads(); // Q, K and", "// Q, K and",
-     PTX_FINDING_BLOCK_RACE, ""},
+    {"no barrier before a tile is read", TINY_DEVICE, ATTENTION, "attention_fwd", "COPY=joint",
+     "kernel.cu", "__syncthreads(); // Q, K and", "// Q, K and", PTX_FINDING_BLOCK_RACE, ""},
     {"a wait that lets too many groups go on", TINY_DEVICE, ATTENTION, "attention_fwd",
-     "COPY=joint,STAGES=2", "kernel.cu", "cp_async_wait<pending_groups>();\n            }",
-     "cp_async_wait<pending_groups + 1>();\n            }", PTX_FINDING_BEFORE_WAIT, "ldmatrix"},
+     "COPY=joint", "kernel.cu", ": k_stages - 2>();", ": k_stages - 1>();", PTX_FINDING_BEFORE_WAIT,
+     "ldmatrix"},
     {"a tile overwritten while it is read", TINY_DEVICE, ATTENTION, "attention_fwd", "COPY=plain",
      "kernel.cu", "__syncthreads(); // the tile before", "// the tile before",
      PTX_FINDING_BLOCK_RACE, ""},
