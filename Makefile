@@ -71,7 +71,7 @@ visibility := -fvisibility=hidden
 # gcc 12 takes what open_memstream fills for the address of a local variable.
 warnings := -Wall -Wextra -Werror -Wno-dangling-pointer $(unlike_gcc)
 # Asked when something is linked, not before: `make deps` may have installed them meanwhile.
-LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw) -lstdc++ -lm -ldl -lpthread
+LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw libnats) -lstdc++ -lm -ldl -lpthread
 # build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries.
 LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$$ORIGIN/lib'
 quiet := $(if $(V),,@)# V=1 shows the commands
@@ -144,10 +144,10 @@ $(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(library)
 # ---- what the machine must have ----
 
 needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
-          zlib1g-dev libxxhash-dev libncurses-dev gnuplot-nox
-needed_to_test := jq python3 tmux
+          zlib1g-dev libxxhash-dev libncurses-dev libnats-dev gnuplot-nox
+needed_to_test := jq python3 tmux nats-server
 needed_to_fuzz := clang libclang-rt-dev
-modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw
+modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw libnats
 
 deps: ## install what is missing (Debian, Ubuntu) or name it
 	@$(call install,$(needed))
@@ -256,7 +256,7 @@ demo: deps ## the main job in about a minute: results/demo and kernels/demo
 
 bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with build/evotile
 	mkdir -p $(BUILD)/lib
-	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|ncursesw|tinfo|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
+	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|ncursesw|tinfo|nats|ssl|crypto|protobuf-c|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
 
 share := $(DESTDIR)$(PREFIX)/share
 install: $(BUILD)/evotile ## to PREFIX (/usr/local), below DESTDIR

@@ -37,7 +37,8 @@ static void tell(struct session *session, int goal, int64_t trial,
 static bool worth_it(const struct session *session, int goal, char tool[PATH_SIZE]) {
     const struct member *champion = evolution_champion(session->evolutions[goal]);
     return champion != NULL && champion->trial != session->champions[goal].inspected &&
-           !pool_device(session->pool)->predicts && sanitize_find(tool, &(struct error){0}) == 0;
+           pool_device_count(session->pool) > 0 && !pool_device(session->pool)->predicts &&
+           sanitize_find(tool, &(struct error){0}) == 0;
 }
 
 void session_inspect(struct session *session, int goal) {

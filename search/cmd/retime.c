@@ -23,6 +23,10 @@ struct retiming {
 /* ---- what is outdated ---- */
 
 static int read_present(const struct session *session, struct key *present, struct error *error) {
+    if (*pool_nvrtc(session->pool) != '\0') {
+        trial_key_place(present, pool_device(session->pool), pool_nvrtc(session->pool));
+        return 0;
+    }
     struct nvrtc *nvrtc = nvrtc_open(error);
     if (nvrtc == NULL)
         return -1;

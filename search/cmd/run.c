@@ -76,7 +76,7 @@ static int run_one(const char *config_path, struct config *config, const char *o
         session_close(&session);
         return error_report(&error);
     }
-    int devices = pool_device_count(session.pool);
+    int devices = pool_device_count(session.pool); /* 0: those of other hosts */
     char times[16] = "";
     if (devices > 1)
         snprintf(times, sizeof times, "%d x ", devices);
@@ -107,6 +107,16 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"templates", "DIR", "where to look for template folders first", OPTION_TEXT, &templates},
         {"compile-workers", "N", "compiling processes (default: the cores less one a device)",
          OPTION_INTEGER, &settings.compile_workers},
+        {"queue", "URL", "workers come from this NATS server: nats://HOST:4222", OPTION_TEXT,
+         &settings.queue.url},
+        {"credentials", "FILE", "for it: a token, an NKey pair or NATS credentials", OPTION_TEXT,
+         &settings.queue.credentials},
+        {"ca", "FILE", "whom to trust for its TLS certificate", OPTION_TEXT,
+         &settings.queue.authority},
+        {"insecure", NULL, "another host's, without credentials", OPTION_FLAG,
+         &settings.queue.insecure},
+        {"redeliver", "T", "a worker that is silent for T has vanished (30s)", OPTION_DURATION,
+         &settings.queue_patience_s},
         {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
          &settings.nice},
         {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",
@@ -158,6 +168,16 @@ static int resume(const struct verb *verb, int argc, char **argv) {
          OPTION_TEXT, &settings.device},
         {"compile-workers", "N", "compiling processes (default: the cores less one a device)",
          OPTION_INTEGER, &settings.compile_workers},
+        {"queue", "URL", "workers come from this NATS server: nats://HOST:4222", OPTION_TEXT,
+         &settings.queue.url},
+        {"credentials", "FILE", "for it: a token, an NKey pair or NATS credentials", OPTION_TEXT,
+         &settings.queue.credentials},
+        {"ca", "FILE", "whom to trust for its TLS certificate", OPTION_TEXT,
+         &settings.queue.authority},
+        {"insecure", NULL, "another host's, without credentials", OPTION_FLAG,
+         &settings.queue.insecure},
+        {"redeliver", "T", "a worker that is silent for T has vanished (30s)", OPTION_DURATION,
+         &settings.queue_patience_s},
         {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
          &settings.nice},
         {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",

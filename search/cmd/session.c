@@ -3,11 +3,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/warm.h"
-#include "trial/crew.h"
 #include "trial/wire.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,46 +13,11 @@
 #define EVOTILE_VERSION "unknown"
 #endif
 
-enum { STRATEGY_STREAM = 1, META_MAX = 24 + RULES_MAX + CASES_MAX, META_NAME_SIZE = 32 };
+enum { STRATEGY_STREAM = 1, META_MAX = 26 + RULES_MAX + CASES_MAX, META_NAME_SIZE = 32 };
 
 #define SEEDS_META "seeds:%d" /* by goal */
 
 /* ---- starting ---- */
-
-/* A core is left to each device's worker, and half of the memory to everything else. */
-static const long compile_bytes = 512L << 20;
-
-static int default_compile_workers(int devices) {
-    cpu_set_t allowed;
-    int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-    long room = sysconf(_SC_PHYS_PAGES) / 2 / (compile_bytes / sysconf(_SC_PAGESIZE));
-    int workers = cores - devices < room ? cores - devices : (int)room;
-    return workers > 1 ? workers : 1;
-}
-
-static int start_workers(struct session *session, const char *config_path,
-                         const char *template_folder, const char *devices, struct error *error) {
-    char program[PATH_SIZE];
-    struct device_list list;
-    if (device_list_read(&list, devices, error) < 0)
-        return -1;
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length < 0)
-        return error_set(error, "cannot find our own program: %s", strerror(errno));
-    program[length] = '\0';
-    const struct crew_settings settings = {
-        .program = program,
-        .config_path = config_path,
-        .template_folder = template_folder,
-        .devices = devices,
-        .compile_workers = session->config->shapes->recorded != NULL ? 0
-                           : session->settings.compile_workers >= 0
-                               ? (int)session->settings.compile_workers
-                               : default_compile_workers(list.count),
-    };
-    session->pool = crew_new(&settings, error);
-    return session->pool != NULL ? 0 : -1;
-}
 
 /* The genomes that a goal begins with, as text: of a new run from what the user asked for, of an
    old one as it was stored, so that what became of their source since does not matter. */
@@ -199,12 +162,13 @@ static int create_store(struct session *session, struct error *error) {
         {"objective", config->objective == OBJECTIVE_JOINT ? "joint" : "per_case"},
         {"seed", seed},
         {"device", device->spec},
-        {"devices", devices},
+        {"devices", *devices != '\0' ? devices : device->spec},
         {"device_name", device->name},
         {"device_info", device_line},
         {"driver", device->driver},
         {"recording", session->settings.recording ? "yes" : "no"},
         {"evotile", EVOTILE_VERSION},
+        {*session->queue_id != '\0' ? "queue_id" : NULL, session->queue_id},
     }; /* terms, rules and seeds follow */
     int meta_count = 0;
     while (meta[meta_count].name != NULL)
@@ -241,7 +205,8 @@ static int fill_folder(struct session *session, const char *run_dir, const struc
         path_write_file(config_path, config->text, strlen(config->text), error) < 0 ||
         session_copy_template(config->template_folder, name, run_dir, error) < 0 ||
         session_files(run_dir, config_path, template_folder, error) < 0 ||
-        start_workers(session, config_path, template_folder, config->device, error) < 0 ||
+        session_start_workers(session, config_path, template_folder, config->device, NULL, error) <
+            0 ||
         start_evolutions(session, pool_device(session->pool), warm, error) < 0)
         return -1;
     return create_store(session, error);
@@ -502,7 +467,8 @@ int session_resume(struct session *session, const char *run_dir,
     if (session_is_finished(session)) /* then nobody is waited for, and nothing started */
         return 0;
     if (session_lock_workers(session, error) < 0 ||
-        start_workers(session, config_path, template_folder, session->config->device, error) < 0 ||
+        session_start_workers(session, config_path, template_folder, session->config->device,
+                              &device, error) < 0 ||
         check_device(session, error) < 0)
         return -1;
     session->begun = clock_seconds();

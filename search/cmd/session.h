@@ -17,21 +17,24 @@
 #include "cmd/bulletin.h"
 #include "config/config.h"
 #include "evolve/evolution.h"
+#include "queue/link.h"
 #include "store/store.h"
 #include "trial/pool.h"
 
 struct session_settings {
-    const char *device;        /* NULL: the config's */
-    int64_t trials;            /* 0: the config's */
-    double seconds;            /* 0: the config's */
-    int64_t patience;          /* 0: the config's */
-    double target_us;          /* 0: the config's */
-    int64_t seed;              /* -1: the config's */
-    int64_t compile_workers;   /* -1: as many as there are cores for */
-    bool nice;                 /* or as the config says */
-    int64_t max_temperature_c; /* 0: the config's */
-    bool verbose;              /* a line a trial */
-    const char *seed_genome;   /* cmd/warm.h; NULL: none. Of a new run alone */
+    const char *device;         /* NULL: the config's */
+    int64_t trials;             /* 0: the config's */
+    double seconds;             /* 0: the config's */
+    int64_t patience;           /* 0: the config's */
+    double target_us;           /* 0: the config's */
+    int64_t seed;               /* -1: the config's */
+    int64_t compile_workers;    /* -1: as many as there are cores for */
+    struct link_settings queue; /* url NULL: the workers are of this host */
+    double queue_patience_s;    /* 0: the queue's */
+    bool nice;                  /* or as the config says */
+    int64_t max_temperature_c;  /* 0: the config's */
+    bool verbose;               /* a line a trial */
+    const char *seed_genome;    /* cmd/warm.h; NULL: none. Of a new run alone */
     const char *warm_start;
     bool recording; /* random genomes, each timed in full and fighting no duel */
 };
@@ -41,9 +44,10 @@ struct session {
     char run_dir[PATH_SIZE];
     struct config *config;
     struct store *store;
-    struct pool *pool; /* NULL: a finished run that was resumed */
-    int workers_lock;  /* a file descriptor that our workers share: free when the last of them is
-                          gone */
+    char queue_id[QUEUE_ID_SIZE]; /* empty: the run is on no queue */
+    struct pool *pool;            /* NULL: a finished run that was resumed */
+    int workers_lock; /* a file descriptor that our workers share: free when the last of them is
+                         gone */
     int goal_count;
     struct template *templates[CASES_MAX];
     struct evolution *evolutions[CASES_MAX];
@@ -135,6 +139,19 @@ int session_copy_template(const char *from, const char *name, const char *run_di
 int session_lock_workers(struct session *session, struct error *error);
 /* Makes the folder and takes the lock on it, so that a second run into it writes nothing. */
 int session_claim_folder(struct session *session, const char *run_dir, struct error *error);
+
+/* ---- staff.c, for session.c and enlist.c ---- */
+
+/* How many compile workers a crew gets: what was asked for (-1: as cores and memory allow), and
+   none where a recording stands in for the compiler. */
+int session_compile_workers(const char *config_path, const char *template_folder,
+                            const char *devices, int64_t asked, int *workers, struct error *error);
+
+/* A crew on these devices, or, where the settings name one, the workers on a queue. `wanted`: the
+   device of a run that is resumed; NULL: whatever there is. */
+int session_start_workers(struct session *session, const char *config_path,
+                          const char *template_folder, const char *devices,
+                          const struct device_info *wanted, struct error *error);
 
 /* ---- search.c, for the session's other files ---- */
 

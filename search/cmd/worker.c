@@ -1,8 +1,9 @@
-/* worker: the child end of trial/pool.h. Requests come on standard input, results go to standard
- * output. */
+/* worker: with --queue, this host at the service of others (cmd/enlist.h); else the child end of
+   trial/crew.h: requests come on standard input, results go to standard output. */
 #include "base/clock.h"
 #include "base/process.h"
 #include "cmd/cmd.h"
+#include "cmd/enlist.h"
 #include "device/recorded.h"
 #include "store/cache.h"
 #include "trial/bench.h"
@@ -190,24 +191,46 @@ static int serve(struct worker *worker, struct error *error) {
     return status;
 }
 
+static int run_enlisted(struct enlistment *how) {
+    struct error error = {0};
+    signal(SIGPIPE, SIG_IGN);
+    if (how->devices == NULL)
+        how->devices = "auto";
+    return enlist(how, &error) < 0 ? error_report(&error) : STATUS_DONE;
+}
+
 static int run(const struct verb *verb, int argc, char **argv) {
     const char *role = NULL;
     const char *config_path = NULL;
     const char *template_folder = NULL;
     const char *spec = NULL;
     bool watched = false;
+    struct enlistment how = {.compile_workers = -1};
     const struct option_row rows[] = {
-        {"role", "ROLE", "compile or device", OPTION_TEXT, &role},
-        {"config", "FILE", "the run's config", OPTION_TEXT, &config_path},
-        {"template", "DIR", "the run's template", OPTION_TEXT, &template_folder},
-        {"device", "SPEC", "cuda:N, emulated:sm_XX or auto", OPTION_TEXT, &spec},
-        {"watched", NULL, "a tool started it", OPTION_FLAG, &watched},
+        {"queue", "URL", "a NATS server: nats://HOST:4222, or tls://", OPTION_TEXT, &how.link.url},
+        {"device", "LIST", "auto, cuda:all, or some: cuda:0,cuda:2", OPTION_TEXT, &spec},
+        {"credentials", "FILE", "for the server: a token, an NKey pair or NATS credentials",
+         OPTION_TEXT, &how.link.credentials},
+        {"ca", "FILE", "whom to trust for its TLS certificate", OPTION_TEXT, &how.link.authority},
+        {"insecure", NULL, "another host's, without credentials", OPTION_FLAG, &how.link.insecure},
+        {"idle", "T", "leave after T without work", OPTION_DURATION, &how.idle_s},
+        {"compile-workers", "N", "compiling processes (default: the cores less one a device)",
+         OPTION_INTEGER, &how.compile_workers},
+        {"device-workers", "N", "processes a device, of a recorded or emulated one", OPTION_INTEGER,
+         &how.device_workers},
+        {"role", "ROLE", "of a child of evotile: compile or device", OPTION_TEXT, &role},
+        {"config", "FILE", "of a child: the run's config", OPTION_TEXT, &config_path},
+        {"template", "DIR", "of a child: the run's template", OPTION_TEXT, &template_folder},
+        {"watched", NULL, "of a child: a tool started it", OPTION_FLAG, &watched},
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 0, 0) < 0)
         return STATUS_USAGE;
+    how.devices = spec;
+    if (how.link.url != NULL)
+        return run_enlisted(&how);
     if (role == NULL || config_path == NULL || template_folder == NULL || spec == NULL) {
-        fprintf(stderr, "evotile: worker is started by evotile itself\n");
+        fprintf(stderr, "evotile: worker needs --queue URL: see `evotile worker --help`\n");
         return STATUS_USAGE;
     }
     if (!watched) /* a tool may start us from a thread that ends at once, which would be our end too
@@ -245,10 +268,24 @@ static int run(const struct verb *verb, int argc, char **argv) {
 
 const struct verb verb_worker = {
     .name = "worker",
-    .arguments = "--role ROLE --config FILE --template DIR --device SPEC",
-    .summary = "compile or judge candidates for a run (started by evotile itself)",
-    .help = "A child process of run, resume, try and replay. It reads requests from standard input "
-            "and ends\nwith it.\n",
+    .arguments = "--queue URL [options]",
+    .summary = "do the trials of runs on other hosts",
+    .help =
+        "Waits on a NATS server with JetStream for a run (`evotile run CONFIG --queue URL` on any "
+        "host),\nfetches its template from there, and compiles, checks and times its candidates on "
+        "this host's devices,\nin child processes; then for the next run. The host needs evotile, "
+        "NVRTC and, for a GPU, its driver.\nWorkers may be started and stopped at any time: what "
+        "one "
+        "had when it vanished, another does.\n\n"
+        "A population is of one device model, driver and NVRTC: a worker with others leaves the "
+        "run alone and\nsays so. A server on another host must ask for credentials: in the URL, or "
+        "better in a file that only\nits user may read. configs/queue has a server's "
+        "configuration, "
+        "a systemd unit and a Slurm script.\n\n"
+        "^C (or SIGTERM) gives back what is not done, and leaves.\n\n"
+        "  evotile worker --queue nats://localhost:4222 --device cuda:all\n"
+        "  evotile worker --queue tls://head:4222 --ca ca.pem --credentials ~/.evotile.token "
+        "--idle "
+        "10m\n",
     .run = run,
-    .hidden = true,
 };

@@ -17,6 +17,10 @@ const struct device_info *pool_device_at(const struct pool *pool, int device) {
     return pool->backend->device_at(pool, device);
 }
 
+const char *pool_nvrtc(const struct pool *pool) {
+    return pool->nvrtc;
+}
+
 int pool_capacity(const struct pool *pool) {
     return pool->backend->capacity(pool);
 }

@@ -30,6 +30,9 @@ const struct device_info *pool_device(const struct pool *pool);
 int pool_device_count(const struct pool *pool);
 const struct device_info *pool_device_at(const struct pool *pool, int device);
 
+/* The version of NVRTC that compiles for it, where that is not the one of this host; else "". */
+const char *pool_nvrtc(const struct pool *pool);
+
 /* How many trials in flight keep every worker busy. */
 int pool_capacity(const struct pool *pool);
 int pool_in_flight(const struct pool *pool);
@@ -76,7 +79,8 @@ struct pool_backend {
 struct pool {
     const struct pool_backend *backend;
     struct device_info device;
-    int in_flight; /* counted by pool.c */
+    char nvrtc[32]; /* the version that compiles; empty: as is installed here */
+    int in_flight;  /* counted by pool.c */
     int restarts;
 };
 

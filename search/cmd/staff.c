@@ -1,0 +1,90 @@
+/* Who does the trials of a session: workers of this host, or those on a queue. */
+#include "cmd/session.h"
+#include "queue/remote.h"
+#include "trial/crew.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A core is left to each device's worker, and half of the memory to everything else. */
+static const long compile_bytes = 512L << 20;
+
+static int default_compile_workers(int devices) {
+    cpu_set_t allowed;
+    int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    long room = sysconf(_SC_PHYS_PAGES) / 2 / (compile_bytes / sysconf(_SC_PAGESIZE));
+    int workers = cores - devices < room ? cores - devices : (int)room;
+    return workers > 1 ? workers : 1;
+}
+
+static int count_compile_workers(const struct config *config, const char *devices, int64_t asked,
+                                 int *workers, struct error *error) {
+    struct device_list list;
+    if (device_list_read(&list, devices, error) < 0)
+        return -1;
+    *workers = config->shapes->recorded != NULL ? 0
+               : asked >= 0                     ? (int)asked
+                                                : default_compile_workers(list.count);
+    return 0;
+}
+
+int session_compile_workers(const char *config_path, const char *template_folder,
+                            const char *devices, int64_t asked, int *workers, struct error *error) {
+    char *text = path_read_file(config_path, 64 << 20, NULL, error);
+    if (text == NULL)
+        return -1;
+    struct config *config = config_from_text(config_path, text, template_folder, error);
+    free(text);
+    if (config == NULL)
+        return -1;
+    int status = count_compile_workers(config, devices, asked, workers, error);
+    config_free(config);
+    return status;
+}
+
+/* Of the run on its queue, the same for as long as there is the run. */
+static int find_queue_id(struct session *session, char id[QUEUE_ID_SIZE], struct error *error) {
+    char *known = NULL;
+    if (session->store != NULL && store_meta_get(session->store, "queue_id", &known, error) < 0)
+        return -1;
+    if (known != NULL)
+        snprintf(id, QUEUE_ID_SIZE, "%s", known);
+    else
+        link_id(id);
+    free(known);
+    snprintf(session->queue_id, sizeof session->queue_id, "%s", id);
+    return 0;
+}
+
+int session_start_workers(struct session *session, const char *config_path,
+                          const char *template_folder, const char *devices,
+                          const struct device_info *wanted, struct error *error) {
+    char program[PATH_SIZE];
+    char id[QUEUE_ID_SIZE];
+    if (session->settings.queue.url != NULL) {
+        const struct remote_settings settings = {.link = session->settings.queue,
+                                                 .run_dir = session->run_dir,
+                                                 .id = id,
+                                                 .patience_s = session->settings.queue_patience_s,
+                                                 .wanted = wanted};
+        if (find_queue_id(session, id, error) < 0)
+            return -1;
+        session->pool = remote_new(&settings, error);
+        return session->pool != NULL ? 0 : -1;
+    }
+    struct crew_settings settings = {.program = program,
+                                     .config_path = config_path,
+                                     .template_folder = template_folder,
+                                     .devices = devices};
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0)
+        return error_set(error, "cannot find our own program: %s", strerror(errno));
+    program[length] = '\0';
+    if (count_compile_workers(session->config, devices, session->settings.compile_workers,
+                              &settings.compile_workers, error) < 0)
+        return -1;
+    session->pool = crew_new(&settings, error);
+    return session->pool != NULL ? 0 : -1;
+}

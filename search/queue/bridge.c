@@ -1,0 +1,283 @@
+#include "queue/bridge.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "queue/server.h"
+#include "trial/wire.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { HELD_MAX = 1024, SERVER_MS = 2000 };
+
+static const double beat_every_s = 2;
+static const double send_again_s = 1;
+static const double pull_every_s = 0.02; /* while the crew has something to do */
+
+/* A request that is ours until the server has its result. */
+struct held {
+    natsMsg *message;
+    char mark[QUEUE_MARK_SIZE];
+    int64_t number;
+    double extended; /* clock_seconds */
+    char *line;      /* the result; NULL: not yet */
+    double sent;
+};
+
+struct bridge {
+    struct link *link;
+    const struct description *description;
+    struct pool *crew;
+    struct beat beat;
+    natsSubscription *requests; /* NULL: to be made (again) */
+    int held_count;
+    struct held held[HELD_MAX];
+    double beaten, pulled, busy; /* clock_seconds */
+};
+
+struct bridge *bridge_new(struct link *link, const struct description *description,
+                          struct pool *crew, const struct queue_place *place) {
+    struct bridge *bridge = calloc(1, sizeof *bridge);
+    if (bridge == NULL)
+        BUG("out of memory");
+    bridge->link = link;
+    bridge->description = description;
+    bridge->crew = crew;
+    bridge->beat.place = *place;
+    bridge->busy = clock_seconds();
+    link_id(bridge->beat.worker);
+    if (gethostname(bridge->beat.host, sizeof bridge->beat.host - 1) < 0 ||
+        *bridge->beat.host == '\0')
+        strcpy(bridge->beat.host, "unknown");
+    return bridge;
+}
+
+/* ---- what is held ---- */
+
+static struct held *find_number(struct bridge *bridge, int64_t number) {
+    for (int h = 0; h < bridge->held_count; h++)
+        if (bridge->held[h].number == number)
+            return &bridge->held[h];
+    return NULL;
+}
+
+static void drop(struct bridge *bridge, struct held *held) {
+    natsMsg_Destroy(held->message);
+    free(held->line);
+    *held = bridge->held[--bridge->held_count];
+}
+
+static struct held *hold(struct bridge *bridge, natsMsg *message, const char *mark,
+                         int64_t number) {
+    struct held *held = &bridge->held[bridge->held_count++];
+    *held = (struct held){.message = message, .number = number, .extended = clock_seconds()};
+    strcpy(held->mark, mark);
+    bridge->busy = held->extended;
+    return held;
+}
+
+/* The request is done with once the server has its result, not before. */
+static bool send_result(struct bridge *bridge, struct held *held) {
+    jsPubOptions options;
+    jsPubOptions_Init(&options);
+    options.MaxWait = SERVER_MS;
+    held->sent = clock_seconds();
+    natsMsg *message = link_message("result", bridge->description->id, held->mark, held->line);
+    natsStatus status = js_PublishMsg(NULL, bridge->link->js, message, &options, NULL);
+    natsMsg_Destroy(message);
+    if (status != NATS_OK)
+        return false;
+    natsMsg_Ack(held->message, NULL); /* if it does not arrive, the result is dropped as known */
+    drop(bridge, held);
+    return true;
+}
+
+static void finish(struct bridge *bridge, struct held *held, struct trial_result *result) {
+    char device[sizeof result->worker];
+    snprintf(device, sizeof device, "%s", result->worker);
+    snprintf(result->worker, sizeof result->worker, "%.40s%s%.22s", bridge->beat.host,
+             *device != '\0' ? "/" : "", device);
+    held->line = wire_print_result(result);
+    trial_result_release(result);
+    send_result(bridge, held);
+}
+
+/* Sends what could not be sent, and tells the server that we are at the rest. */
+static void tend(struct bridge *bridge) {
+    double now = clock_seconds();
+    if (!link_is_up(bridge->link))
+        return;
+    for (int h = bridge->held_count - 1; h >= 0; h--) {
+        struct held *held = &bridge->held[h];
+        if (held->line != NULL && now - held->sent > send_again_s) {
+            if (!send_result(bridge, held))
+                return;
+        } else if (now - held->extended > bridge->description->patience_s / 3) {
+            natsMsg_InProgress(held->message, NULL);
+            held->extended = now;
+        }
+    }
+}
+
+/* ---- requests ---- */
+
+/* A search asks for genomes of its own template alone. What else the wire can say (files, another
+   config, a baseline's command) is for processes of one host. */
+static bool is_search(const struct trial_request *request) {
+    bool plain = request->goal >= 0 && request->goal < CASES_MAX && !request->watched &&
+                 !request->profiled && request->duel_blocks == 0 &&
+                 request->rival.baseline.count == 0 && request->rival.implementation == NULL &&
+                 request->rival.config == NULL && request->rival.template_folder == NULL &&
+                 request->rival.goal >= 0 && request->rival.goal < CASES_MAX;
+    for (int c = 0; c < CASES_MAX; c++)
+        plain = plain && request->sources[c] == NULL && request->rival.sources[c] == NULL;
+    return plain;
+}
+
+static uint64_t deliveries(natsMsg *message) {
+    jsMsgMetaData *data = NULL;
+    uint64_t count = natsMsg_GetMetaData(&data, message) == NATS_OK ? data->NumDelivered : 1;
+    jsMsgMetaData_Destroy(data);
+    return count;
+}
+
+/* Whoever had it three times vanished: so will we, unless it ends here. */
+static void give_up(struct bridge *bridge, struct held *held, const struct trial_request *request) {
+    struct trial_result result = {
+        .number = request->number, .goal = request->goal, .genome = request->genome, .rival = -1};
+    char reason[REASON_SIZE];
+    snprintf(reason, sizeof reason, "%d workers vanished while they had it", QUEUE_DELIVERIES_MAX);
+    trial_gate(&result, "worker", false, 0, "%s", reason);
+    trial_end(&result, VERDICT_CRASHED, reason);
+    finish(bridge, held, &result);
+}
+
+/* Takes the message over. */
+static void take_request(struct bridge *bridge, natsMsg *message) {
+    char mark[QUEUE_MARK_SIZE];
+    struct wire_message read;
+    struct error error = {0};
+    char *text = link_text(message, mark);
+    int status = text != NULL ? wire_read(text, &read, &error) : -1;
+    free(text);
+    if (status == 0 && read.kind == WIRE_REQUEST && is_search(&read.request)) {
+        if (find_number(bridge, read.request.number) == NULL) {
+            struct held *held = hold(bridge, message, mark, read.request.number);
+            if (deliveries(message) <= QUEUE_DELIVERIES_MAX) {
+                pool_submit(bridge->crew, &read.request);
+                return;
+            }
+            give_up(bridge, held, &read.request);
+        } else { /* an earlier delivery that was thought lost, or an earlier session's */
+            natsMsg_NakWithDelay(message, (int64_t)(bridge->description->patience_s * 1000), NULL);
+            natsMsg_Destroy(message);
+        }
+        trial_request_release(&read.request);
+        return;
+    }
+    log_warn("a message on the queue is no request of a search, and was dropped");
+    if (status == 0) {
+        trial_request_release(&read.request);
+        trial_result_release(&read.result);
+    }
+    natsMsg_Term(message, NULL);
+    natsMsg_Destroy(message);
+}
+
+static bool subscribe(struct bridge *bridge) {
+    char subject[QUEUE_SUBJECT_SIZE];
+    jsSubOptions options;
+    if (bridge->requests != NULL)
+        return true;
+    jsSubOptions_Init(&options);
+    options.Stream = QUEUE_TRIALS;
+    options.Consumer = bridge->description->id;
+    options.ManualAck = true;
+    link_subject(subject, "trial", bridge->description->id);
+    return js_PullSubscribe(&bridge->requests, bridge->link->js, subject, NULL, NULL, &options,
+                            NULL) == NATS_OK;
+}
+
+/* Whether the crew had nothing to do and was waited for on the queue instead. */
+static bool pull(struct bridge *bridge) {
+    natsMsgList list = {0};
+    double now = clock_seconds();
+    int room = pool_capacity(bridge->crew) - pool_in_flight(bridge->crew);
+    bool idle = pool_in_flight(bridge->crew) == 0;
+    if (room > HELD_MAX - bridge->held_count)
+        room = HELD_MAX - bridge->held_count;
+    if (room <= 0 || (!idle && now - bridge->pulled < pull_every_s) || !link_is_up(bridge->link) ||
+        !subscribe(bridge))
+        return false;
+    natsStatus status = natsSubscription_Fetch(&list, bridge->requests, room, idle ? 100 : 1, NULL);
+    if (status == NATS_OK)
+        for (int m = 0; m < list.Count; m++) {
+            take_request(bridge, list.Msgs[m]);
+            list.Msgs[m] = NULL;
+        }
+    natsMsgList_Destroy(&list);
+    if (status != NATS_OK && status != NATS_TIMEOUT) {
+        natsSubscription_Destroy(bridge->requests);
+        bridge->requests = NULL;
+    }
+    bridge->pulled = clock_seconds();
+    return idle && status == NATS_TIMEOUT;
+}
+
+/* ---- either ---- */
+
+int bridge_round(struct bridge *bridge, bool pulling, struct error *error) {
+    bool waited = pulling && pull(bridge);
+    double timeout_s = waited ? 0 : pull_every_s;
+    for (;;) {
+        struct trial_result result;
+        int got = pool_wait(bridge->crew, timeout_s, &result, error);
+        if (got <= 0) {
+            tend(bridge);
+            bridge_beat(bridge, false);
+            return got;
+        }
+        struct held *held = find_number(bridge, result.number);
+        if (held == NULL)
+            BUG("the crew did trial %lld, which nobody asked for", (long long)result.number);
+        finish(bridge, held, &result);
+        bridge->busy = clock_seconds();
+        timeout_s = 0;
+    }
+}
+
+int bridge_held(const struct bridge *bridge) {
+    return bridge->held_count;
+}
+
+double bridge_idle_s(const struct bridge *bridge) {
+    return bridge->held_count > 0 ? 0 : clock_seconds() - bridge->busy;
+}
+
+void bridge_beat(struct bridge *bridge, bool leaving) {
+    char subject[QUEUE_SUBJECT_SIZE];
+    double now = clock_seconds();
+    if (!leaving && now - bridge->beaten < beat_every_s)
+        return;
+    bridge->beaten = now;
+    bridge->beat.devices = pool_device_count(bridge->crew);
+    bridge->beat.capacity = pool_capacity(bridge->crew);
+    bridge->beat.in_flight = pool_in_flight(bridge->crew);
+    bridge->beat.leaving = leaving;
+    char *text = beat_print(&bridge->beat);
+    link_subject(subject, "beat", bridge->description->id);
+    natsConnection_PublishString(bridge->link->connection, subject, text); /* the next one may */
+    free(text);
+}
+
+void bridge_free(struct bridge *bridge) {
+    if (bridge == NULL)
+        return;
+    bridge_beat(bridge, true);
+    while (bridge->held_count > 0) {
+        natsMsg_Nak(bridge->held[0].message, NULL);
+        drop(bridge, &bridge->held[0]);
+    }
+    natsSubscription_Destroy(bridge->requests);
+    free(bridge);
+}

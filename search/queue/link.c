@@ -1,0 +1,227 @@
+#include "queue/server.h"
+
+#include "base/log.h"
+#include "base/path.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+enum { WAIT_MS = 5000, RECONNECT_MS = 500, RECONNECT_BYTES = 64 << 20 };
+
+static const int64_t duplicates_ns = INT64_C(600) * 1000000000;
+
+int link_fail(natsStatus status, const char *doing, struct error *error) {
+    const char *why = nats_GetLastError(NULL);
+    const char *place = why != NULL && *why == '(' ? strstr(why, "): ") : NULL;
+    why = place != NULL ? place + 3 : why; /* "(conn.c:1905): " */
+    return error_set(error, "%s: %s", doing,
+                     why != NULL && *why != '\0' ? why : natsStatus_GetText(status));
+}
+
+/* ---- who may connect to whom ---- */
+
+/* One server of the list: whether it bears credentials, and is this host. */
+static void look_at(const char *url, size_t length, bool *named, bool *local) {
+    static const char *const ours[] = {"localhost", "127.", "[::1]"};
+    const char *end = url + length;
+    const char *scheme = strstr(url, "://");
+    const char *host = scheme != NULL && scheme < end ? scheme + 3 : url;
+    const char *at = memchr(host, '@', (size_t)(end - host));
+    *named = at != NULL;
+    *local = false;
+    host = at != NULL ? at + 1 : host;
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        *local = *local || strncmp(host, ours[i], strlen(ours[i])) == 0;
+}
+
+static int check_servers(const struct link_settings *settings, struct error *error) {
+    for (const char *url = settings->url; *url != '\0';) {
+        size_t length = strcspn(url, ",");
+        bool named, local;
+        look_at(url, length, &named, &local);
+        if (!local && !named && settings->credentials == NULL && !settings->insecure)
+            return error_input(error,
+                               "%.*s is another host, and anybody there could send us work: give "
+                               "--credentials FILE (or --insecure)",
+                               (int)length, url);
+        if (!local && strncmp(url, "tls://", 6) != 0 && settings->authority == NULL &&
+            !settings->insecure)
+            log_warn("what goes to the queue's server is not encrypted: use tls://");
+        url += length + (url[length] == ',');
+    }
+    return 0;
+}
+
+/* A file with NATS credentials, an NKey (its U... and its SU... line) or a token alone. */
+static int set_credentials(natsOptions *options, const char *path, struct error *error) {
+    char *text = path_read_file(path, 1 << 16, NULL, error);
+    char word[512];
+    natsStatus status;
+    if (text == NULL)
+        return -1;
+    const char *seed = strncmp(text, "SU", 2) == 0 ? text : strstr(text, "\nSU");
+    if (sscanf(text, "%511s", word) != 1) {
+        free(text);
+        return error_input(error, "%s holds no credentials", path);
+    }
+    if (strstr(text, "-----BEGIN NATS") != NULL)
+        status = natsOptions_SetUserCredentialsFromFiles(options, path, NULL);
+    else if (seed != NULL && *word == 'U')
+        status = natsOptions_SetNKeyFromSeed(options, word, path);
+    else
+        status = natsOptions_SetToken(options, word);
+    free(text);
+    return status == NATS_OK ? 0 : link_fail(status, path, error);
+}
+
+static int set_options(natsOptions *options, const struct link_settings *settings,
+                       struct error *error) {
+    natsStatus status = natsOptions_SetURL(options, settings->url);
+    if (status == NATS_OK)
+        status = natsOptions_SetName(options, "evotile");
+    if (status == NATS_OK)
+        status = natsOptions_SetTimeout(options, WAIT_MS);
+    if (status == NATS_OK)
+        status = natsOptions_SetMaxReconnect(options, -1);
+    if (status == NATS_OK)
+        status = natsOptions_SetReconnectWait(options, RECONNECT_MS);
+    if (status == NATS_OK)
+        status = natsOptions_SetReconnectBufSize(options, RECONNECT_BYTES);
+    if (status == NATS_OK)
+        status = natsOptions_SetFailRequestsOnDisconnect(options, true);
+    if (status == NATS_OK && settings->authority != NULL)
+        status = natsOptions_SetSecure(options, true);
+    if (status == NATS_OK && settings->authority != NULL)
+        status = natsOptions_LoadCATrustedCertificates(options, settings->authority);
+    if (status != NATS_OK)
+        return link_fail(status, settings->url, error);
+    return settings->credentials != NULL ? set_credentials(options, settings->credentials, error)
+                                         : 0;
+}
+
+/* ---- opening ---- */
+
+struct link *link_open(const struct link_settings *settings, struct error *error) {
+    natsOptions *options = NULL;
+    struct link *link = calloc(1, sizeof *link);
+    if (link == NULL || natsOptions_Create(&options) != NATS_OK)
+        BUG("out of memory");
+    link->was_up = true;
+    int result = check_servers(settings, error);
+    if (result == 0)
+        result = set_options(options, settings, error);
+    if (result == 0) {
+        natsStatus status = natsConnection_Connect(&link->connection, options);
+        if (status == NATS_OK)
+            status = natsConnection_JetStream(&link->js, link->connection, NULL);
+        if (status != NATS_OK)
+            result = link_fail(status, "cannot connect to the queue's server", error);
+    }
+    natsOptions_Destroy(options);
+    if (result == 0)
+        return link;
+    link_close(link);
+    return NULL;
+}
+
+void link_close(struct link *link) {
+    if (link == NULL)
+        return;
+    if (link->connection != NULL) /* what was acknowledged last is still to go out */
+        natsConnection_FlushTimeout(link->connection, WAIT_MS);
+    kvStore_Destroy(link->runs);
+    kvStore_Destroy(link->files);
+    jsCtx_Destroy(link->js);
+    natsConnection_Destroy(link->connection);
+    nats_CloseAndWait(WAIT_MS); /* nothing is called back any more */
+    free(link);
+}
+
+bool link_is_up(struct link *link) {
+    bool is_up = natsConnection_Status(link->connection) == NATS_CONN_STATUS_CONNECTED;
+    if (is_up != link->was_up)
+        log_info(is_up ? "the queue's server is there again"
+                       : "the queue's server is gone: waiting for it");
+    return link->was_up = is_up;
+}
+
+/* One that is there already, perhaps with other limits, is its administrator's. */
+static natsStatus make_stream(struct link *link, const char *name, const char *subject) {
+    jsStreamConfig config;
+    jsStreamInfo *info = NULL;
+    natsStatus status = js_GetStreamInfo(&info, link->js, name, NULL, NULL);
+    jsStreamInfo_Destroy(info);
+    if (status == NATS_OK)
+        return status;
+    jsStreamConfig_Init(&config);
+    config.Name = name;
+    config.Subjects = &subject;
+    config.SubjectsLen = 1;
+    config.Retention = js_WorkQueuePolicy;
+    config.Storage = js_FileStorage;
+    config.Duplicates = duplicates_ns;
+    return js_AddStream(NULL, link->js, &config, NULL, NULL);
+}
+
+static natsStatus bind_store(struct link *link, const char *name, bool make, kvStore **store) {
+    kvConfig config;
+    natsStatus status = *store != NULL ? NATS_OK : js_KeyValue(store, link->js, name);
+    if (!make || status != NATS_NOT_FOUND)
+        return status;
+    kvConfig_Init(&config);
+    config.Bucket = name;
+    config.History = 1;
+    return js_CreateKeyValue(store, link->js, &config);
+}
+
+int link_bind(struct link *link, bool make, struct error *error) {
+    natsStatus status = bind_store(link, QUEUE_RUNS, make, &link->runs);
+    if (status == NATS_OK)
+        status = bind_store(link, QUEUE_FILES, make, &link->files);
+    if (make && status == NATS_OK)
+        status = make_stream(link, QUEUE_TRIALS, "evotile.trial.>");
+    if (make && status == NATS_OK)
+        status = make_stream(link, QUEUE_RESULTS, "evotile.result.>");
+    if (status == NATS_NOT_FOUND && !make)
+        return 1;
+    return status == NATS_OK
+               ? 0
+               : link_fail(status, "the queue's server has no JetStream for us", error);
+}
+
+/* ---- messages ---- */
+
+void link_subject(char subject[QUEUE_SUBJECT_SIZE], const char *kind, const char *id) {
+    snprintf(subject, QUEUE_SUBJECT_SIZE, "evotile.%s.%s", kind, id);
+}
+
+void link_id(char id[QUEUE_ID_SIZE]) {
+    uint64_t digits;
+    if (getrandom(&digits, sizeof digits, 0) != sizeof digits)
+        BUG("no random numbers");
+    snprintf(id, QUEUE_ID_SIZE, "%016llx", (unsigned long long)digits);
+}
+
+natsMsg *link_message(const char *kind, const char *id, const char *mark, const char *line) {
+    char subject[QUEUE_SUBJECT_SIZE];
+    natsMsg *message = NULL;
+    link_subject(subject, kind, id);
+    if (natsMsg_Create(&message, subject, NULL, line, (int)strlen(line)) != NATS_OK ||
+        natsMsgHeader_Set(message, "Nats-Msg-Id", mark) != NATS_OK)
+        BUG("out of memory");
+    return message;
+}
+
+char *link_text(natsMsg *message, char mark[QUEUE_MARK_SIZE]) {
+    const char *value = NULL;
+    int length = natsMsg_GetDataLength(message);
+    if (length > QUEUE_MESSAGE_MAX ||
+        natsMsgHeader_Get(message, "Nats-Msg-Id", &value) != NATS_OK || value == NULL ||
+        strlen(value) >= QUEUE_MARK_SIZE)
+        return NULL;
+    strcpy(mark, value);
+    char *text = strndup(natsMsg_GetData(message), (size_t)length);
+    if (text == NULL)
+        BUG("out of memory");
+    return text;
+}

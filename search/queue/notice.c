@@ -1,0 +1,258 @@
+#include "queue/notice.h"
+
+#include "base/json.h"
+#include "trial/wire.h"
+
+#include <string.h>
+
+enum { CAPACITY_MAX = 100000 };
+
+static char *printed(cJSON *object) {
+    char *text = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    if (text == NULL)
+        BUG("out of memory");
+    return text;
+}
+
+/* ---- checks ---- */
+
+static int read_protocol(const struct json *root, struct error *error) {
+    struct json value;
+    int64_t protocol;
+    if (json_need(root, "protocol", &value, error) < 0 ||
+        json_integer(&value, &protocol, error) < 0)
+        return -1;
+    return protocol == QUEUE_PROTOCOL
+               ? 0
+               : error_input(error,
+                             "speaks protocol %lld of evotile's queue, and this evotile protocol "
+                             "%d: install the same evotile on all hosts",
+                             (long long)protocol, QUEUE_PROTOCOL);
+}
+
+static int read_count(const struct json *object, const char *key, int64_t least, int64_t most,
+                      int64_t *count, struct error *error) {
+    struct json value;
+    if (json_need(object, key, &value, error) < 0 || json_integer(&value, count, error) < 0)
+        return -1;
+    return *count >= least && *count <= most
+               ? 0
+               : json_error(&value, error, "must be from %lld to %lld", (long long)least,
+                            (long long)most);
+}
+
+static int read_flag(const struct json *object, const char *key, bool *flag, struct error *error) {
+    struct json value;
+    return json_need(object, key, &value, error) < 0 ? -1 : json_bool(&value, flag, error);
+}
+
+/* It becomes part of subjects, keys and file names. */
+static int read_id(const struct json *object, const char *key, char id[QUEUE_ID_SIZE],
+                   struct error *error) {
+    if (json_copy_text(object, key, id, QUEUE_ID_SIZE, error) < 0)
+        return -1;
+    return strlen(id) == QUEUE_ID_SIZE - 1 && strspn(id, "0123456789abcdef") == QUEUE_ID_SIZE - 1
+               ? 0
+               : json_error(object, error, "\"%s\" is no id", key);
+}
+
+/* Within the folder, wherever that is. */
+static bool is_inside(const char *path) {
+    for (const char *part = path;; part++) {
+        size_t length = strcspn(part, "/");
+        if (length == 0 || (length == 1 && *part == '.') ||
+            (length == 2 && strncmp(part, "..", 2) == 0))
+            return false;
+        part += length;
+        if (*part == '\0')
+            return true;
+    }
+}
+
+/* ---- places ---- */
+
+bool queue_place_same(const struct queue_place *a, const struct queue_place *b, char why[256]) {
+    const char *const parts[][3] = {{"device", a->device.name, b->device.name},
+                                    {"driver", a->device.driver, b->device.driver},
+                                    {"NVRTC", a->nvrtc, b->nvrtc},
+                                    {"method", a->method, b->method}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(parts[i][1], parts[i][2]) != 0) {
+            snprintf(why, 256, "%s is %.80s, not %.80s", parts[i][0], parts[i][1], parts[i][2]);
+            return false;
+        }
+    snprintf(why, 256, "the device is of another size");
+    return device_same_model(&a->device, &b->device);
+}
+
+static cJSON *place_json(const struct queue_place *place) {
+    cJSON *object = cJSON_CreateObject();
+    char *device = wire_print_device(&place->device);
+    cJSON_AddItemToObject(object, "device", cJSON_Parse(device));
+    free(device);
+    cJSON_AddStringToObject(object, "nvrtc", place->nvrtc);
+    cJSON_AddStringToObject(object, "method", place->method);
+    return object;
+}
+
+static int read_place(const struct json *root, struct queue_place *place, struct error *error) {
+    static const char *const keys[] = {"device", "nvrtc", "method", NULL};
+    struct json object, device;
+    struct wire_message message;
+    if (json_need(root, "place", &object, error) < 0 || json_only(&object, keys, error) < 0 ||
+        json_need(&object, "device", &device, error) < 0 ||
+        json_copy_text(&object, "nvrtc", place->nvrtc, sizeof place->nvrtc, error) < 0 ||
+        json_copy_text(&object, "method", place->method, sizeof place->method, error) < 0)
+        return -1;
+    char *line = cJSON_PrintUnformatted(device.value);
+    if (line == NULL)
+        BUG("out of memory");
+    int status = wire_read(line, &message, error);
+    free(line);
+    if (status < 0)
+        return -1;
+    if (message.kind == WIRE_DEVICE) {
+        place->device = message.device;
+        return 0;
+    }
+    trial_request_release(&message.request);
+    trial_result_release(&message.result);
+    return json_error(&device, error, "is no device");
+}
+
+/* ---- descriptions ---- */
+
+char *description_print(const struct description *description) {
+    cJSON *root = cJSON_CreateObject();
+    char hash[HASH_TEXT_SIZE];
+    cJSON_AddNumberToObject(root, "protocol", QUEUE_PROTOCOL);
+    cJSON_AddStringToObject(root, "run", description->id);
+    cJSON_AddStringToObject(root, "name", description->name);
+    cJSON_AddNumberToObject(root, "patience_s", description->patience_s);
+    if (description->placed)
+        cJSON_AddItemToObject(root, "place", place_json(&description->place));
+    cJSON *files = cJSON_AddArrayToObject(root, "files");
+    for (int f = 0; f < description->file_count; f++) {
+        cJSON *file = cJSON_CreateObject();
+        cJSON_AddStringToObject(file, "path", description->files[f].path);
+        cJSON_AddNumberToObject(file, "bytes", (double)description->files[f].bytes);
+        cJSON_AddStringToObject(file, "hash", hash_print(description->files[f].hash, hash));
+        cJSON_AddItemToArray(files, file);
+    }
+    return printed(root);
+}
+
+static int read_file(const struct json *object, struct queue_file *file, struct error *error) {
+    static const char *const keys[] = {"path", "bytes", "hash", NULL};
+    char hash[HASH_TEXT_SIZE];
+    if (json_only(object, keys, error) < 0 ||
+        json_copy_text(object, "path", file->path, sizeof file->path, error) < 0 ||
+        read_count(object, "bytes", 0, INT64_C(1) << 30, &file->bytes, error) < 0 ||
+        json_copy_text(object, "hash", hash, sizeof hash, error) < 0)
+        return -1;
+    if (!is_inside(file->path))
+        return json_error(object, error, "\"path\" leads out of the run's folder");
+    return hash_parse(&file->hash, hash) ? 0 : json_error(object, error, "\"hash\" is no hash");
+}
+
+static int read_files(const struct json *root, struct description *description,
+                      struct error *error) {
+    struct json files;
+    if (json_need(root, "files", &files, error) < 0 || json_is_array(&files, error) < 0)
+        return -1;
+    int count = json_count(&files);
+    if (count < 1 || count > QUEUE_FILES_MAX)
+        return json_error(&files, error, "must be from 1 to %d files", QUEUE_FILES_MAX);
+    description->files = calloc((size_t)count, sizeof *description->files);
+    if (description->files == NULL)
+        BUG("out of memory");
+    for (; description->file_count < count; description->file_count++) {
+        struct json file = json_at(&files, description->file_count);
+        if (read_file(&file, &description->files[description->file_count], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_description(const struct json *root, struct description *description,
+                            struct error *error) {
+    static const char *const keys[] = {"protocol", "run",   "name", "patience_s",
+                                       "place",    "files", NULL};
+    struct json place, patience;
+    if (json_is_object(root, error) < 0 || read_protocol(root, error) < 0 ||
+        json_only(root, keys, error) < 0 || read_id(root, "run", description->id, error) < 0 ||
+        json_copy_text(root, "name", description->name, sizeof description->name, error) < 0 ||
+        json_need(root, "patience_s", &patience, error) < 0 ||
+        json_number(&patience, &description->patience_s, error) < 0 ||
+        read_files(root, description, error) < 0)
+        return -1;
+    if (!(description->patience_s >= 0.1 && description->patience_s <= 3600))
+        return json_error(&patience, error, "must be from 0.1 to 3600");
+    description->placed = json_find(root, "place", &place);
+    return description->placed ? read_place(root, &description->place, error) : 0;
+}
+
+int description_parse(struct description *description, const char *text, struct error *error) {
+    struct json_document document;
+    *description = (struct description){0};
+    if (json_read_text(&document, "a run's description", text, error) < 0)
+        return -1;
+    struct json root = json_root(&document);
+    int status = read_description(&root, description, error);
+    json_release(&document);
+    if (status < 0)
+        description_release(description);
+    return status;
+}
+
+void description_release(struct description *description) {
+    free(description->files);
+    description->files = NULL;
+    description->file_count = 0;
+}
+
+/* ---- beats ---- */
+
+char *beat_print(const struct beat *beat) {
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddNumberToObject(root, "protocol", QUEUE_PROTOCOL);
+    cJSON_AddStringToObject(root, "worker", beat->worker);
+    cJSON_AddStringToObject(root, "host", beat->host);
+    cJSON_AddItemToObject(root, "place", place_json(&beat->place));
+    cJSON_AddNumberToObject(root, "devices", beat->devices);
+    cJSON_AddNumberToObject(root, "capacity", beat->capacity);
+    cJSON_AddNumberToObject(root, "in_flight", beat->in_flight);
+    cJSON_AddBoolToObject(root, "leaving", beat->leaving);
+    return printed(root);
+}
+
+static int read_beat(const struct json *root, struct beat *beat, struct error *error) {
+    static const char *const keys[] = {"protocol", "worker",    "host",    "place", "devices",
+                                       "capacity", "in_flight", "leaving", NULL};
+    int64_t devices, capacity, in_flight;
+    if (json_is_object(root, error) < 0 || read_protocol(root, error) < 0 ||
+        json_only(root, keys, error) < 0 || read_id(root, "worker", beat->worker, error) < 0 ||
+        json_copy_text(root, "host", beat->host, sizeof beat->host, error) < 0 ||
+        read_place(root, &beat->place, error) < 0 ||
+        read_count(root, "devices", 0, DEVICES_MAX, &devices, error) < 0 ||
+        read_count(root, "capacity", 0, CAPACITY_MAX, &capacity, error) < 0 ||
+        read_count(root, "in_flight", 0, CAPACITY_MAX, &in_flight, error) < 0 ||
+        read_flag(root, "leaving", &beat->leaving, error) < 0)
+        return -1;
+    beat->devices = (int)devices;
+    beat->capacity = (int)capacity;
+    beat->in_flight = (int)in_flight;
+    return 0;
+}
+
+int beat_parse(struct beat *beat, const char *text, struct error *error) {
+    struct json_document document;
+    *beat = (struct beat){0};
+    if (json_read_text(&document, "a worker", text, error) < 0)
+        return -1;
+    struct json root = json_root(&document);
+    int status = read_beat(&root, beat, error);
+    json_release(&document);
+    return status;
+}

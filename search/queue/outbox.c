@@ -1,0 +1,147 @@
+#include "queue/outbox.h"
+
+#include "base/clock.h"
+#include "trial/wire.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { PENDING_MAX = 65536 };
+
+static const double again_s = 5;
+
+struct outbox {
+    struct link *link;
+    jsCtx *js; /* with our handler */
+    char run[QUEUE_ID_SIZE], session[QUEUE_ID_SIZE];
+    int64_t serials;
+    int count, room;
+    struct sent *items;
+    /* What the library's thread says: serials of what the server has. */
+    pthread_mutex_t lock;
+    int stored_count, stored_room;
+    int64_t *stored;
+};
+
+static void *grown(void *items, int count, size_t size) {
+    void *more = realloc(items, (size_t)count * size);
+    if (more == NULL)
+        BUG("out of memory");
+    return more;
+}
+
+/* In the library's thread. What went wrong (`bad`) is sent again when its time has come. */
+static void on_stored(jsCtx *js, natsMsg *message, jsPubAck *good, jsPubAckErr *bad,
+                      void *context) {
+    struct outbox *outbox = context;
+    const char *mark = NULL;
+    (void)js;
+    (void)bad;
+    if (good != NULL && natsMsgHeader_Get(message, "Nats-Msg-Id", &mark) == NATS_OK) {
+        pthread_mutex_lock(&outbox->lock);
+        if (outbox->stored_count == outbox->stored_room) {
+            outbox->stored_room = 2 * outbox->stored_room + 64;
+            outbox->stored = grown(outbox->stored, outbox->stored_room, sizeof *outbox->stored);
+        }
+        outbox->stored[outbox->stored_count++] = strtoll(strchr(mark, '-') + 1, NULL, 10);
+        pthread_mutex_unlock(&outbox->lock);
+    }
+    natsMsg_Destroy(message);
+}
+
+struct outbox *outbox_new(struct link *link, const char *run, struct error *error) {
+    struct outbox *outbox = calloc(1, sizeof *outbox);
+    jsOptions options;
+    if (outbox == NULL)
+        BUG("out of memory");
+    outbox->link = link;
+    snprintf(outbox->run, sizeof outbox->run, "%s", run);
+    link_id(outbox->session);
+    pthread_mutex_init(&outbox->lock, NULL);
+    jsOptions_Init(&options);
+    options.PublishAsync.MaxPending = PENDING_MAX;
+    options.PublishAsync.AckHandler = on_stored;
+    options.PublishAsync.AckHandlerClosure = outbox;
+    natsStatus status = natsConnection_JetStream(&outbox->js, link->connection, &options);
+    if (status == NATS_OK)
+        return outbox;
+    link_fail(status, "the queue takes no requests", error);
+    outbox_free(outbox);
+    return NULL;
+}
+
+void outbox_free(struct outbox *outbox) {
+    if (outbox == NULL)
+        return;
+    jsCtx_Destroy(outbox->js);
+    while (outbox->count > 0)
+        outbox_done(outbox, outbox->items);
+    pthread_mutex_destroy(&outbox->lock);
+    free(outbox->stored);
+    free(outbox->items);
+    free(outbox);
+}
+
+void outbox_add(struct outbox *outbox, const struct trial_request *request) {
+    struct trial_request ours = *request;
+    if (outbox->count == outbox->room) {
+        outbox->room = 2 * outbox->room + 64;
+        outbox->items = grown(outbox->items, outbox->room, sizeof *outbox->items);
+    }
+    outbox->items[outbox->count++] = (struct sent){.serial = outbox->serials++,
+                                                   .number = request->number,
+                                                   .goal = request->goal,
+                                                   .line = wire_print_request(request)};
+    trial_request_release(&ours);
+}
+
+static struct sent *find_serial(struct outbox *outbox, int64_t serial) {
+    for (int i = 0; i < outbox->count; i++)
+        if (outbox->items[i].serial == serial)
+            return &outbox->items[i];
+    return NULL;
+}
+
+static void note_stored(struct outbox *outbox) {
+    pthread_mutex_lock(&outbox->lock);
+    while (outbox->stored_count > 0) {
+        struct sent *sent = find_serial(outbox, outbox->stored[--outbox->stored_count]);
+        if (sent != NULL)
+            sent->stored = true;
+    }
+    pthread_mutex_unlock(&outbox->lock);
+}
+
+void outbox_send(struct outbox *outbox) {
+    char mark[QUEUE_MARK_SIZE];
+    double now = clock_seconds();
+    note_stored(outbox);
+    for (int i = 0; i < outbox->count; i++) {
+        struct sent *sent = &outbox->items[i];
+        if (sent->stored || (sent->published > 0 && now - sent->published < again_s))
+            continue;
+        snprintf(mark, sizeof mark, "%s-%lld", outbox->session, (long long)sent->serial);
+        natsMsg *message = link_message("trial", outbox->run, mark, sent->line);
+        js_PublishMsgAsync(outbox->js, &message, NULL);
+        natsMsg_Destroy(message);
+        sent->published = now;
+    }
+}
+
+struct sent *outbox_find(struct outbox *outbox, const char *mark) {
+    size_t length = strlen(outbox->session);
+    return strncmp(mark, outbox->session, length) == 0 && mark[length] == '-'
+               ? find_serial(outbox, strtoll(mark + length + 1, NULL, 10))
+               : NULL;
+}
+
+void outbox_done(struct outbox *outbox, struct sent *sent) {
+    free(sent->line);
+    *sent = outbox->items[--outbox->count];
+}
+
+void outbox_renew(struct outbox *outbox, struct sent *sent) {
+    sent->serial = outbox->serials++;
+    sent->stored = false;
+    sent->published = 0;
+}

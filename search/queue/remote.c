@@ -1,0 +1,393 @@
+#include "queue/remote.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "queue/outbox.h"
+#include "queue/parcel.h"
+#include "queue/server.h"
+#include "trial/wire.h"
+
+#include <string.h>
+
+enum { WORKERS_MAX = 4096, RESULTS_PENDING_MAX = 65536 };
+
+static const double patience_default_s = 30;
+static const double describe_every_s = 5; /* workers give a run up that is silent for long */
+static const double forget_after_s = 15;  /* a worker without a beat */
+static const double tend_every_s = 0.1;
+
+struct helper {
+    struct beat beat;
+    double heard; /* clock_seconds */
+    bool refused;
+};
+
+struct remote {
+    struct pool pool; /* first */
+    struct link *link;
+    struct outbox *outbox;
+    struct description description;
+    struct device_info wanted;
+    bool has_wanted;
+    natsSubscription *results, *beats;
+    int helper_count;
+    struct helper *helpers;
+    double tended, described, lonely; /* clock_seconds */
+};
+
+static struct remote *remote_of(const struct pool *pool) {
+    return (struct remote *)pool;
+}
+
+static void *grown(void *items, size_t count, size_t size) {
+    void *more = realloc(items, count * size);
+    if (more == NULL)
+        BUG("out of memory");
+    return more;
+}
+
+/* ---- results ---- */
+
+static bool read_result(const struct sent *sent, const char *text, struct trial_result *result) {
+    struct wire_message read;
+    struct error error = {0};
+    if (wire_read(text, &read, &error) < 0)
+        return false;
+    if (read.kind == WIRE_RESULT && read.result.number == sent->number &&
+        read.result.goal == sent->goal) {
+        *result = read.result;
+        return true;
+    }
+    trial_request_release(&read.request);
+    trial_result_release(&read.result);
+    return false;
+}
+
+/* Whether it is the result of a request that has none yet. */
+static bool take_result(struct remote *remote, natsMsg *message, struct trial_result *result) {
+    char mark[QUEUE_MARK_SIZE];
+    char *text = link_text(message, mark);
+    struct sent *sent = text != NULL ? outbox_find(remote->outbox, mark) : NULL;
+    bool good = sent != NULL && read_result(sent, text, result);
+    free(text);
+    if (good) {
+        outbox_done(remote->outbox, sent);
+    } else if (sent != NULL) {
+        log_warn("a worker's result is damaged, and its trial is done again");
+        outbox_renew(remote->outbox, sent);
+    }
+    return good;
+}
+
+/* ---- workers ---- */
+
+static struct helper *find_helper(struct remote *remote, const char *id) {
+    for (int h = 0; h < remote->helper_count; h++)
+        if (strcmp(remote->helpers[h].beat.worker, id) == 0)
+            return &remote->helpers[h];
+    if (remote->helper_count == WORKERS_MAX)
+        return NULL;
+    remote->helpers =
+        grown(remote->helpers, (size_t)remote->helper_count + 1, sizeof *remote->helpers);
+    struct helper *helper = &remote->helpers[remote->helper_count++];
+    *helper = (struct helper){0};
+    return helper;
+}
+
+static void drop_helper(struct remote *remote, struct helper *helper) {
+    *helper = remote->helpers[--remote->helper_count];
+}
+
+/* The first that will do decides for the run. */
+static bool accept(struct remote *remote, const struct beat *beat, char why[256]) {
+    struct description *description = &remote->description;
+    if (description->placed)
+        return queue_place_same(&beat->place, &description->place, why);
+    if (remote->has_wanted && !device_same_model(&remote->wanted, &beat->place.device)) {
+        snprintf(why, 256, "its device is %.80s, and the run's %.80s", beat->place.device.name,
+                 remote->wanted.name);
+        return false;
+    }
+    description->placed = true;
+    description->place = beat->place;
+    remote->described = 0;
+    return true;
+}
+
+static void take_beat(struct remote *remote, const struct beat *beat) {
+    char why[256];
+    struct helper *helper = find_helper(remote, beat->worker);
+    if (helper == NULL)
+        return;
+    bool is_new = helper->heard == 0;
+    bool accepted = accept(remote, beat, why);
+    if (!accepted && !helper->refused)
+        log_warn("a worker on %s gets no work of this run: %s", beat->host, why);
+    if (accepted && is_new)
+        log_info("a worker on %s: %d x %s", beat->host, beat->devices, beat->place.device.name);
+    *helper = (struct helper){.beat = *beat, .heard = clock_seconds(), .refused = !accepted};
+    if (beat->leaving) {
+        log_info("a worker on %s left", beat->host);
+        drop_helper(remote, helper);
+    }
+}
+
+static void hear_beats(struct remote *remote) {
+    natsMsg *message;
+    while (natsSubscription_NextMsg(&message, remote->beats, 0) == NATS_OK) {
+        struct beat beat;
+        struct error error = {0};
+        int length = natsMsg_GetDataLength(message);
+        char *text = length <= QUEUE_MESSAGE_MAX ? strndup(natsMsg_GetData(message), (size_t)length)
+                                                 : strdup("");
+        if (text == NULL)
+            BUG("out of memory");
+        if (beat_parse(&beat, text, &error) == 0)
+            take_beat(remote, &beat);
+        else
+            log_warn("%s", error.text);
+        free(text);
+        natsMsg_Destroy(message);
+    }
+}
+
+static void look_for_silence(struct remote *remote) {
+    double now = clock_seconds();
+    for (int h = remote->helper_count - 1; h >= 0; h--) {
+        struct helper *helper = &remote->helpers[h];
+        if (now - helper->heard < forget_after_s)
+            continue;
+        log_info("nothing is heard of the worker on %s: others do its work", helper->beat.host);
+        remote->pool.restarts++;
+        drop_helper(remote, helper);
+    }
+    if (remote->helper_count > 0 || !link_is_up(remote->link))
+        remote->lonely = now;
+    else if (now - remote->lonely > 60) {
+        log_warn("there has been no worker for a minute: start `evotile worker --queue`");
+        remote->lonely = now + 600;
+    }
+}
+
+/* ---- the run on the server ---- */
+
+static natsStatus describe(struct remote *remote) {
+    char *text = description_print(&remote->description);
+    natsStatus status = kvStore_PutString(NULL, remote->link->runs, remote->description.id, text);
+    free(text);
+    remote->described = clock_seconds();
+    return status;
+}
+
+/* What an earlier session of the run left. */
+static void clear_queues(struct remote *remote) {
+    static const char *const queues[][2] = {{QUEUE_TRIALS, "trial"}, {QUEUE_RESULTS, "result"}};
+    for (int q = 0; q < 2; q++) {
+        char subject[QUEUE_SUBJECT_SIZE];
+        jsOptions options;
+        jsOptions_Init(&options);
+        link_subject(subject, queues[q][1], remote->description.id);
+        options.Stream.Purge.Subject = subject;
+        js_DeleteConsumer(remote->link->js, queues[q][0], remote->description.id, NULL, NULL);
+        js_PurgeStream(remote->link->js, queues[q][0], &options, NULL);
+    }
+}
+
+static natsStatus make_consumer(struct remote *remote) {
+    char subject[QUEUE_SUBJECT_SIZE];
+    jsConsumerConfig config;
+    jsConsumerConfig_Init(&config);
+    link_subject(subject, "trial", remote->description.id);
+    config.Durable = remote->description.id;
+    config.FilterSubject = subject;
+    config.AckPolicy = js_AckExplicit;
+    config.AckWait = (int64_t)(remote->description.patience_s * 1e9);
+    config.MaxAckPending = RESULTS_PENDING_MAX;
+    config.MaxDeliver = -1;
+    return js_AddConsumer(NULL, remote->link->js, QUEUE_TRIALS, &config, NULL, NULL);
+}
+
+static natsStatus subscribe(struct remote *remote) {
+    char subject[QUEUE_SUBJECT_SIZE];
+    jsSubOptions options;
+    jsSubOptions_Init(&options);
+    options.ManualAck = true;
+    options.Stream = QUEUE_RESULTS;
+    options.Config.Durable = remote->description.id;
+    options.Config.AckPolicy = js_AckExplicit;
+    options.Config.MaxAckPending = RESULTS_PENDING_MAX;
+    link_subject(subject, "result", remote->description.id);
+    natsStatus status =
+        js_SubscribeSync(&remote->results, remote->link->js, subject, NULL, &options, NULL);
+    link_subject(subject, "beat", remote->description.id);
+    if (status == NATS_OK)
+        status = natsConnection_SubscribeSync(&remote->beats, remote->link->connection, subject);
+    return status;
+}
+
+static int open_run(struct remote *remote, const char *run_dir, struct error *error) {
+    if (parcel_list(&remote->description, run_dir, error) < 0 ||
+        link_bind(remote->link, true, error) < 0 ||
+        parcel_put(remote->link, &remote->description, run_dir, error) < 0)
+        return -1;
+    clear_queues(remote);
+    natsStatus status = make_consumer(remote);
+    if (status == NATS_OK)
+        status = subscribe(remote);
+    if (status == NATS_OK)
+        status = describe(remote);
+    if (status == NATS_OK &&
+        (remote->outbox = outbox_new(remote->link, remote->description.id, error)) == NULL)
+        return -1;
+    return status == NATS_OK ? 0 : link_fail(status, "the run cannot be put on the queue", error);
+}
+
+static void close_run(struct remote *remote) {
+    if (remote->link == NULL || remote->outbox == NULL || !link_is_up(remote->link))
+        return;
+    kvStore_Delete(remote->link->runs, remote->description.id);
+    parcel_drop(remote->link, &remote->description);
+    clear_queues(remote);
+}
+
+/* ---- the pool ---- */
+
+static void remote_submit(struct pool *pool, const struct trial_request *request) {
+    outbox_add(remote_of(pool)->outbox, request);
+}
+
+/* What is due now and then. */
+static void tend(struct remote *remote) {
+    double now = clock_seconds();
+    if (now - remote->tended < tend_every_s)
+        return;
+    remote->tended = now;
+    hear_beats(remote);
+    look_for_silence(remote);
+    if (link_is_up(remote->link) && now - remote->described > describe_every_s)
+        describe(remote); /* if it fails, again next time */
+}
+
+static int remote_wait(struct pool *pool, double timeout_s, struct trial_result *result,
+                       struct error *error) {
+    struct remote *remote = remote_of(pool);
+    double end = clock_seconds() + timeout_s;
+    double left_s;
+    outbox_send(remote->outbox);
+    do {
+        natsMsg *message = NULL;
+        tend(remote);
+        left_s = end - clock_seconds();
+        natsStatus status = natsSubscription_NextMsg(&message, remote->results,
+                                                     left_s > 0.02 ? 20
+                                                     : left_s > 0  ? (int64_t)(left_s * 1000)
+                                                                   : 0);
+        if (status == NATS_OK) {
+            bool taken = take_result(remote, message, result);
+            natsMsg_Ack(message, NULL);
+            natsMsg_Destroy(message);
+            if (taken)
+                return 1;
+        } else if (status != NATS_TIMEOUT) {
+            return link_fail(status, "the queue's server does not take us back", error);
+        }
+    } while (left_s > 0);
+    return 0;
+}
+
+static int remote_capacity(const struct pool *pool) {
+    const struct remote *remote = remote_of(pool);
+    int capacity = 0;
+    for (int h = 0; h < remote->helper_count; h++)
+        capacity += remote->helpers[h].refused ? 0 : remote->helpers[h].beat.capacity;
+    return capacity > 0 ? capacity : 1; /* who has come back finds something to do */
+}
+
+static int remote_look(const struct pool *pool, struct pool_worker *workers, int limit) {
+    const struct remote *remote = remote_of(pool);
+    int count = 0;
+    for (int h = 0; h < remote->helper_count; h++) {
+        const struct helper *helper = &remote->helpers[h];
+        for (int d = 0; d < helper->beat.devices && !helper->refused; d++, count++)
+            if (count < limit)
+                workers[count] = (struct pool_worker){
+                    .role = "device",
+                    .state = helper->beat.in_flight > d ? POOL_BUSY : POOL_IDLE,
+                    .trial = -1,
+                    .since_s = clock_seconds() - helper->heard};
+    }
+    return count;
+}
+
+/* Nobody's here. */
+static int remote_device_count(const struct pool *pool) {
+    (void)pool;
+    return 0;
+}
+
+static const struct device_info *remote_device_at(const struct pool *pool, int device) {
+    BUG("device %d of a pool on other hosts: %s", device, pool->device.name);
+}
+
+static void remote_pause(struct pool *pool, int device, bool paused) {
+    (void)paused;
+    remote_device_at(pool, device);
+}
+
+static void remote_free(struct pool *pool) {
+    struct remote *remote = remote_of(pool);
+    close_run(remote);
+    natsSubscription_Destroy(remote->results);
+    natsSubscription_Destroy(remote->beats);
+    link_close(remote->link);
+    outbox_free(remote->outbox);
+    description_release(&remote->description);
+    free(remote->helpers);
+    free(remote);
+}
+
+static const struct pool_backend remote_backend = {
+    .free = remote_free,
+    .device_count = remote_device_count,
+    .device_at = remote_device_at,
+    .capacity = remote_capacity,
+    .look = remote_look,
+    .pause = remote_pause,
+    .submit = remote_submit,
+    .wait = remote_wait,
+};
+
+static int wait_for_worker(struct remote *remote, const char *url, struct error *error) {
+    struct trial_result unexpected;
+    log_info("waiting for a worker: start `evotile worker --queue %s` on each host with a GPU",
+             strchr(url, '@') != NULL ? "URL" : url);
+    while (!remote->description.placed)
+        if (remote_wait(&remote->pool, 0.1, &unexpected, error) < 0)
+            return -1;
+    remote->pool.device = remote->description.place.device;
+    snprintf(remote->pool.nvrtc, sizeof remote->pool.nvrtc, "%s", remote->description.place.nvrtc);
+    return 0;
+}
+
+struct pool *remote_new(const struct remote_settings *settings, struct error *error) {
+    struct remote *remote = calloc(1, sizeof *remote);
+    if (remote == NULL)
+        BUG("out of memory");
+    remote->pool.backend = &remote_backend;
+    remote->has_wanted = settings->wanted != NULL;
+    if (settings->wanted != NULL)
+        remote->wanted = *settings->wanted;
+    remote->lonely = clock_seconds();
+    remote->description.patience_s =
+        settings->patience_s > 0 ? settings->patience_s : patience_default_s;
+    snprintf(remote->description.id, QUEUE_ID_SIZE, "%s", settings->id);
+    snprintf(remote->description.name, sizeof remote->description.name, "%.127s",
+             path_name(settings->run_dir));
+    remote->link = link_open(&settings->link, error);
+    if (remote->link != NULL && open_run(remote, settings->run_dir, error) == 0 &&
+        wait_for_worker(remote, settings->link.url, error) == 0)
+        return &remote->pool;
+    pool_free(&remote->pool);
+    return NULL;
+}

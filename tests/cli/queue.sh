@@ -1,0 +1,49 @@
+# Workers on a queue: their template travels with the run, another device model is left out, and a server on another
+# host must be told who we are.
+. "$ROOT/tests/cli/tell"
+command -v nats-server >/dev/null || { echo "there is no nats-server: make deps-test" >&2; exit 77; }
+small run.json
+tell run run.json --queue nats://192.0.2.1:4222 --out none
+tell worker --queue tls://192.0.2.1:4222
+tell worker --queue nats://localhost:1
+tell worker
+echo "  " >empty
+tell worker --queue nats://localhost:1 --credentials empty
+
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+nats-server -js -sd "$PWD/jetstream" -a 127.0.0.1 -p "$port" --auth sesame >server.log 2>&1 &
+server=$!
+for ((tries = 0; tries < 100; tries++)); do
+    (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
+    sleep 0.1
+done
+url=nats://127.0.0.1:$port
+echo sesame >token
+tell worker --queue "$url" 2>&1 | sed "s/:$port/:PORT/"
+
+# The worker finds templates nowhere but on the queue.
+(cd / && EVOTILE_TEMPLATES=/nowhere exec "$EVOTILE" worker --queue "$url" --credentials "$OLDPWD/token" --device emulated:sm_89 \
+    --compile-workers 1 --device-workers 1) 2>right.log &
+right=$!
+"$EVOTILE" run run.json --queue "$url" --credentials token --trials 10000 --time 15s --redeliver 5s --out run 2>run.log &
+run=$!
+until grep -q "a worker on" run.log; do sleep 0.1; kill -0 $run || break; done
+"$EVOTILE" worker --queue "$url" --credentials token --device emulated:sm_90 --compile-workers 1 --device-workers 1 2>wrong.log &
+wrong=$!
+wait $run
+echo "the run: status $?"
+sed -E "s/a worker on [^:]*:/a worker on HOST:/; s/:$port/:PORT/; s/[0-9]+ trials are/some trials are/
+    /champion/d; /trials?, .*\/s/d; /worker on .* left$/d" run.log
+sleep 3
+kill $right $wrong
+wait $right
+echo "the right worker: status $?"
+wait $wrong
+echo "the wrong worker: status $?"
+sed -E 's/run [0-9a-f]{16}/run ID/' right.log
+echo
+sed -E 's/run [0-9a-f]{16}/run ID/' wrong.log
+"$EVOTILE" board run --json | grep -c '"genome"' | sed 's/[1-9][0-9]*/some genomes/'
+kill $server
+wait $server
+ls

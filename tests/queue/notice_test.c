@@ -1,0 +1,113 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "queue/notices.h"
+
+static void descriptions_come_back(void **state) {
+    (void)state;
+    struct queue_file files[2];
+    struct description description = some_description(files), read;
+    struct error error = {0};
+    char why[256];
+    for (int placed = 0; placed < 2; placed++) {
+        description.placed = placed;
+        char *text = description_print(&description);
+        if (description_parse(&read, text, &error) < 0)
+            fail_msg("%s", error.text);
+        assert_string_equal(read.id, description.id);
+        assert_string_equal(read.name, "night");
+        assert_int_equal(read.placed, placed);
+        assert_true(!placed || queue_place_same(&read.place, &description.place, why));
+        assert_int_equal(read.file_count, 2);
+        assert_memory_equal(read.files, files, sizeof files);
+        char *again = description_print(&read);
+        assert_string_equal(text, again);
+        free(again);
+        free(text);
+        description_release(&read);
+    }
+}
+
+static void beats_come_back(void **state) {
+    (void)state;
+    struct beat beat = some_beat(), read;
+    struct error error = {0};
+    char *text = beat_print(&beat);
+    if (beat_parse(&read, text, &error) < 0)
+        fail_msg("%s", error.text);
+    char *again = beat_print(&read);
+    assert_string_equal(text, again);
+    assert_int_equal(read.capacity, 144);
+    free(again);
+    free(text);
+}
+
+/* A text with `old` exchanged for `new` is refused with `words`. */
+static void refuse(char *text, const char *old, const char *new, const char *words) {
+    struct description description;
+    struct error error = {0};
+    char changed[8192];
+    const char *at = strstr(text, old);
+    assert_non_null(at);
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+    if (description_parse(&description, changed, &error) == 0)
+        fail_msg("taken: %s", changed);
+    if (strstr(error.text, words) == NULL)
+        fail_msg("'%s' does not speak of '%s'", error.text, words);
+}
+
+static void what_is_not_lawful_is_refused(void **state) {
+    (void)state;
+    struct queue_file files[2];
+    struct description description = some_description(files);
+    char *text = description_print(&description);
+    refuse(text, "\"protocol\":1", "\"protocol\":2", "install the same evotile on all hosts");
+    refuse(text, "0123456789abcdef", "../../../etc/cro", "is no id");
+    refuse(text, "0123456789abcdef", "0123", "is no id");
+    refuse(text, "template/a/", "template/../../", "leads out of the run's folder");
+    refuse(text, "template/a/", "/template/", "leads out of the run's folder");
+    refuse(text, "template/a/", "template//", "leads out of the run's folder");
+    refuse(text, "template/a/", "./", "leads out of the run's folder");
+    refuse(text, "\"bytes\":101", "\"bytes\":-1", "must be from 0");
+    refuse(text, "\"bytes\":101", "\"bytes\":1e300", "bytes");
+    refuse(text, "\"patience_s\":30", "\"patience_s\":0", "must be from");
+    refuse(text, "\"name\":", "\"surname\":", "surname");
+    free(text);
+}
+
+static void places_differ_in_each_part(void **state) {
+    (void)state;
+    const struct queue_place place = some_place();
+    char why[256];
+    struct queue_place other = place;
+    assert_true(queue_place_same(&place, &other, why));
+    strcpy(other.device.spec, "cuda:7"); /* where it is does not matter */
+    assert_true(queue_place_same(&place, &other, why));
+    strcpy(other.nvrtc, "13.0");
+    assert_false(queue_place_same(&place, &other, why));
+    assert_non_null(strstr(why, "NVRTC is 12.6, not 13.0"));
+    other = place;
+    strcpy(other.device.driver, "1");
+    assert_false(queue_place_same(&place, &other, why));
+    other = place;
+    other.device.sm_count++;
+    assert_false(queue_place_same(&place, &other, why));
+    other = place;
+    strcpy(other.method, "another");
+    assert_false(queue_place_same(&place, &other, why));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(descriptions_come_back),
+        cmocka_unit_test(beats_come_back),
+        cmocka_unit_test(what_is_not_lawful_is_refused),
+        cmocka_unit_test(places_differ_in_each_part),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

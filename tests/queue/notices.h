@@ -1,0 +1,43 @@
+/* A description and a beat for tests. */
+#ifndef EVOTILE_TESTS_QUEUE_NOTICES_H
+#define EVOTILE_TESTS_QUEUE_NOTICES_H
+
+#include "queue/notice.h"
+
+#include <string.h>
+
+static struct queue_place some_place(void) {
+    struct queue_place place = {.nvrtc = "12.6", .method = "a method"};
+    struct error error = {0};
+    if (device_describe("emulated:sm_89", &place.device, &error) < 0)
+        BUG("%s", error.text);
+    return place;
+}
+
+/* `files` is the caller's, of two. */
+static struct description some_description(struct queue_file *files) {
+    struct description description = {
+        .id = "0123456789abcdef", .name = "night", .patience_s = 30, .placed = true};
+    description.place = some_place();
+    memset(files, 0, 2 * sizeof *files);
+    strcpy(files[0].path, "config.json");
+    strcpy(files[1].path, "template/a/template.json");
+    for (int f = 0; f < 2; f++) {
+        files[f].bytes = 100 + f;
+        files[f].hash = hash_text(files[f].path);
+    }
+    description.files = files;
+    description.file_count = 2;
+    return description;
+}
+
+static inline struct beat some_beat(void) {
+    return (struct beat){.worker = "fedcba9876543210",
+                         .host = "node7",
+                         .place = some_place(),
+                         .devices = 8,
+                         .capacity = 144,
+                         .in_flight = 12};
+}
+
+#endif
