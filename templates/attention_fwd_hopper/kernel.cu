@@ -27,8 +27,8 @@
 #if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(GROUPS_KV) || !defined(K_STAGES) ||         \
     !defined(V_STAGES) || !defined(PRODUCER) || !defined(OVERLAP) || !defined(TURNS) ||            \
     !defined(KV_SPLITS) || !defined(LAZY_RESCALE) || !defined(POLYNOMIAL_EXP) ||                   \
-    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(D) || !defined(CAUSAL) ||               \
-    !defined(BF16)
+    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
+    !defined(CAUSAL) || !defined(BF16)
 #error "a gene or a specialised dimension is not defined: see template.json"
 #endif
 
@@ -50,6 +50,7 @@ constexpr bool hopeful = LAZY_RESCALE == 2; // which is found out beside the fir
 constexpr int polynomial_exp = POLYNOMIAL_EXP; // of 8 exponentials so many without the exp2 unit
 constexpr int min_ctas = MIN_CTAS;             // blocks a multiprocessor to leave registers for
 constexpr bool persistent = PERSISTENT; // a block takes unit after unit, prefetching the next
+constexpr bool tiles_first = ORDER == ORDER_TILES; // neighbouring blocks have the same keys
 
 // ---- Derived sizes ----
 
@@ -140,7 +141,7 @@ struct place {
 // What one launch works on. Strides are in elements; `inverse`s are for divide.
 struct problem {
     int S, S_KV, batches, heads;
-    int head_inverse, batch_inverse;
+    int x_inverse, y_inverse;   // of the units in a row and in a column, as a grid would have them
     int group_inverse;          // of H / H_KV, the heads that share their keys
     float scale;                // exp(scale given * x) = 2^(scale * x)
     int heads_inside, heads_kv; // heads_inside: a row of K has the columns of all its heads
@@ -159,20 +160,23 @@ DEVICE int seen_keys(int row_end, int S, int S_KV) {
     return causal ? max(min(S_KV, row_end + S_KV - S), 0) : S_KV;
 }
 
-// Under a causal mask the late queries, with most keys, come first.
+// Units as a grid has them, or counted along its rows. Under a causal mask the late queries, with
+// most keys, come first.
 DEVICE unit find_unit(int number, const problem &all) {
-    int head = blockIdx.x, batch = blockIdx.y, part = blockIdx.z;
+    int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
+    const int tiles_m = ceil_div(all.S, block_m);
     if constexpr (persistent) {
-        const int line = divide(number, all.head_inverse);
-        head = number - line * all.heads;
-        part = divide(line, all.batch_inverse);
-        batch = line - part * all.batches;
+        const int line = divide(number, all.x_inverse);
+        x = number - line * (tiles_first ? tiles_m : all.heads);
+        z = divide(line, all.y_inverse);
+        y = line - z * (tiles_first ? all.heads : all.batches);
     }
+    const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
     const int kv_head = divide(head, all.group_inverse);
     const int plane = all.heads_inside ? batch : batch * all.heads_kv + kv_head;
     const int column = all.heads_inside ? kv_head * head_dim : 0;
     const int turn = part / kv_splits, split = part % kv_splits;
-    const int first_row = (causal ? ceil_div(all.S, block_m) - 1 - turn : turn) * block_m;
+    const int first_row = (causal ? tiles_m - 1 - turn : turn) * block_m;
     const int row_end = min(first_row + block_m, all.S);
     const int tiles = ceil_div(seen_keys(row_end, all.S, all.S_KV), block_n);
     const int share = ceil_div(tiles, kv_splits), first_tile = min(split * share, tiles);
@@ -376,7 +380,9 @@ DEVICE void pass_over(walk &w, feeder &f, const unit &u, const place &p) {
 
 // ---- The schedule ----
 
-#if KV_SPLITS > 1
+#if KV_SPLITS > 1 && ORDER == ORDER_TILES
+#define CLUSTER __cluster_dims__(KV_SPLITS, 1, 1)
+#elif KV_SPLITS > 1
 #define CLUSTER __cluster_dims__(1, 1, KV_SPLITS)
 #else
 #define CLUSTER
@@ -386,15 +392,15 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     attention_fwd_hopper(const __grid_constant__ tensor_map k_map,
                          const __grid_constant__ tensor_map v_map, const element *__restrict__ q,
                          element *__restrict__ o, float *__restrict__ lse, int S, int S_KV,
-                         int batches, int heads, int head_inverse, int batch_inverse,
-                         int group_inverse, float scale, int heads_inside, int heads_kv,
-                         i64 q_batch, i64 q_head, int q_row) {
+                         int batches, int heads, int x_inverse, int y_inverse, int group_inverse,
+                         float scale, int heads_inside, int heads_kv, i64 q_batch, i64 q_head,
+                         int q_row) {
     const problem all{S,
                       S_KV,
                       batches,
                       heads,
-                      head_inverse,
-                      batch_inverse,
+                      x_inverse,
+                      y_inverse,
                       group_inverse,
                       (scale > 0 ? scale : usual_scale) * log2_e,
                       heads_inside,

@@ -64,6 +64,8 @@ int decode_bulk(struct decoder *decoder) {
     }
     if (take(decoder, "wait_group"))
         return decode_bulk_wait(decoder);
+    if (take(decoder, "prefetch")) /* to L2 */
+        return decode_ignored(decoder, NULL);
     form->rank = take_rank(decoder);
     form->is_store = take(decoder, "bulk_group");
     form->multicast = take(decoder, "multicast::cluster");
