@@ -72,8 +72,9 @@ visibility := -fvisibility=hidden
 warnings := -Wall -Wextra -Werror -Wno-dangling-pointer $(unlike_gcc)
 # Asked when something is linked, not before: `make deps` may have installed them meanwhile.
 LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw libnats) -lstdc++ -lm -ldl -lpthread
-# build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries.
-LDFLAGS += -Wl,--as-needed -Wl,-rpath,'$$ORIGIN/lib'
+# build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries. Not a RUNPATH, which would
+# not serve the libraries of libraries.
+LDFLAGS += -Wl,--as-needed -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib'
 quiet := $(if $(V),,@)# V=1 shows the commands
 compile_c = $(CC) -std=c11 $(CPPFLAGS) $(define_version) $(CFLAGS) $(visibility) $(warnings) $(sanitize) -MMD -MP
 compile_cxx = $(CXX) -std=c++17 $(CPPFLAGS) $(CFLAGS) $(visibility) $(warnings) $(sanitize) -fno-exceptions \
