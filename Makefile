@@ -146,7 +146,7 @@ $(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/driver.c $(library)
 
 needed := gcc g++ make git pkg-config libcjson-dev libsqlite3-dev libpcg-cpp-dev libcmocka-dev \
           zlib1g-dev libxxhash-dev libncurses-dev libnats-dev gnuplot-nox
-needed_to_test := jq python3 tmux nats-server
+needed_to_test := jq python3 tmux nats-server openssl
 needed_to_fuzz := clang libclang-rt-dev
 modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw libnats
 
@@ -199,6 +199,10 @@ check-gpu: deps-test ## those and the tests that need a GPU (SKIP without one)
 check-kill: deps-test ## kill a run and resume it, KILLS (200) times
 	@$(anew) built
 	@KILLS=$(or $(KILLS),200) TEST_SECONDS=3600 BUILD=$(BUILD) tests/run resume/kill
+
+check-queue: deps-test ## workers, server and network of a queue fail for SECONDS (600)
+	@$(anew) all
+	@python3 tests/queue/chaos.py --evotile $(BUILD)/evotile --seconds $(or $(SECONDS),600) --workers 8 --restarts 2 --cut 30
 
 check-genomes: deps-test ## GENOMES (100) random genomes of each variant on the emulated device
 	@$(anew) built
@@ -275,5 +279,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-gpu check-kill check-genomes built gpu-built fuzz fuzz-built floors lint bench-emulated bench-search bench-engineer bench-attention bench-scale demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-gpu check-kill check-queue check-genomes built gpu-built fuzz fuzz-built floors lint bench-emulated bench-search bench-engineer bench-attention bench-scale demo bundle \
         install clean help FORCE

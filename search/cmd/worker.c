@@ -209,7 +209,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const struct option_row rows[] = {
         {"queue", "URL", "a NATS server: nats://HOST:4222, or tls://", OPTION_TEXT, &how.link.url},
         {"device", "LIST", "auto, cuda:all, or some: cuda:0,cuda:2", OPTION_TEXT, &spec},
-        {"credentials", "FILE", "for the server: a token, an NKey pair or NATS credentials",
+        {"credentials", "FILE", "a token, USER:PASSWORD, an NKey pair or NATS credentials",
          OPTION_TEXT, &how.link.credentials},
         {"ca", "FILE", "whom to trust for its TLS certificate", OPTION_TEXT, &how.link.authority},
         {"insecure", NULL, "another host's, without credentials", OPTION_FLAG, &how.link.insecure},

@@ -52,7 +52,7 @@ static int check_servers(const struct link_settings *settings, struct error *err
     return 0;
 }
 
-/* A file with NATS credentials, an NKey (its U... and its SU... line) or a token alone. */
+/* A file with NATS credentials, an NKey (its U... and its SU... line), USER:PASSWORD or a token. */
 static int set_credentials(natsOptions *options, const char *path, struct error *error) {
     char *text = path_read_file(path, 1 << 16, NULL, error);
     char word[512];
@@ -64,12 +64,17 @@ static int set_credentials(natsOptions *options, const char *path, struct error 
         free(text);
         return error_input(error, "%s holds no credentials", path);
     }
-    if (strstr(text, "-----BEGIN NATS") != NULL)
+    char *colon = strchr(word, ':');
+    if (strstr(text, "-----BEGIN NATS") != NULL) {
         status = natsOptions_SetUserCredentialsFromFiles(options, path, NULL);
-    else if (seed != NULL && *word == 'U')
+    } else if (seed != NULL && *word == 'U') {
         status = natsOptions_SetNKeyFromSeed(options, word, path);
-    else
+    } else if (colon != NULL) {
+        *colon = '\0';
+        status = natsOptions_SetUserInfo(options, word, colon + 1);
+    } else {
         status = natsOptions_SetToken(options, word);
+    }
     free(text);
     return status == NATS_OK ? 0 : link_fail(status, path, error);
 }

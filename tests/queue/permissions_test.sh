@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The server's configuration as it is shipped: coordinator and worker over TLS, each with its own user; who may only
+# work puts no run, and so no template, on the queue.
+set -u
+for program in nats-server openssl; do
+    command -v $program >/dev/null || { echo "there is no $program: make deps-test"; exit 77; }
+done
+cd "$TMPDIR" || exit 1
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
+    -keyout key.pem -out cert.pem 2>/dev/null || exit 1
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+sed "s|/etc/evotile|$PWD|; s|/var/lib/evotile|$PWD|; s|^port: 4222|port: $port|; s|CHANGE-ME-1|one|; s|CHANGE-ME-2|two|" \
+    "$ROOT/configs/queue/nats-server.conf" >server.conf
+nats-server -c server.conf -a 127.0.0.1 >server.log 2>&1 &
+server=$!
+worker=
+trap 'kill $server $worker 2>/dev/null' EXIT
+for ((tries = 0; tries < 100; tries++)); do
+    (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
+    sleep 0.1
+done
+echo coordinator:one >coordinator
+echo worker:two >worker
+failed=0
+expect() { # WHAT, what grep finds in LOG
+    grep -q "$2" "$3" && return
+    echo "$1: '$2' is not in $3:"
+    tail -n 20 "$3" server.log
+    failed=1
+}
+to=(--queue "tls://localhost:$port" --ca cert.pem --credentials)
+space=recorded:$ROOT/tests/spaces/pnpoly_RTX_3090.json.gz
+"$EVOTILE" worker "${to[@]}" worker --device recorded 2>worker.log &
+worker=$!
+timeout 60 "$EVOTILE" run "$space" --trials 60 "${to[@]}" coordinator --out run 2>run.log
+expect "a run" "60 trials are stored" run.log
+expect "its worker" "working for run" worker.log
+grep Violation server.log && { echo "what they did, the server did not allow"; failed=1; }
+timeout 30 "$EVOTILE" run "$space" --trials 60 "${to[@]}" worker --out theft 2>theft.log &&
+    { echo "a worker's user could put a run on the queue"; failed=1; }
+expect "a worker's run" "evotile: the queue takes no files\|the run cannot be put on the queue\|no JetStream for us" theft.log
+expect "a worker's run" 'Publish Violation - User "worker", Subject "$KV.evotile_files' server.log
+timeout 30 "$EVOTILE" worker --queue "nats://localhost:$port" --device recorded 2>plain.log
+expect "without credentials" "cannot connect" plain.log
+kill $worker
+wait $worker || { echo "the worker: status $?"; failed=1; }
+exit $failed
