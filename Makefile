@@ -202,7 +202,7 @@ check-kill: deps-test ## kill a run and resume it, KILLS (200) times
 
 check-queue: deps-test ## workers, server and network of a queue fail for SECONDS (600)
 	@$(anew) all
-	@python3 tests/queue/chaos.py --evotile $(BUILD)/evotile --seconds $(or $(SECONDS),600) --workers 8 --restarts 2 --cut 30
+	@python3 tests/queue/chaos.py --evotile $(BUILD)/evotile --seconds $(or $(SECONDS),600) --rows 250000 --workers 8 --every 4 --restarts 2 --cut 30 --resume
 
 check-genomes: deps-test ## GENOMES (100) random genomes of each variant on the emulated device
 	@$(anew) built
@@ -231,6 +231,8 @@ bench-attention: $(BUILD)/evotile ## attention against PyTorch, on a GPU; SECOND
 	@python3 tests/bench/attention.py --evotile $< --seconds $(or $(SECONDS),600) --out $(BUILD)/bench/attention
 bench-scale: $(BUILD)/evotile $(BUILD)/tests/gpu/duel_test ## trials/s on 1, 2, 4 and 8 GPUs, SECONDS (60) each, and A/A duels beside each other
 	@python3 tests/bench/scale.py --evotile $< --duels $(BUILD)/tests/gpu/duel_test --seconds $(or $(SECONDS),60)
+bench-queue: $(BUILD)/evotile ## how many trials a second a queue carries between 200 workers that run nothing, and what that takes
+	@python3 tests/bench/queue.py --evotile $<
 SPACE ?= tests/spaces/attention_H200.json.gz
 bench-engineer: $(BUILD)/evotile ## EvoEngineer's setting on the recorded SPACE, AGAINST its default genome: 45 trials, 30 seeds
 	@$< simulate $(SPACE) --strategy free,insight,full,auto,random --trials 45 --seeds 30 --against '$(or $(AGAINST),default)'
@@ -279,5 +281,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-gpu check-kill check-queue check-genomes built gpu-built fuzz fuzz-built floors lint bench-emulated bench-search bench-engineer bench-attention bench-scale demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-gpu check-kill check-queue check-genomes built gpu-built fuzz fuzz-built floors lint bench-emulated bench-search bench-engineer bench-attention bench-scale bench-queue demo bundle \
         install clean help FORCE

@@ -26,8 +26,8 @@ static int read_protocol(const struct json *root, struct error *error) {
     return protocol == QUEUE_PROTOCOL
                ? 0
                : error_input(error,
-                             "speaks protocol %lld of evotile's queue, and this evotile protocol "
-                             "%d: install the same evotile on all hosts",
+                             "its evotile speaks protocol %lld of the queue, and ours protocol %d: "
+                             "install the same evotile on all hosts",
                              (long long)protocol, QUEUE_PROTOCOL);
 }
 

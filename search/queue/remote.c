@@ -33,6 +33,7 @@ struct remote {
     natsSubscription *results, *beats;
     int helper_count;
     struct helper *helpers;
+    struct error warned;              /* of a worker, last */
     double tended, described, lonely; /* clock_seconds */
 };
 
@@ -143,10 +144,12 @@ static void hear_beats(struct remote *remote) {
                                                  : strdup("");
         if (text == NULL)
             BUG("out of memory");
-        if (beat_parse(&beat, text, &error) == 0)
+        if (beat_parse(&beat, text, &error) == 0) {
             take_beat(remote, &beat);
-        else
-            log_warn("%s", error.text);
+        } else if (strcmp(error.text, remote->warned.text) != 0) { /* it beats on */
+            log_warn("a worker gets no work: %s", error.text);
+            remote->warned = error;
+        }
         free(text);
         natsMsg_Destroy(message);
     }
@@ -382,8 +385,9 @@ struct pool *remote_new(const struct remote_settings *settings, struct error *er
     remote->description.patience_s =
         settings->patience_s > 0 ? settings->patience_s : patience_default_s;
     snprintf(remote->description.id, QUEUE_ID_SIZE, "%s", settings->id);
+    const char *name = path_name(settings->run_dir);
     snprintf(remote->description.name, sizeof remote->description.name, "%.127s",
-             path_name(settings->run_dir));
+             *name != '\0' ? name : settings->run_dir);
     remote->link = link_open(&settings->link, error);
     if (remote->link != NULL && open_run(remote, settings->run_dir, error) == 0 &&
         wait_for_worker(remote, settings->link.url, error) == 0)

@@ -38,7 +38,9 @@ static void print_trial(const struct gathered *run, const struct sight *sight, c
     fprintf(out, ",%d,", sight->goal);
     table_print_csv_text(store_goal_name(run->store, sight->goal), out);
     fprintf(out, ",%lld,", (long long)sight->number);
-    table_print_csv_text(run->operators[sight->operator_index], out);
+    table_print_csv_text(run->operators.items[sight->operator_index], out);
+    fputc(',', out);
+    table_print_csv_text(run->workers.items[sight->worker_index], out);
     print_parent(sight->parent_a, out);
     print_parent(sight->parent_b, out);
     print_number(sight->seconds, out);
@@ -62,7 +64,8 @@ void page_print_csv(struct gathered *const *runs, int count, FILE *out) {
     const char *names[NAMES_MAX];
     int columns[NAMES_MAX];
     int gene_count = all_genes(runs, count, names);
-    fputs("run,goal,goal_name,trial,operator,parent_a,parent_b,seconds,verdict,predicted,raced,"
+    fputs("run,goal,goal_name,trial,operator,worker,parent_a,parent_b,seconds,verdict,predicted,"
+          "raced,"
           "outdated,score_us,tflops,error_relative_l2",
           out);
     for (int r = 0; r < RESOURCE_COUNT; r++)

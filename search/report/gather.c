@@ -29,13 +29,19 @@ static void *grown(void *items, int count, size_t size) {
 
 /* ---- trials ---- */
 
-static int operator_index(struct gathered *run, const char *name) {
-    for (int i = 0; i < run->operator_count; i++)
-        if (strcmp(run->operators[i], name) == 0)
+static int index_of(struct names *names, const char *name) {
+    for (int i = 0; i < names->count; i++)
+        if (strcmp(names->items[i], name) == 0)
             return i;
-    run->operators = grown(run->operators, run->operator_count + 1, sizeof *run->operators);
-    run->operators[run->operator_count] = strdup(name);
-    return run->operator_count++;
+    names->items = grown(names->items, names->count + 1, sizeof *names->items);
+    names->items[names->count] = strdup(name);
+    return names->count++;
+}
+
+static void names_release(struct names *names) {
+    for (int i = 0; i < names->count; i++)
+        free(names->items[i]);
+    free(names->items);
 }
 
 static void note_cases(struct sight *sight, const struct outcome *outcome) {
@@ -93,7 +99,8 @@ static int note_trial(void *context, const struct store_trial *trial, struct err
         .event = trial->told,
         .goal = trial->goal,
         .order = ++goal->told,
-        .operator_index = operator_index(run, trial->operator_name),
+        .operator_index = index_of(&run->operators, trial->operator_name),
+        .worker_index = index_of(&run->workers, trial->worker != NULL ? trial->worker : ""),
         .verdict = outcome->verdict,
         .raced = outcome->raced,
         .outdated = trial->outdated,
@@ -148,7 +155,7 @@ static void rank(struct gathered *run) {
         if (isnan(sight->score_us) || sight->outdated)
             continue;
         goal->valid++;
-        if (strcmp(run->operators[sight->operator_index], "default") == 0)
+        if (strcmp(run->operators.items[sight->operator_index], "default") == 0)
             goal->first = i;
         if (!sight->raced)
             goal->ranked[goal->ranked_count++] = i;
@@ -299,10 +306,8 @@ void gathered_free(struct gathered *run) {
         free(run->goals[g].ranked);
         free(run->goals[g].crownings);
     }
-    for (int i = 0; i < run->operator_count; i++)
-        free(run->operators[i]);
-    free(run->goals);
-    free(run->operators);
+    names_release(&run->operators);
+    names_release(&run->workers);
     free(run->sights);
     free(run->by_number);
     genes_release(&run->genes);

@@ -33,13 +33,18 @@ struct resource_row {
 };
 extern const struct resource_row resource_rows[RESOURCE_COUNT];
 
+struct names {
+    int count;
+    char **items;
+};
+
 /* A trial as a report sees it. Several cases' TFLOP/s is their geometric mean, their CTAs the
  * least.
  */
 struct sight {
     int64_t number, parent_a, parent_b, event;
     int goal, order; /* order: how many of its goal had been told then, itself included */
-    int operator_index;
+    int operator_index, worker_index; /* in the run's names */
     enum verdict verdict;
     bool raced, outdated, predicted;
     double seconds; /* of the run's own time as it was told: pauses left out */
@@ -83,8 +88,8 @@ struct gathered {
     int pauses;
     double seconds; /* in all, pauses left out */
     struct genes genes;
-    char **operators;
-    int operator_count;
+    struct names operators;
+    struct names workers; /* where trials were done: cuda:3, gpu1/cuda:3 */
     struct sight *sights; /* in the order told */
     int count;
     const struct sight **by_number; /* the same, by their numbers */

@@ -44,7 +44,7 @@ static void add_ancestry(const struct page *page, cJSON *to, int r, int goal) {
                    "Trial %lld was tried as \"%s\" and has no parents: these are the "
                    "champions before it.",
                    (long long)it->members[0]->number,
-                   run->operators[it->members[0]->operator_index]);
+                   run->operators.items[it->members[0]->operator_index]);
     else
         add_format(to, "ancestry_note", "Trial %lld has %s%d ancestors in %d generations.",
                    (long long)it->members[0]->number, it->more ? "more than " : "", it->count - 1,

@@ -194,7 +194,7 @@ struct table *table_of_line(const struct gathered *run, const struct ancestry *a
         chapters_print_changes(genome, parents, changes);
         table_integer(table, it->number);
         table_number(table, it->score_us, 3);
-        table_text(table, run->operators[it->operator_index]);
+        table_text(table, run->operators.items[it->operator_index]);
         if (sources[1] != NULL)
             table_integer(table, it->parent_b);
         else
@@ -225,7 +225,7 @@ struct table *table_of_succession(const struct gathered *run, int goal) {
         }
         table_integer(table, sight->number);
         table_number(table, it->score_us, 3);
-        table_text(table, run->operators[sight->operator_index]);
+        table_text(table, run->operators.items[sight->operator_index]);
         table_text(table, i == 0 ? genome : it->again ? "timed again" : changes);
     }
     return table;

@@ -18,7 +18,8 @@ enum {
     COMPILE_DEADLINE_S = 120,
     DEVICE_DEADLINE_S = 300,
     START_DEADLINE_S = 120,
-    RECYCLE_AFTER = 400, /* trials of one worker: what a library leaks does not add up overnight */
+    RECYCLE_AFTER = 400, /* trials of one worker: what a library leaks (a recording has
+                            none) does not add up overnight */
     LEAVE_S = 2,         /* for a worker that ends by itself */
     DEATHS_MAX = 3,      /* in a row, before a worker was ready */
 };
@@ -293,7 +294,7 @@ static int employ(struct crew *crew, struct worker *worker, struct error *error)
         (worker->stage == STAGE_DEVICE && crew->posts.items[worker->post].paused) ||
         is_haunted(crew, worker) || crew->waiting[worker->stage].first == NULL)
         return 0;
-    if (worker->done >= RECYCLE_AFTER)
+    if (worker->done >= RECYCLE_AFTER && strcmp(crew->pool.device.spec, "recorded") != 0)
         return replace_worker(crew, worker, VERDICT_CRASHED, NULL, 5.0, error);
     worker->flight = flights_take(&crew->waiting[worker->stage]);
     worker->since = clock_seconds();

@@ -2,14 +2,17 @@
 """A search over a real nats-server whose workers, server and network fail: every trial that was asked has exactly one
 outcome all the same.
 
-    tests/queue/chaos.py [--seconds 20] [--workers 4] [--every 0.5] [--restarts 1] [--cut 2] [--evotile build/evotile]
+    tests/queue/chaos.py [--seconds 20] [--workers 4] [--every 0.5] [--restarts 1] [--cut 2] [--resume]
+                         [--rows N] [--evotile build/evotile]
 
 Workers on a recorded device, which runs nothing, are killed with SIGKILL, one each EVERY seconds on average, and
 others started; the server is killed or ended and started again on what it had stored; all connections to it are cut,
-and refused for CUT seconds. With --resume the coordinator is killed too, once, and resumed. Prints what happened;
-exit status 1 where a trial was lost or came twice. 77: there is no nats-server.
+and refused for CUT seconds. With --resume the coordinator is killed too, once, and resumed. --rows makes a space of so
+many rows, for a long search. Prints what happened; exit status 1 where a trial was lost or came twice. 77: there is no
+nats-server.
 """
 import argparse
+import json
 import os
 import random
 import shutil
@@ -30,6 +33,24 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def make_space(path, rows):
+    """A Kernel Tuner cache with as many rows at least, of genes with four values."""
+    genes = 1
+    while 4 ** genes < rows:
+        genes += 1
+    names = [f"gene_{g}" for g in range(genes)]
+    draw = random.Random(1)
+    with open(path, "w") as out:
+        out.write(json.dumps({"device_name": "bench", "kernel_name": "bench", "problem_size": 1,
+                              "tune_params_keys": names, "tune_params": {name: [0, 1, 2, 3] for name in names},
+                              "objective": "time"})[:-1] + ', "cache": {\n')
+        for row in range(4 ** genes):
+            values = [row >> 2 * g & 3 for g in range(genes)]
+            out.write((",\n" if row else "") + json.dumps(",".join(map(str, values))) + ": " + json.dumps(
+                {**dict(zip(names, values)), "time": 1 + draw.random()}))
+        out.write("}}\n")
 
 
 class Server:
@@ -203,6 +224,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--evotile", default=os.environ.get("EVOTILE", str(ROOT / "build/evotile")))
     parser.add_argument("--space", default=str(ROOT / "tests/spaces/convolution_milo_A100.json.gz"))
+    parser.add_argument("--rows", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--every", type=float, default=0.5)
@@ -215,6 +237,9 @@ def main():
         print("there is no nats-server: make deps-test")
         return 77
     folder = Path(tempfile.mkdtemp(prefix="chaos."))
+    if arguments.rows > 0:
+        arguments.space = folder / "space.json"
+        make_space(arguments.space, arguments.rows)
     chaos = Chaos(arguments, folder)
     try:
         good = chaos.go()

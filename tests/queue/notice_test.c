@@ -44,6 +44,9 @@ static void beats_come_back(void **state) {
     assert_string_equal(text, again);
     assert_int_equal(read.capacity, 144);
     free(again);
+    text[strlen("{\"protocol\":")] = '9';
+    assert_int_equal(beat_parse(&read, text, &error), -1);
+    assert_non_null(strstr(error.text, "speaks protocol 9 of the queue, and ours protocol 1"));
     free(text);
 }
 

@@ -20,6 +20,8 @@
 #include "cmd/yardstick.h"
 #include "report/scatter.h"
 
+#define WORKER "gpu1/cuda:3"
+
 enum { TRIALS = 240, GOALS = 2 };
 
 static const char *const goals[GOALS] = {"<img src=x onerror=alert(1)>", "a\"b,'c'\n&amp; {{raw}}"};
@@ -59,7 +61,7 @@ static void tell(struct store *store, int number, struct outcome *outcome) {
                                   .parent_b = number >= 6 ? number - 6 : STORE_NO_TRIAL,
                                   .operator_name = "<u>operator</u>"};
     assert_true(store_ask(store, &ask, &error) > 0);
-    assert_true(store_tell(store, number, outcome, NULL, NULL, &error) > 0);
+    assert_true(store_tell(store, number, outcome, NULL, WORKER, &error) > 0);
 }
 
 static int make_run(void **state) {
@@ -207,7 +209,7 @@ static char next_field(const char **at, char field[512]) {
 
 static void csv_gives_every_trial_back(void **state) {
     (void)state;
-    enum { COLUMNS = 23 };
+    enum { COLUMNS = 24 };
     struct gathered *run = gathered();
     char *text = NULL, fields[COLUMNS][512];
     size_t size = 0;
@@ -219,8 +221,8 @@ static void csv_gives_every_trial_back(void **state) {
         for (int c = 0; c < COLUMNS; c++)
             assert_int_equal(next_field(&at, fields[c]), c == COLUMNS - 1 ? '\n' : ',');
         if (row < 0) {
-            assert_string_equal(fields[21], gene_a);
-            assert_string_equal(fields[22], gene_b);
+            assert_string_equal(fields[22], gene_a);
+            assert_string_equal(fields[23], gene_b);
             continue;
         }
         char number[32], genome[256], expected[256];
@@ -229,11 +231,12 @@ static void csv_gives_every_trial_back(void **state) {
         assert_string_equal(fields[2], goals[row % GOALS]);
         assert_string_equal(fields[3], number);
         assert_string_equal(fields[4], "<u>operator</u>");
-        assert_string_equal(fields[8], isnan(score_of(row)) ? "wrong" : "ok");
-        assert_true(isnan(score_of(row)) ? fields[12][0] == '\0'
-                                         : fabs(strtod(fields[12], NULL) - score_of(row)) < 1e-6);
-        snprintf(genome, sizeof genome, "%s=%.20s,%s=%.20s", gene_a, fields[21], gene_b,
-                 fields[22]);
+        assert_string_equal(fields[5], WORKER);
+        assert_string_equal(fields[9], isnan(score_of(row)) ? "wrong" : "ok");
+        assert_true(isnan(score_of(row)) ? fields[13][0] == '\0'
+                                         : fabs(strtod(fields[13], NULL) - score_of(row)) < 1e-6);
+        snprintf(genome, sizeof genome, "%s=%.20s,%s=%.20s", gene_a, fields[22], gene_b,
+                 fields[23]);
         genome_of(row, expected);
         assert_string_equal(genome, expected);
     }

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""How many trials a second a queue carries, and what its coordinator takes: a search of a made recorded space, whose
+workers only look rows up, over a real nats-server on loopback.
+
+    tests/bench/queue.py [--trials 60000] [--hosts 10] [--workers 20] [--evotile build/evotile]
+
+HOSTS processes `evotile worker` with WORKERS device workers each; the strategy is random, so that proposing costs
+nothing. Prints the rate of the last two thirds, and of coordinator, server and workers the processor time and the most
+memory. All share the cores of this machine.
+"""
+import argparse
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "queue"))
+from chaos import Server, make_space  # noqa: E402
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def spent(pid):
+    """Processor seconds of a process and its dead children, and its most memory in MB."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return (int(fields[11]) + int(fields[12])) / TICKS, int(status["VmHWM"].split()[0]) / 1024
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--evotile", default="build/evotile")
+    parser.add_argument("--trials", type=int, default=60000)
+    parser.add_argument("--hosts", type=int, default=10)
+    parser.add_argument("--workers", type=int, default=20)
+    arguments = parser.parse_args()
+    if shutil.which("nats-server") is None:
+        print("skipped: there is no nats-server: make deps-test")
+        return 77
+    folder = Path(tempfile.mkdtemp(prefix="queue."))
+    make_space(folder / "space.json", arguments.trials)
+    (folder / "config.json").write_text(json.dumps(
+        {"template": f"recorded:{folder}/space.json", "search": {"strategy": "random"},
+         "budget": {"trials": arguments.trials}}))
+    server = Server(folder)
+    log = open(folder / "log", "w")
+    url = f"nats://127.0.0.1:{server.port}"
+    workers = [subprocess.Popen([arguments.evotile, "worker", "--queue", url, "--device", "recorded", "--device-workers",
+                                 str(arguments.workers)], stderr=log) for _ in range(arguments.hosts)]
+    coordinator = subprocess.Popen([arguments.evotile, "run", folder / "config.json", "--queue", url, "--out",
+                                    folder / "run"], stderr=log)
+    use, begun = None, time.monotonic()
+    while coordinator.poll() is None:
+        try:
+            use = {"coordinator": spent(coordinator.pid), "server": spent(server.process.pid),
+                   "a worker": spent(workers[0].pid)}
+        except (OSError, KeyError, IndexError):
+            pass
+        time.sleep(0.1)
+    whole_s = time.monotonic() - begun
+    for worker in workers:
+        worker.terminate()
+    for worker in workers:
+        worker.wait()
+    server.end(15)
+    store = sqlite3.connect(f"file:{folder}/run/run.db?mode=ro", uri=True)
+    first, last, told = store.execute("SELECT min(issued), max(finished), count(told) FROM trials").fetchone()
+    late = store.execute("SELECT count(*) FROM trials WHERE finished > ?", (first + (last - first) / 3,)).fetchone()[0]
+    print(f"{arguments.hosts} x {arguments.workers} workers, {len(os.sched_getaffinity(0))} cores: {told} trials in "
+          f"{last - first:.1f} s, {late / ((last - first) * 2 / 3):.0f} trials/s over the last two thirds")
+    for who, (processor_s, megabytes) in use.items():
+        print(f"{who}: {processor_s:.1f} s of the processor, {processor_s / (last - first):.2f} of a core; "
+              f"{megabytes:.0f} MB at most")
+    print(f"with starting and ending {whole_s:.1f} s; status {coordinator.returncode}")
+    shutil.rmtree(folder)
+    return coordinator.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
