@@ -39,7 +39,8 @@ static void add_glue(const struct export *export, struct text *text) {
     text_print(text, "    const struct %s_tensors tensors = {", name);
     for (int t = 0, index = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role != ROLE_WORKSPACE) {
-            text_print(text, "%st[%d]", index > 0 ? ", " : "", index);
+            text_print(text, "%s.%s = t[%d]", index > 0 ? ", " : "", template->tensors[t].name,
+                       index);
             index++;
         }
     text_print(text,

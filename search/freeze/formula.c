@@ -3,12 +3,24 @@
 
 #include <string.h>
 
-/* Derived quantities that follow from what is known are known too. */
+/* The tensor whose stride the quantity in a slot is, and which of them; or NULL. */
+static const struct tensor *strided_by(const struct template *template, int slot, int *index) {
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct tensor *tensor = &template->tensors[t];
+        for (*index = 0; tensor->strided && *index < tensor->rank - 1; (*index)++)
+            if (tensor->strides[*index] == slot)
+                return tensor;
+    }
+    return NULL;
+}
+
+/* Derived quantities that follow from what is known are known too; but not strides, of which a
+   caller may give others. */
 static void learn_derived(struct formulas *formulas) {
     const struct space *space = formulas->template->space;
     for (int i = 0; i < space->derived_count; i++) {
         const struct slots *reads = expression_reads(space->derived[i].expression);
-        bool all = true;
+        bool all = strided_by(formulas->template, space->derived[i].slot, &(int){0}) == NULL;
         for (int word = 0; word < SLOTS_MAX / 64; word++)
             all = all && (reads->words[word] & ~formulas->known.words[word]) == 0;
         if (all)
@@ -91,10 +103,18 @@ void formulas_locals(const struct formulas *formulas, const char *code, struct t
         if (needed)
             printed[i] = print(formulas, space->derived[i].expression);
     }
-    for (int i = 0; i < space->derived_count; i++)
-        if (printed[i] != NULL) {
-            text_print(text, "    const %s %s = %s;\n", formulas->type,
-                       formulas->scope.slots[space->derived[i].slot], printed[i]);
-            free(printed[i]);
-        }
+    for (int i = 0; i < space->derived_count; i++) {
+        int slot = space->derived[i].slot;
+        int stride;
+        const struct tensor *tensor = strided_by(formulas->template, slot, &stride);
+        if (printed[i] == NULL)
+            continue;
+        text_print(text, "    const %s %s = ", formulas->type, formulas->scope.slots[slot]);
+        if (tensor != NULL && formulas->launches)
+            text_print(text,
+                       "given(tensors->%s_strides, %d) ? tensors->%s_strides[%d] : ", tensor->name,
+                       tensor->rank - 1, tensor->name, stride);
+        text_print(text, "%s;\n", printed[i]);
+        free(printed[i]);
+    }
 }

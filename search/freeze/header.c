@@ -52,11 +52,38 @@ static void add_shape(const struct export *export, struct text *text) {
     text_print(text, "};\n\n");
 }
 
+static const char *derived_text(const struct template *template, int slot) {
+    int d = 0;
+    while (template->space->derived[d].slot != slot)
+        d++;
+    return expression_text(template->space->derived[d].expression);
+}
+
+/* After all addresses, so that these may be listed without. */
+static void add_strides(const struct template *template, struct text *text) {
+    bool first = true;
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct tensor *tensor = &template->tensors[t];
+        if (!tensor->strided)
+            continue;
+        if (first)
+            text_print(text,
+                       "    /* Elements from one to the next of each extent but the last, which is "
+                       "dense, in the order of the\n       extents above: any layout in which "
+                       "each begins at multiples of 16 bytes. All 0: */\n");
+        first = false;
+        text_print(text, "    int64_t %s_strides[%d]; /* ", tensor->name, tensor->rank - 1);
+        for (int i = 0; i < tensor->rank - 1; i++)
+            text_print(text, "%s%s", i > 0 ? ", " : "", derived_text(template, tensor->strides[i]));
+        text_print(text, " */\n");
+    }
+}
+
 static void add_tensors(const struct export *export, struct text *text) {
     const struct template *template = export->template;
     text_print(text,
                "/* Addresses in the memory of the device, aligned to 16 bytes; dense, the last "
-               "extent fastest. */\nstruct %s_tensors {\n",
+               "extent fastest, but for\n   those that have strides. */\nstruct %s_tensors {\n",
                export->name);
     for (int t = 0; t < template->tensor_count; t++) {
         const struct tensor *tensor = &template->tensors[t];
@@ -74,6 +101,7 @@ static void add_tensors(const struct export *export, struct text *text) {
         text_print(text, "]%s%s */\n", tensor->when != NULL ? "; NULL unless " : "",
                    tensor->when != NULL ? expression_text(tensor->when) : "");
     }
+    add_strides(template, text);
     text_print(text, "};\n\n");
 }
 
@@ -90,16 +118,17 @@ int write_header(const struct export *export, struct text *text, struct error *e
                upper.bytes, upper.bytes);
     add_shape(export, text);
     add_tensors(export, text);
-    text_print(text,
-               "/* Why a call was refused. Positive statuses are CUDA's own (cudaError_t). */\n"
-               "enum {\n"
-               "    %s_NO_ARGUMENT = -1, /* a null pointer */\n"
-               "    %s_MISALIGNED = -2,  /* an address that is no multiple of 16 */\n"
-               "    %s_NO_KERNEL = -3,   /* no kernel for this shape */\n"
-               "    %s_WORKSPACE = -4,   /* the workspace is smaller than this shape needs */\n"
-               "    %s_ARCHITECTURE = -5 /* the machine code is for another GPU: make SOURCE=1 */\n"
-               "};\n\n",
-               upper.bytes, upper.bytes, upper.bytes, upper.bytes, upper.bytes);
+    text_print(
+        text,
+        "/* Why a call was refused. Positive statuses are CUDA's own (cudaError_t). */\n"
+        "enum {\n"
+        "    %s_NO_ARGUMENT = -1, /* a null pointer */\n"
+        "    %s_MISALIGNED = -2,  /* an address or a stride that is no multiple of 16 bytes */\n"
+        "    %s_NO_KERNEL = -3,   /* no kernel for this shape */\n"
+        "    %s_WORKSPACE = -4,   /* the workspace is smaller than this shape needs */\n"
+        "    %s_ARCHITECTURE = -5 /* the machine code is for another GPU: make SOURCE=1 */\n"
+        "};\n\n",
+        upper.bytes, upper.bytes, upper.bytes, upper.bytes, upper.bytes);
     text_print(
         text,
         "/* The workspace's size for this shape, 0 where it needs none; -1 where there is no "

@@ -77,20 +77,45 @@ static const char arguments_text[] =
     "}\n"
     "\n";
 
+static const char given_text[] =
+    "/* Whether a caller gave strides; else the tensor lies as its shape says. */\n"
+    "static int given(const int64_t *strides, int count)\n"
+    "{\n"
+    "    int any = 0;\n"
+    "    for (int i = 0; i < count; i++)\n"
+    "        any |= strides[i] != 0;\n"
+    "    return any;\n"
+    "}\n"
+    "\n";
+
+static const char uneven_text[] =
+    "/* The status of strides: no row may begin within 16 bytes. */\n"
+    "static int uneven(const int64_t *strides, int count, int64_t element_bytes)\n"
+    "{\n"
+    "    for (int i = 0; i < count; i++)\n"
+    "        if (strides[i] < 0 || strides[i] >= INT64_C(1) << 40 ||\n"
+    "            strides[i] * element_bytes % 16 != 0)\n"
+    "            return NAME_MISALIGNED;\n"
+    "    return 0;\n"
+    "}\n"
+    "\n";
+
 /* Dimensions are given as the template writes them, and the driver wants the one first that runs
    fastest. */
 static const char map_text[] =
-    "/* What a kernel's copies know of a packed tensor; zeros for one that is not there. */\n"
+    "/* What a kernel's copies know of a tensor; zeros for one that is not there. Without strides\n"
+    "   it lies packed. */\n"
     "static CUtensorMap map_tensor(const void *address, const int64_t *extents, int rank,\n"
-    "                              const int64_t *box, int64_t element_bytes,\n"
-    "                              CUtensorMapSwizzle swizzle, int *status)\n"
+    "                              const int64_t *given, const int64_t *box,\n"
+    "                              int64_t element_bytes, CUtensorMapSwizzle swizzle, int "
+    "*status)\n"
     "{\n"
     "    static const cuuint32_t every[5] = {1, 1, 1, 1, 1};\n"
     "    CUtensorMapDataType type = element_bytes == 2   ? CU_TENSOR_MAP_DATA_TYPE_UINT16\n"
     "                               : element_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32\n"
     "                                                    : CU_TENSOR_MAP_DATA_TYPE_UINT64;\n"
     "    CUtensorMap map = {{0}};\n"
-    "    cuuint64_t sizes[5], strides[5], stride = (cuuint64_t)element_bytes;\n"
+    "    cuuint64_t sizes[5], strides[5], packed = (cuuint64_t)element_bytes;\n"
     "    cuuint32_t box_sizes[5];\n"
     "    CUresult error;\n"
     "    if (address == NULL || *status != 0)\n"
@@ -98,7 +123,9 @@ static const char map_text[] =
     "    for (int i = 0; i < rank; i++) { /* the driver wants the fastest dimension first */\n"
     "        sizes[i] = (cuuint64_t)extents[rank - 1 - i];\n"
     "        box_sizes[i] = (cuuint32_t)box[rank - 1 - i];\n"
-    "        strides[i] = stride *= sizes[i];\n"
+    "        strides[i] = packed *= sizes[i];\n"
+    "        if (given != NULL && i < rank - 1)\n"
+    "            strides[i] = (cuuint64_t)(given[rank - 2 - i] * element_bytes);\n"
     "    }\n"
     "    error = cuTensorMapEncodeTiled(&map, type, (cuuint32_t)rank, (void *)address, sizes,\n"
     "                                   strides, box_sizes, every, "
@@ -462,7 +489,7 @@ static const char error_text[] =
     "    case NAME_NO_ARGUMENT:\n"
     "        return \"a null pointer was given\";\n"
     "    case NAME_MISALIGNED:\n"
-    "        return \"an address is not a multiple of 16 bytes\";\n"
+    "        return \"an address or a stride is not a multiple of 16 bytes\";\n"
     "    case NAME_NO_KERNEL:\n"
     "        return \"no kernel for this shape\";\n"
     "    case NAME_WORKSPACE:\n"
@@ -521,6 +548,10 @@ int write_launcher(const struct export *export, struct text *text, struct error 
     }
     if (strstr(units.bytes, " clear(workspace") != NULL)
         add_named(export, clear_text, text);
+    if (strstr(units.bytes, " given(tensors") != NULL)
+        add_named(export, given_text, text);
+    if (strstr(units.bytes, " uneven(tensors") != NULL)
+        add_named(export, uneven_text, text);
     if (export->template->map_count > 0)
         text_print(text, "%s", map_text);
     add_named(export, launch_text, text);

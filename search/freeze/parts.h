@@ -21,6 +21,7 @@ struct formulas {
     struct scope scope; /* the space's, its dimensions renamed shape->S or (double)shape->S */
     struct slots known;
     int64_t values[SLOTS_MAX];
+    bool launches; /* `tensors` is at hand: strides are those given there, if there are any */
 };
 
 /* In `as_double`, dimensions are cast so that no product overflows, however large the shape. */

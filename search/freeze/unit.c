@@ -216,6 +216,12 @@ static void add_check(const struct writing *writing, const struct tensor *tensor
         text_print(body, ")");
     }
     text_print(body, ")\n        status = unusable(tensors->%s);\n", tensor->name);
+    if (!tensor->strided)
+        return;
+    text_print(body, "    if (status == 0)\n        status = uneven(tensors->%s_strides, %d, ",
+               tensor->name, tensor->rank - 1);
+    add_element_bytes(writing, tensor, body);
+    text_print(body, ");\n");
 }
 
 /* The index of a workspace tensor among the parts. */
@@ -259,8 +265,8 @@ static void add_swizzle(const struct writing *writing, const struct map *map, st
     text_print(body, " ? %s : %s", words[map->swizzle], words[map->other_swizzle]);
 }
 
-/* "map_tensor(tensors->k, (const int64_t[]){shape->S, 64}, 2, (const int64_t[]){128, 64}, 2,
-   CU_TENSOR_MAP_SWIZZLE_128B, &status)" */
+/* "map_tensor(tensors->k, (const int64_t[]){shape->S, 64}, 2, (const int64_t[]){K_ROW},
+   (const int64_t[]){128, 64}, 2, CU_TENSOR_MAP_SWIZZLE_128B, &status)" */
 static void add_map(const struct writing *writing, const struct map *map, struct text *body) {
     const struct tensor *tensor = &writing->template->tensors[map->tensor];
     int there = certainty(writing, map->when);
@@ -277,7 +283,14 @@ static void add_map(const struct writing *writing, const struct map *map, struct
     }
     text_print(body, ",\n                                ");
     add_extents(writing, tensor, body);
-    text_print(body, ",\n                                (const int64_t[]){");
+    text_print(body, ",\n                                ");
+    if (tensor->strided)
+        text_print(body, "(const int64_t[]){");
+    for (int i = 0; tensor->strided && i < tensor->rank - 1; i++)
+        text_print(body, "%s%s", i > 0 ? ", " : "",
+                   writing->formulas.scope.slots[tensor->strides[i]]);
+    text_print(body, "%s,\n                                (const int64_t[]){",
+               tensor->strided ? "}" : "NULL");
     for (int i = 0; i < tensor->rank; i++) {
         text_print(body, "%s", i > 0 ? ", " : "");
         formula_add(&writing->formulas, map->box[i], body);
@@ -394,8 +407,9 @@ static void add_run(struct writing *writing) {
     static const char *const with_parts[] = {"shape", "tensors", "workspace",
                                              "parts", "stream",  NULL};
     static const char *const without_parts[] = {"shape", "tensors", "stream", NULL};
-    add_function(&writing->formulas, &opening, parts ? with_parts : without_parts, &body,
-                 writing->text);
+    struct formulas formulas = writing->formulas;
+    formulas.launches = true;
+    add_function(&formulas, &opening, parts ? with_parts : without_parts, &body, writing->text);
 }
 
 /* ---- the whole ---- */

@@ -45,7 +45,7 @@ static int load_word(const struct json *value, const char *const *words, int cou
 
 /* ---- tensors ---- */
 
-static const char *const tensor_keys[] = {"dtype", "shape", "role",      "fill",
+static const char *const tensor_keys[] = {"dtype", "shape", "strides",   "role", "fill",
                                           "when",  "clear", "precision", NULL};
 static const char *const choice_keys[] = {"when", "then", "else", NULL};
 static const char *const fills[] = {"normal"};
@@ -68,6 +68,33 @@ static int load_choice(const struct template *template, const struct json *value
         json_need(value, "else", &member, error) < 0)
         return -1;
     return load_word(&member, words, count, otherwise, error);
+}
+
+/* The names of derived quantities, so that who calls a frozen kernel can give others. */
+static int load_strides(const struct template *template, const struct json *value,
+                        struct tensor *tensor, struct error *error) {
+    const struct space *space = template->space;
+    if (json_is_array(value, error) < 0)
+        return -1;
+    if (tensor->role == ROLE_WORKSPACE)
+        return json_error(value, error, "a workspace lies packed");
+    if (json_count(value) != tensor->rank - 1)
+        return json_error(value, error, "must have one for each extent but the last: %d",
+                          tensor->rank - 1);
+    tensor->strided = true;
+    for (int i = 0; i < tensor->rank - 1; i++) {
+        struct json item = json_at(value, i);
+        const char *name;
+        int d = 0;
+        if (json_string(&item, &name, error) < 0)
+            return -1;
+        tensor->strides[i] = scope_find(&space->scope, name);
+        while (d < space->derived_count && space->derived[d].slot != tensor->strides[i])
+            d++;
+        if (d == space->derived_count)
+            return json_error(&item, error, "there is no derived quantity \"%s\"", name);
+    }
+    return 0;
 }
 
 static int load_tensor(struct template *template, const struct json *value, struct error *error) {
@@ -118,7 +145,8 @@ static int load_tensor(struct template *template, const struct json *value, stru
             return -1;
         tensor->rank++;
     }
-    return 0;
+    return json_find(value, "strides", &member) ? load_strides(template, &member, tensor, error)
+                                                : 0;
 }
 
 /* ---- tensor maps ---- */

@@ -25,8 +25,32 @@ static int holds(const struct template *template, const struct expression *when,
     return 0;
 }
 
+/* Of a tensor with strides: its elements from the first to the last, whatever lies between. */
+static int plan_span(const struct template *template, const struct tensor *tensor,
+                     const int64_t *extents, const int64_t *values, struct planned_tensor *planned,
+                     struct error *error) {
+    int64_t span = planned->row;
+    for (int i = 0; i < tensor->rank - 1; i++) {
+        int64_t stride = values[tensor->strides[i]];
+        int64_t steps;
+        if (stride < 0)
+            return error_input(error, "%s: tensor %s: stride %d is %lld", template->document.file,
+                               tensor->name, i, (long long)stride);
+        if (__builtin_mul_overflow(extents[i] - 1, stride, &steps) ||
+            __builtin_add_overflow(span, steps, &span) || span > INT64_C(1) << 40)
+            return error_input(error, "%s: tensor %s: a size that fits no GPU",
+                               template->document.file, tensor->name);
+    }
+    if (tensor->role == ROLE_OUTPUT && span != planned->elements)
+        return error_input(error, "%s: tensor %s: an output must be dense here, in whichever order",
+                           template->document.file, tensor->name);
+    planned->elements = span;
+    return 0;
+}
+
 static int plan_tensor(const struct template *template, const struct tensor *tensor,
                        const int64_t *values, struct planned_tensor *planned, struct error *error) {
+    int64_t extents[RANK_MAX];
     bool then;
     *planned = (struct planned_tensor){.elements = 1};
     if (holds(template, tensor->when, values, &planned->present, error) < 0)
@@ -38,26 +62,29 @@ static int plan_tensor(const struct template *template, const struct tensor *ten
     planned->dtype = then ? tensor->dtype : tensor->other_dtype;
     planned->precision = tensor->coarse ? tensor->precision : planned->dtype;
     for (int i = 0; i < tensor->rank; i++) {
-        if (evaluate(template, tensor->shape[i], values, &planned->row, error) < 0)
+        if (evaluate(template, tensor->shape[i], values, &extents[i], error) < 0)
             return -1;
-        if (planned->row < 1 ||
-            __builtin_mul_overflow(planned->elements, planned->row, &planned->elements) ||
+        if (extents[i] < 1 ||
+            __builtin_mul_overflow(planned->elements, extents[i], &planned->elements) ||
             planned->elements > INT64_C(1) << 40)
             return error_input(error,
                                "%s: tensor %s: extent %d is %lld: it must be positive, and "
                                "the tensor of a size that fits a GPU",
-                               template->document.file, tensor->name, i, (long long)planned->row);
+                               template->document.file, tensor->name, i, (long long)extents[i]);
+        planned->row = extents[i];
     }
+    if (tensor->strided && plan_span(template, tensor, extents, values, planned, error) < 0)
+        return -1;
     planned->bytes = planned->elements * dtype_bytes(planned->dtype);
     return 0;
 }
 
-/* The tensor's extents again, now those of a map, fastest first; the tensor lies packed. */
+/* The tensor's extents again, now those of a map, fastest first. */
 static int plan_map_extents(const struct template *template, const struct map *map,
                             const int64_t *values, struct tensor_map *planned,
                             struct error *error) {
     const struct tensor *tensor = &template->tensors[map->tensor];
-    uint64_t stride = planned->element_bytes;
+    uint64_t packed = planned->element_bytes;
     for (int i = 0; i < tensor->rank; i++) {
         int from = tensor->rank - 1 - i;
         int64_t extent;
@@ -67,9 +94,11 @@ static int plan_map_extents(const struct template *template, const struct map *m
             return -1;
         planned->extents[i] = (uint64_t)extent;
         planned->box[i] = box < 0 || box > UINT32_MAX ? 0 : (uint32_t)box;
-        stride *= (uint64_t)extent;
-        if (i + 1 < tensor->rank)
-            planned->strides[i] = stride;
+        packed *= (uint64_t)extent;
+        if (from > 0)
+            planned->strides[i] = tensor->strided ? (uint64_t)values[tensor->strides[from - 1]] *
+                                                        planned->element_bytes
+                                                  : packed;
     }
     return 0;
 }

@@ -68,8 +68,11 @@ struct tensor {
     enum role role;
     int rank;
     struct expression *shape[RANK_MAX];
-    struct expression *when; /* NULL: always there; else a null pointer where it does not hold */
-    bool clear;              /* a workspace zeroed before every call, which is timed with it */
+    bool strided;              /* rows may lie apart, or extents in another order: */
+    int strides[RANK_MAX - 1]; /* slots of derived quantities, elements from one to the next of each
+                                  extent but the last, which is dense */
+    struct expression *when;   /* NULL: always there; else a null pointer where it does not hold */
+    bool clear;                /* a workspace zeroed before every call, which is timed with it */
 };
 
 /* A tensor seen by the GPU's copy engine: boxes of it, which lie in shared memory under a swizzle.
@@ -283,9 +286,9 @@ int template_options(const struct template *template, const struct genome *genom
 struct planned_tensor {
     bool present;
     enum dtype dtype;
-    enum dtype precision; /* that errors are judged by: dtype, or a coarser one */
-    int64_t elements, bytes;
-    int64_t row; /* elements of the last dimension */
+    enum dtype precision;    /* that errors are judged by: dtype, or a coarser one */
+    int64_t elements, bytes; /* with what lies between rows */
+    int64_t row;             /* elements of the last dimension */
 };
 
 struct planned_argument {

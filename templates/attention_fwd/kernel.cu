@@ -22,6 +22,7 @@
 #include "lib/mma.cuh"
 #include "lib/queue.cuh"
 #include "lib/smem.cuh"
+#include "lib/strides.cuh"
 #include "lib/tile.cuh"
 #include "lib/warp.cuh"
 
@@ -162,18 +163,6 @@ struct place {
 DEVICE float scale_of(float given) {
     return (given > 0 ? given : usual_scale) * log2_e;
 }
-
-// How far apart the batches and heads of a tensor begin, in units of 16 bytes, to which all are
-// aligned; and its rows, in elements.
-struct strides {
-    u32 batch, head;
-    int row;
-
-    // Where a head begins, in elements.
-    DEVICE u64 to_head(u32 batch_number, u32 head_number) const {
-        return 8 * (multiply_wide(batch_number, batch) + multiply_wide(head_number, head));
-    }
-};
 
 // What one launch works on; `inverse`s are for divide.
 struct problem {

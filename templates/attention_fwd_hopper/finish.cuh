@@ -125,7 +125,7 @@ DEVICE void end_part(element *o_gmem, float *lse, i64 line, const o_sums &o_rmem
         const int row = w.row + h * 8;
         const float inverse = inverse_sum(largest[h], sum[h]);
         element *pair_gmem =
-            o_gmem + multiply_wide(row, all.q_row) + rank * part_registers * 2 + p.t * 2;
+            o_gmem + multiply_wide(row, all.o.row) + rank * part_registers * 2 + p.t * 2;
         if (lse && rank == 0 && p.t == 0 && row < w.S)
             lse[line + row] = log_sum(largest[h], sum[h], all.scale);
 #pragma unroll
@@ -144,7 +144,7 @@ DEVICE void store_o(element *o_gmem, float *lse, i64 line, const o_sums &o_rmem,
     for (int h = 0; h < 2; ++h) {
         const int row = w.row + h * 8;
         const float inverse = inverse_sum(rows.largest[h], rows.sum[h]);
-        element *row_gmem = o_gmem + multiply_wide(row, all.q_row);
+        element *row_gmem = o_gmem + multiply_wide(row, all.o.row);
         if (lse && p.t == 0 && row < w.S)
             lse[line + row] = log_sum(rows.largest[h], rows.sum[h], all.scale);
 #pragma unroll

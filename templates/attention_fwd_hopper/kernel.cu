@@ -4,7 +4,7 @@
 //   K, V   [B, H_KV, S_KV, D]    row j is one key; H / H_KV heads in a row share their keys
 //   LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query
 //   The extents may lie in any order: of Q and O strides say how far apart batches, heads and rows
-//   begin; K and V are planes of rows, where a head has a plane, or some columns, of its own.
+//   begin, of K and V their tensor maps.
 //   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
 //   A query that sees no key gives a row of zeros, and minus infinity for LSE.
 //
@@ -20,6 +20,7 @@
 #include "lib/integer.cuh"
 #include "lib/math.cuh"
 #include "lib/smem.cuh"
+#include "lib/strides.cuh"
 #include "lib/warp.cuh"
 
 // ---- Genes ----
@@ -138,20 +139,17 @@ struct place {
     int warp_row = warp % 4 * 16;                   // and the warp's within the warpgroup's
 };
 
-// What one launch works on. Strides are in elements; `inverse`s are for divide.
+// What one launch works on; `inverse`s are for divide.
 struct problem {
     int S, S_KV, batches, heads;
-    int x_inverse, y_inverse;   // of the units in a row and in a column, as a grid would have them
-    int group_inverse;          // of H / H_KV, the heads that share their keys
-    float scale;                // exp(scale given * x) = 2^(scale * x)
-    int heads_inside, heads_kv; // heads_inside: a row of K has the columns of all its heads
-    i64 q_batch, q_head;        // of Q and O, from one to the next
-    int q_row;
+    int x_inverse, y_inverse; // of the units in a row and in a column, as a grid would have them
+    int group_inverse;        // of H / H_KV, the heads that share their keys
+    float scale;              // exp(scale given * x) = 2^(scale * x)
+    strides q, o;
 };
 
 struct unit {
-    int batch, head, first_row;
-    int kv_plane, kv_column;  // where its keys lie
+    int batch, head, kv_head, first_row;
     int first_tile, end_tile; // the tiles of keys of its split; none, if they are equal
 };
 
@@ -173,14 +171,12 @@ DEVICE unit find_unit(int number, const problem &all) {
     }
     const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
     const int kv_head = divide(head, all.group_inverse);
-    const int plane = all.heads_inside ? batch : batch * all.heads_kv + kv_head;
-    const int column = all.heads_inside ? kv_head * head_dim : 0;
     const int turn = part / kv_splits, split = part % kv_splits;
     const int first_row = (causal ? tiles_m - 1 - turn : turn) * block_m;
     const int row_end = min(first_row + block_m, all.S);
     const int tiles = ceil_div(seen_keys(row_end, all.S, all.S_KV), block_n);
     const int share = ceil_div(tiles, kv_splits), first_tile = min(split * share, tiles);
-    return {batch, head, first_row, plane, column, first_tile, min(first_tile + share, tiles)};
+    return {batch, head, kv_head, first_row, first_tile, min(first_tile + share, tiles)};
 }
 
 // Buffers (k_buffer, k_full ...), a ring of them, who fills them (loader, feeder), and release.
@@ -393,8 +389,8 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                          const __grid_constant__ tensor_map v_map, const element *__restrict__ q,
                          element *__restrict__ o, float *__restrict__ lse, int S, int S_KV,
                          int batches, int heads, int x_inverse, int y_inverse, int group_inverse,
-                         float scale, int heads_inside, int heads_kv, i64 q_batch, i64 q_head,
-                         int q_row) {
+                         float scale, u32 q_batch, u32 q_head, int q_row, u32 o_batch, u32 o_head,
+                         int o_row) {
     const problem all{S,
                       S_KV,
                       batches,
@@ -403,11 +399,8 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                       y_inverse,
                       group_inverse,
                       (scale > 0 ? scale : usual_scale) * log2_e,
-                      heads_inside,
-                      heads_kv,
-                      q_batch,
-                      q_head,
-                      q_row};
+                      {q_batch, q_head, q_row},
+                      {o_batch, o_head, o_row}};
     const place p{};
     const int units = persistent ? batches * heads * ceil_div(S, block_m) : 1;
     const int first_unit = persistent ? blockIdx.x : 0, step = persistent ? gridDim.x : 1;
@@ -432,7 +425,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         end_turn(p); // warpgroup 0 may begin
     for (int number = first_unit; number < units; number += step) {
         const unit u = find_unit(number, all);
-        const i64 q_offset = u.batch * q_batch + u.head * q_head;
+        element *o_gmem = o + all.o.to_head(u.batch, u.head);
         const i64 line = static_cast<i64>(u.batch * heads + u.head) * S; // of its first query
         feeder f{{k_map, v_map}, u, p.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
         q_fragments q_rmem;
@@ -441,7 +434,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         f.copies.begin(u);
         f.k_read_to(u.first_tile), f.v_read_to(u.first_tile);
         w.begin(u, p, S, S_KV);
-        load_q(q_rmem, q + q_offset, w.row - p.g, all);
+        load_q(q_rmem, q + all.q.to_head(u.batch, u.head), w.row - p.g, all);
         (overlap ? attend_overlapped : attend)(o_rmem, rows, q_rmem, w, f, all, p);
         if (causal)
             pass_over(w, f, u, p);
@@ -456,9 +449,9 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             cluster_arrive();
             cluster_wait(); // the parts of all blocks are there
             if (p.set == 0)
-                end_part(o + q_offset, lse, line, o_rmem, rows, rank, w, all, p);
+                end_part(o_gmem, lse, line, o_rmem, rows, rank, w, all, p);
         } else if (p.set == 0) {
-            store_o(o + q_offset, lse, line, o_rmem, rows, w, all, p);
+            store_o(o_gmem, lse, line, o_rmem, rows, w, all, p);
         }
     }
 }

@@ -70,8 +70,8 @@ struct loader {
         mbarrier_arrive_expect_bytes(full, tile_bytes);
 #pragma unroll
         for (int i = 0; i < panels; ++i)
-            tma_load(buffer_smem + i * panel_bytes, map, full, u.kv_column + i * 64, tile * block_n,
-                     u.kv_plane);
+            tma_load(buffer_smem + i * panel_bytes, map, full, i * 64, tile * block_n, u.kv_head,
+                     u.batch);
         at.advance(1);
         ++tile;
     }

@@ -3,7 +3,7 @@
 DEVICE void load_q(q_fragments &q_rmem, const element *q_gmem, int first_row, const problem &all) {
 #pragma unroll
     for (int k = 0; k < head_dim / 16; ++k)
-        load_left_gmem(q_rmem[k], q_gmem, all.q_row, first_row, all.S, k);
+        load_left_gmem(q_rmem[k], q_gmem, all.q.row, first_row, all.S, k);
 }
 
 // Starts the scores Q K^T of the warpgroup's queries and a tile of keys.

@@ -30,7 +30,7 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
      "  {\"B\": 1, \"H\": 2, \"S\": 77, \"D\": 64},\n"
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 35, \"S_KV\": 150, \"D\": 64, \"BSHD\": 1,\n"
-     "   \"LSE\": 1}] }",
+     "   \"GAP\": 72, \"LSE\": 1}] }",
      "templates/attention_fwd"},
     {"causal attention", TINY_DEVICE,
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
@@ -45,7 +45,7 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"attention_fwd_hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
      "  {\"B\": 1, \"H\": 2, \"S\": 77, \"D\": 64},\n"
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 35, \"S_KV\": 350, \"D\": 64, \"BSHD\": 1,\n"
-     "   \"LSE\": 1}] }",
+     "   \"GAP\": 72, \"LSE\": 1}] }",
      "templates/attention_fwd_hopper"},
     {"causal Hopper attention of bf16", "emulated:sm_90",
      "{ \"template\": \"attention_fwd_hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"

@@ -256,9 +256,13 @@ static uint64_t map_number(const struct tensor_map *map, uint64_t address) {
     return map->rank > 0 ? hash : 0;
 }
 
-/* Addresses that nothing reads: tensor t lies at (t + 1) * 2^40. */
-static void fake_tensors(const struct template *template, void *tensors[TENSORS_MAX]) {
+/* A struct NAME_tensors: addresses, then strides. */
+enum { WORDS_MAX = TENSORS_MAX * RANK_MAX };
+
+/* Addresses that nothing reads: tensor t lies at (t + 1) * 2^40. No strides are given. */
+static void fake_tensors(const struct template *template, void *tensors[WORDS_MAX]) {
     int index = 0;
+    memset(tensors, 0, WORDS_MAX * sizeof *tensors);
     for (int t = 0; t < template->tensor_count; t++)
         if (template->tensors[t].role != ROLE_WORKSPACE)
             tensors[index++] = (void *)((uintptr_t)(t + 1) << 40);
@@ -313,7 +317,7 @@ static void check_launch(const struct example *example, const struct plan *plan,
 static void check_call(const struct example *example, const struct launcher *launcher,
                        const struct shape *shape, const struct plan *plan, int unit) {
     const struct template *template = example->template;
-    void *tensors[TENSORS_MAX];
+    void *tensors[WORDS_MAX];
     int64_t bytes = launcher->workspace_bytes(shape->values);
     int64_t least = 0;
     int clears = 0;
@@ -338,7 +342,7 @@ static void check_call(const struct example *example, const struct launcher *lau
 
 static void check_refusals(const struct example *example, const struct launcher *launcher) {
     struct shape shape = example->template->cases[0];
-    void *tensors[TENSORS_MAX];
+    void *tensors[WORDS_MAX];
     int64_t bytes = launcher->workspace_bytes(shape.values);
     fake_tensors(example->template, tensors);
     assert_int_equal(launcher->launch(NULL, tensors, workspace, (size_t)bytes, NULL), -1);
@@ -456,7 +460,7 @@ static void test_attention(void **state) {
         " {\"B\": 2, \"H\": 2, \"S\": 333, \"S_KV\": 65, \"D\": 64, \"CAUSAL\": 1},"
         " {\"B\": 2, \"H\": 1, \"S\": 1, \"S_KV\": 70, \"D\": 128},"
         " {\"B\": 2, \"H\": 6, \"H_KV\": 2, \"S\": 40, \"D\": 64, \"BSHD\": 1, \"SCALE\": 0.3},"
-        " {\"B\": 1, \"H\": 4, \"S\": 50, \"D\": 64, \"BF16\": 1, \"LSE\": 1}]";
+        " {\"B\": 1, \"H\": 4, \"S\": 50, \"D\": 64, \"BF16\": 1, \"LSE\": 1, \"GAP\": 8}]";
     static const char others[] =
         "[{\"B\": 1, \"H\": 2, \"S\": 17, \"S_KV\": 33, \"D\": 64},"
         " {\"B\": 3, \"H\": 5, \"S\": 4096, \"D\": 64, \"CAUSAL\": 1},"
@@ -469,6 +473,63 @@ static void test_attention(void **state) {
         check_template(*state, "attention_fwd", cases, others, seed);
         must(path_remove_tree(within(*state, "tuned"), &error), &error);
     }
+}
+
+/* Strides that a caller gives are the launch's, whatever the shape says: those of another layout,
+   of the same shape else, make what that layout makes. */
+static void check_strides(const char *folder, const char *name) {
+    static const int64_t apart[] = {
+        7 * (6 * 64 + 72),  64, 6 * 64 + 72, /* q: rows of six heads, 72 elements apart */
+        40 * (2 * 64 + 72), 64, 2 * 64 + 72, /* k */
+        2 * 40 * 64,        64, 2 * 64,      /* v */
+        6 * 7 * 64,         64, 6 * 64,      /* o */
+    };
+    struct launcher launcher;
+    void *tensors[WORDS_MAX];
+    struct record expected;
+    struct example *example =
+        example_new(name, "[{\"B\": 2, \"H\": 6, \"H_KV\": 2, \"S\": 7, \"S_KV\": 40, \"D\": 64}]");
+    struct shape packed = example->template->cases[0];
+    struct shape gaps = packed;
+    int64_t *strides = (int64_t *)&tensors[5]; /* after q, k, v, o, lse */
+    for (int d = 0; d < example->template->dimension_count; d++) {
+        if (strcmp(example->template->dimensions[d].name, "BSHD") == 0)
+            gaps.values[d] = 1;
+        if (strcmp(example->template->dimensions[d].name, "GAP") == 0)
+            gaps.values[d] = 72;
+    }
+    launcher_open(&launcher, example, folder);
+    fake_tensors(example->template, tensors);
+    assert_int_equal(launcher.launch(gaps.values, tensors, NULL, 0, NULL), 0);
+    expected = launcher.fake->records[0];
+    memcpy(strides, apart, sizeof apart);
+    launcher.fake->record_count = 0;
+    assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), 0);
+    assert_memory_equal(&expected, &launcher.fake->records[0], sizeof expected);
+    memset(strides, 0, sizeof apart);
+    launcher.fake->record_count = 0;
+    assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), 0);
+    assert_memory_not_equal(&expected, &launcher.fake->records[0], sizeof expected);
+    for (int i = 0; i < 12; i++) {
+        memcpy(strides, apart, sizeof apart);
+        strides[i] += 4; /* 8 bytes */
+        assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), -2);
+        strides[i] = -64;
+        assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), -2);
+    }
+    memcpy(strides, apart, sizeof apart);
+    strides[2] = INT64_C(1) << 31; /* a row that no i32 counts */
+    assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), -3);
+    dlclose(launcher.library);
+    example_free(example);
+}
+
+static void test_strides(void **state) {
+    check_strides(*state, "attention_fwd");
+}
+
+static void test_strides_of_maps(void **state) {
+    check_strides(*state, "attention_fwd_hopper");
 }
 
 /* Tensor maps among the arguments, some of which depend on the shape. */
@@ -498,7 +559,7 @@ static void test_single(void **state) {
 /* ---- loading ---- */
 
 static int call(const struct launcher *launcher, const struct example *example) {
-    void *tensors[TENSORS_MAX];
+    void *tensors[WORDS_MAX];
     const int64_t *shape = example->template->cases[0].values;
     fake_tensors(example->template, tensors);
     return launcher->launch(shape, tensors, workspace, 1 << 30, NULL);
@@ -596,6 +657,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_rows, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_boxes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_attention, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_strides, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_strides_of_maps, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_loading, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_threads, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_architectures, make_folder, remove_folder),

@@ -258,6 +258,27 @@ static void options_follow_genes(void **state) {
     template_free(template);
 }
 
+/* Of a tensor with strides a plan counts what lies between rows, but not what follows the last. */
+static void strides_part_rows(void **state) {
+    (void)state;
+    static const struct shape apart = {{1000, 4, 1}};
+    struct template_setting setting = all;
+    struct error error = {0};
+    struct plan plan;
+    setting.cases = &apart;
+    setting.case_count = 1;
+    struct template *template = load(&setting);
+    struct genome genome = genome_default(template->space);
+    assert_int_equal(template_plan(template, &genome, 0, &plan, &error), 0);
+    assert_int_equal(plan.tensors[0].elements, 3 * 1040 + 1000);
+    assert_int_equal(plan.tensors[0].row, 1000);
+    assert_int_equal(plan.tensors[1].elements, 4000);
+    assert_int_equal(plan.maps[0].extents[0], 1000);
+    assert_int_equal(plan.maps[0].extents[1], 4);
+    assert_int_equal(plan.maps[0].strides[0], 2080);
+    template_free(template);
+}
+
 static void plans_geometry(void **state) {
     (void)state;
     struct template *template = load(&all);
@@ -488,6 +509,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(own_files_are_included, make, discard),
         cmocka_unit_test_setup_teardown(includes_in_a_circle_end, make, discard),
         cmocka_unit_test_setup_teardown(options_follow_genes, make, discard),
+        cmocka_unit_test_setup_teardown(strides_part_rows, make, discard),
         cmocka_unit_test_setup_teardown(plans_geometry, make, discard),
         cmocka_unit_test_setup_teardown(constraints_hold_for_every_case, make, discard),
         cmocka_unit_test_setup_teardown(narrows_genes, make, discard),

@@ -26,18 +26,19 @@ def bits(number):
     return struct.unpack("<I", struct.pack("<f", number))[0]
 
 
-def attention(B, H, S, D, H_KV=0, S_KV=0, causal=0, bf16=0, bshd=0, lse=0, scale=0.0):
+def attention(B, H, S, D, H_KV=0, S_KV=0, causal=0, bf16=0, bshd=0, lse=0, scale=0.0, gap=0):
     H_KV, S_KV = H_KV or H, S_KV or S
     dtype = torch.bfloat16 if bf16 else torch.half
 
-    def tensor(heads, rows):
-        made = torch.randn(B, rows, heads, D) if bshd else torch.randn(B, heads, rows, D)
-        return made.to(dtype)
+    def tensor(heads, rows, gap=0):  # with a gap: a view of columns of a wider tensor
+        made = torch.randn(B, rows, heads * D + gap) if bshd else torch.randn(B, heads, rows, D + gap)
+        made = made.to(dtype)
+        return made[..., : heads * D].unflatten(2, (heads, D)) if bshd else made[..., :D]
 
     def by_head(tensor):  # as SDPA takes it: a view of (B,S,H,D)
         return tensor.transpose(1, 2) if bshd else tensor
 
-    q, k, v = tensor(H, S), tensor(H_KV, S_KV), tensor(H_KV, S_KV)
+    q, k, v = tensor(H, S, gap), tensor(H_KV, S_KV, gap), tensor(H_KV, S_KV)
     seen = torch.ones(S, S_KV, dtype=torch.bool)
     if causal:
         seen = seen.tril(S_KV - S)
@@ -50,7 +51,7 @@ def attention(B, H, S, D, H_KV=0, S_KV=0, causal=0, bf16=0, bshd=0, lse=0, scale
     got = torch.full(q.shape, float("nan"), dtype=torch.float64)
     logs = torch.full((B, H, S), float("nan"), dtype=torch.float64)
     call(reference("attention_fwd", "attention_fwd_reference"),
-         [B, H, H_KV, S, S_KV, D, causal, bf16, bshd, lse, bits(scale)], [q, k, v], got, logs)
+         [B, H, H_KV, S, S_KV, D, causal, bf16, bshd, lse, bits(scale), gap], [q, k, v], got, logs)
     pairs = [(by_head(got), wanted)]
     if lse:
         scores = query @ key.transpose(2, 3) * given.get("scale", D**-0.5)
@@ -73,6 +74,8 @@ cases = [(attention, dict(B=2, H=3, S=37, D=64)), (attention, dict(B=1, H=2, S=4
          (attention, dict(B=2, H=6, H_KV=2, S=20, S_KV=33, D=64, lse=1)),
          (attention, dict(B=2, H=3, S=21, S_KV=35, D=64, bshd=1, scale=0.3)),
          (attention, dict(B=1, H=2, S=30, D=128, bf16=1, lse=1)),
+         (attention, dict(B=2, H=4, H_KV=2, S=20, S_KV=31, D=64, gap=24)),
+         (attention, dict(B=2, H=4, H_KV=2, S=20, S_KV=31, D=64, bshd=1, gap=128)),
          (attention, dict(B=2, H=4, H_KV=1, S=18, S_KV=40, D=64, causal=1, bf16=1, bshd=1, lse=1, scale=0.05)),
          (softmax, dict(rows=5, columns=77, wide=0)), (softmax, dict(rows=3, columns=500, wide=1))]
 wrong = 0
