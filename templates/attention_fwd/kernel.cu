@@ -53,8 +53,7 @@ constexpr int v_stages = copy_apart ? V_STAGES : k_stages; // and of V
 constexpr copy kv_copy = copy_plain            ? copy::through_registers
                          : LOAD == LOAD_WIDE   ? copy::in_flight
                          : LOAD == LOAD_NARROW ? copy::in_flight_narrow
-                         : LOAD == LOAD_L1     ? copy::in_flight_l1
-                                               : copy::in_flight_longer;
+                                               : copy::in_flight_l1;
 constexpr int kv_splits = KV_SPLITS; // parts of the keys that go to different blocks, added up by
 constexpr bool early = COMBINE == COMBINE_EARLY;        // a second kernel that waits for the first,
 constexpr bool by_last = COMBINE == COMBINE_LAST;       // the last of the blocks to end its part,

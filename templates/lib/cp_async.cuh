@@ -7,13 +7,6 @@
 #include "lib/smem.cuh"
 #include "lib/types.cuh"
 
-// Which caches a copy leaves its bytes in.
-enum class caching {
-    l2,        // past L1
-    l1,        // L1 too, for other blocks of the multiprocessor that want the same
-    l2_longer, // past L1; L2 gives up other lines first
-};
-
 // Stores 16 bytes to shared memory at once. Aligned to 16.
 DEVICE void store_smem_16(u32 target_smem, uint4 value) {
     asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
@@ -22,31 +15,24 @@ DEVICE void store_smem_16(u32 target_smem, uint4 value) {
                  : "memory");
 }
 
-// Copies 16 bytes, or, if not `inside`, writes 16 zero bytes and reads nothing. Both addresses are
-// aligned to 16.
-template <caching kept = caching::l2>
+// Copies 16 bytes past L1, or, if not `inside`, writes 16 zero bytes and reads nothing. Both
+// addresses are aligned to 16.
 DEVICE void cp_async_16(u32 target_smem, const void *source_gmem, bool inside) {
-    if constexpr (kept == caching::l2) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                     :
-                     : "r"(target_smem), "l"(source_gmem), "r"(inside ? 16 : 0)
-                     : "memory");
-    } else if constexpr (kept == caching::l1) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;"
-                     :
-                     : "r"(target_smem), "l"(source_gmem), "r"(inside ? 16 : 0)
-                     : "memory");
-    } else {
-        u64 policy;
-        asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-        asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;"
-                     :
-                     : "r"(target_smem), "l"(source_gmem), "r"(inside ? 16 : 0), "l"(policy)
-                     : "memory");
-    }
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(target_smem), "l"(source_gmem), "r"(inside ? 16 : 0)
+                 : "memory");
 }
 
-// The same of 8 bytes, aligned to 8, which L1 keeps.
+// The same, but L1 keeps them, for other blocks of the multiprocessor that want the same.
+DEVICE void cp_async_16_l1(u32 target_smem, const void *source_gmem, bool inside) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(target_smem), "l"(source_gmem), "r"(inside ? 16 : 0)
+                 : "memory");
+}
+
+// The same of 8 bytes, aligned to 8.
 DEVICE void cp_async_8(u32 target_smem, const void *source_gmem, bool inside) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;"
                  :

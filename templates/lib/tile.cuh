@@ -19,8 +19,7 @@ enum class copy {
     through_registers, // load, then store; done when the call returns
     in_flight,         // cp.async: done after a commit, a wait and a barrier;
     in_flight_narrow,  // 8 bytes at a time rather than 16,
-    in_flight_l1,      // kept by L1,
-    in_flight_longer,  // kept by L2 rather than other lines
+    in_flight_l1,      // kept by L1
 };
 
 // A tile of `rows` x `columns` halves, filled by `threads` threads. `columns` is a multiple of 64.
@@ -72,10 +71,8 @@ template <int rows, int columns, arrangement rows_lie, int threads> struct tile 
                     cp_async_16(piece_smem, piece_gmem, inside);
                 else if constexpr (how == copy::in_flight_narrow)
                     cp_async_8(piece_smem, piece_gmem, inside);
-                else if constexpr (how == copy::in_flight_l1)
-                    cp_async_16<caching::l1>(piece_smem, piece_gmem, inside);
                 else
-                    cp_async_16<caching::l2_longer>(piece_smem, piece_gmem, inside);
+                    cp_async_16_l1(piece_smem, piece_gmem, inside);
             }
             if constexpr (how == copy::through_registers) {
 #pragma unroll
