@@ -342,6 +342,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                              .argument_bytes = kernel->argument_bytes,
                              .pace = &emulated_of(device)->pace,
                              .sample = emulated_of(device)->sample,
+                             .print = stderr,
                              .deadline_s = deadline_s};
     struct ptx_counts counts;
     struct ptx_fault fault;

@@ -36,6 +36,32 @@ static int bind_formals(struct decoder *decoder, const struct operand *actuals,
     return 0;
 }
 
+/* The local memory of a call's index-th argument or result; -1 if that is no variable. */
+static int64_t argument_at(struct decoder *decoder, const struct operand *list, int index) {
+    const struct binding *found =
+        list && index < list->count && list->elements[index].kind == OPERAND_NAME
+            ? lookup(decoder, list->elements[index].name)
+            : NULL;
+    return found && found->kind == BINDING_VARIABLE && found->space == SPACE_LOCAL
+               ? (int64_t)found->address
+               : -1;
+}
+
+/* printf: vprintf(format, arguments), which returns a number. */
+static int call_print(struct decoder *decoder, const struct operand *results,
+                      const struct operand *actuals) {
+    int64_t format = argument_at(decoder, actuals, 0), arguments = argument_at(decoder, actuals, 1);
+    int64_t result = argument_at(decoder, results, 0);
+    struct instruction print = {.execute = execute_print, .float_mode = FLOAT_ANY};
+    if (format < 0 || arguments < 0)
+        return decode_fail(decoder, "takes a format and arguments");
+    print.as.print = (struct print_form){.format = (uint32_t)format,
+                                         .arguments = (uint32_t)arguments,
+                                         .result = result < 0 ? NO_PC : (uint32_t)result};
+    emit(decoder, &print, NULL, 0);
+    return 0;
+}
+
 static int call_unknown(struct decoder *decoder, struct slice name) {
     char *text = arena_take(decoder->ast->arena, 128);
     if (slice_is(name, "__assertfail"))
@@ -62,6 +88,8 @@ int expand_call(struct decoder *decoder) {
             function = &decoder->ast->functions[i];
     if (!function)
         return decode_fail(decoder, "calls through a pointer are not known");
+    if (!function->is_defined && slice_is(decoder->ast->names[name].slice, "vprintf"))
+        return call_print(decoder, results, call_list(statement, at + 1));
     if (!function->is_defined)
         return call_unknown(decoder, decoder->ast->names[name].slice);
     if (decoder->depth == CALL_DEPTH_MAX)

@@ -53,6 +53,12 @@ EXECUTE(load_matrix);
 EXECUTE(store_matrix);
 EXECUTE(move_matrix);
 EXECUTE(multiply_matrices);
+/* execute_wmma.c */
+EXECUTE(load_fragment);
+EXECUTE(store_fragment);
+EXECUTE(multiply_fragments);
+/* execute_print.c */
+EXECUTE(print);
 /* execute_mbarrier.c: barriers in shared memory */
 EXECUTE(mbarrier);
 EXECUTE(mbarrier_wait);
@@ -69,6 +75,10 @@ EXECUTE(bulk_wait);
 EXECUTE(product);
 EXECUTE(product_commit);
 EXECUTE(product_wait);
+
+/* The registers of a wmma fragment. Of f16 each element of a and b may be there more than once; the
+   count is the hardware's: 8, and as few as hold all in the other formats. */
+int fragment_registers(const struct wmma_form *form, enum wmma_part part, enum type type);
 
 /* The results of bar.red, when the barrier lets `mask` go. */
 void finish_barrier(struct warp *warp, const struct instruction *instruction, uint32_t mask,

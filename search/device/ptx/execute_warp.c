@@ -5,25 +5,48 @@
 
 #include <string.h>
 
-/* The member mask of the running lanes, which have to agree; parks the fragment until all are
-   there. ACTION_NEXT: they are. */
-static enum action gather(struct warp *warp, const struct instruction *instruction, uint32_t mask,
+/* The lanes of `mask` that gave the same member mask as lane `first`: a group, which acts by
+   itself. 0 with a fault where the groups are not apart. */
+static uint32_t group_of(struct warp *warp, const struct instruction *instruction, uint32_t mask,
+                         const uint32_t *members, uint32_t first) {
+    uint32_t group = 0;
+    FOR_EACH_LANE(lane, mask) group |= (uint32_t)(members[lane] == members[first]) << lane;
+    uint32_t strange = group & ~members[first], torn = members[first] & mask & ~group;
+    if (strange)
+        fault_at(warp, instruction, __builtin_ctz(strange), PTX_FAULT_LANES, 0,
+                 "is not in the member mask 0x%08x that it gave", members[first]);
+    else if (torn)
+        fault_at(warp, instruction, __builtin_ctz(torn), PTX_FAULT_LANES, 0,
+                 "gave the member mask 0x%08x where lane %d gave 0x%08x",
+                 members[__builtin_ctz(torn)], (int)first, members[first]);
+    return strange || torn ? 0 : group;
+}
+
+/* Leaves in `*mask` a group of lanes that is complete, with its member mask; other groups have
+   their turn at this instruction afterwards. Where none is complete all are parked until they are.
+ */
+static enum action gather(struct warp *warp, const struct instruction *instruction, uint32_t *mask,
                           uint32_t place, uint32_t *members) {
-    const uint32_t *lanes = place_of(warp, place);
-    int first = __builtin_ctz(mask);
-    *members = lanes[first];
-    FOR_EACH_LANE(lane, mask) {
-        if (lanes[lane] != *members)
-            return fault_at(warp, instruction, (int)lane, PTX_FAULT_LANES, 0,
-                            "gave the member mask 0x%08x where lane %d gave 0x%08x", lanes[lane],
-                            first, *members);
-        if (!(*members >> lane & 1))
-            return fault_at(warp, instruction, (int)lane, PTX_FAULT_LANES, 0,
-                            "is not in the member mask 0x%08x that it gave", *members);
+    uint32_t masks[LANES], all = *mask, chosen = 0;
+    memcpy(masks, place_of(warp, place), sizeof masks);
+    for (uint32_t rest = all, group; rest; rest &= ~group) {
+        uint32_t first = (uint32_t)__builtin_ctz(rest);
+        group = group_of(warp, instruction, all, masks, first);
+        if (!group)
+            return ACTION_FAULT;
+        if (!chosen && !(masks[first] & warp->live & ~group))
+            chosen = group;
     }
-    if (warp_gather(warp, mask, *members))
-        return ACTION_NEXT;
-    return warp->active ? ACTION_NEXT : ACTION_WAIT;
+    for (uint32_t rest = all & ~chosen; rest && chosen != all;) {
+        uint32_t first = (uint32_t)__builtin_ctz(rest), group = 0;
+        FOR_EACH_LANE(lane, rest) group |= (uint32_t)(masks[lane] == masks[first]) << lane;
+        warp_park(warp, group, chosen ? FRAGMENT_READY : FRAGMENT_AT_WARP, masks[first]);
+        warp->stop_pc = 0; /* so that they have their turn next */
+        rest &= ~group;
+    }
+    *mask = chosen ? chosen : all;
+    *members = chosen ? masks[__builtin_ctz(chosen)] : 0;
+    return chosen || warp->active ? ACTION_NEXT : ACTION_WAIT;
 }
 
 /* After gather: whether the instruction has to wait. */
@@ -36,7 +59,7 @@ static bool parked(const struct warp *warp, uint32_t mask) {
 EXECUTE(shuffle) {
     const uint32_t *operands = instruction->operands;
     uint32_t members;
-    enum action action = gather(warp, instruction, mask, operands[5], &members);
+    enum action action = gather(warp, instruction, &mask, operands[5], &members);
     if (action == ACTION_FAULT || parked(warp, mask))
         return action;
     const uint32_t *a = place_of(warp, operands[2]), *b = place_of(warp, operands[3]);
@@ -80,7 +103,7 @@ EXECUTE(shuffle) {
 EXECUTE(vote) {
     const uint32_t *operands = instruction->operands;
     uint32_t members;
-    enum action action = gather(warp, instruction, mask, operands[2], &members);
+    enum action action = gather(warp, instruction, &mask, operands[2], &members);
     if (action == ACTION_FAULT || parked(warp, mask))
         return action;
     uint32_t votes = *(uint32_t *)place_of(warp, operands[1]);
@@ -115,7 +138,7 @@ static uint64_t lane_value(const void *lanes, int width, uint32_t lane) {
 EXECUTE(match) {
     const uint32_t *operands = instruction->operands;
     uint32_t members, out[LANES], all_equal = ALL_LANES;
-    enum action action = gather(warp, instruction, mask, operands[3], &members);
+    enum action action = gather(warp, instruction, &mask, operands[3], &members);
     if (action == ACTION_FAULT || parked(warp, mask))
         return action;
     const void *values = place_of(warp, operands[2]);
@@ -158,7 +181,7 @@ static uint32_t reduce(enum reduction reduction, bool is_signed, uint32_t a, uin
 EXECUTE(redux) {
     const uint32_t *operands = instruction->operands;
     uint32_t members;
-    enum action action = gather(warp, instruction, mask, operands[2], &members);
+    enum action action = gather(warp, instruction, &mask, operands[2], &members);
     if (action == ACTION_FAULT || parked(warp, mask))
         return action;
     const uint32_t *a = place_of(warp, operands[1]);
@@ -175,7 +198,7 @@ EXECUTE(redux) {
 EXECUTE(elect) {
     const uint32_t *operands = instruction->operands;
     uint32_t members;
-    enum action action = gather(warp, instruction, mask, operands[2], &members);
+    enum action action = gather(warp, instruction, &mask, operands[2], &members);
     if (action == ACTION_FAULT || parked(warp, mask))
         return action;
     uint32_t *out = place_of(warp, operands[0]), leader = mask & -mask;
@@ -186,7 +209,7 @@ EXECUTE(elect) {
 
 EXECUTE(warp_barrier) {
     uint32_t members;
-    enum action action = gather(warp, instruction, mask, instruction->operands[0], &members);
+    enum action action = gather(warp, instruction, &mask, instruction->operands[0], &members);
     if (warp->block->microscope && action != ACTION_FAULT && !parked(warp, mask))
         observe_lanes(warp, members);
     return action;

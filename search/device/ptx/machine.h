@@ -117,6 +117,23 @@ struct product_form {
     bool a_negated, b_negated, predicate_negated;
 };
 
+/* What a wmma instruction moves or multiplies. */
+enum wmma_part { WMMA_A, WMMA_B, WMMA_ACCUMULATOR };
+struct wmma_form {
+    uint8_t m, n, k;
+    uint8_t registers; /* of a fragment that is moved */
+    enum wmma_part part;
+    enum type type; /* of what is moved, or of a and b */
+    bool column_major, has_stride;
+    bool half_result, half_accumulator;
+    struct access where;
+};
+
+/* A printf: where the arguments of vprintf are in a thread's local memory. */
+struct print_form {
+    uint32_t format, arguments, result; /* result: NO_PC, or where it goes */
+};
+
 /* bar: operands are [destination], barrier, [count], [predicate]. */
 struct barrier {
     bool has_count, waits, reduces;
@@ -146,6 +163,8 @@ struct instruction {
         struct mbarrier_form mbarrier;
         struct bulk_form bulk;
         struct product_form product;
+        struct wmma_form wmma;
+        struct print_form print;
         struct {
             uint32_t target; /* an instruction; of brx the first of a table */
             uint32_t target_count;
@@ -450,8 +469,6 @@ void float_mode_set(uint8_t mode);
 enum action warp_run(struct warp *warp, uint32_t budget);
 /* The warp's lanes `taken` go to `target`, the rest of the fragment to the next instruction. */
 enum action warp_branch(struct warp *warp, uint32_t taken, uint32_t target);
-/* Whether all living lanes of `members` are in `mask`; if not, parks `mask` until they come. */
-bool warp_gather(struct warp *warp, uint32_t mask, uint32_t members);
 /* Takes `mask` from the running fragment and parks it at the barrier, at the current pc. */
 void warp_park(struct warp *warp, uint32_t mask, enum fragment_state state, uint32_t members);
 /* The lanes are gone; others may have waited for them. */

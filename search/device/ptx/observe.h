@@ -74,6 +74,9 @@ void observe_landing(struct warp *warp, uint32_t offset, uint32_t bytes);
    global memory. */
 void observe_shared(struct warp *warp, const struct instruction *instruction, int lane,
                     const struct block *owner, uint32_t offset, uint32_t bytes, bool is_store);
+/* The same at an address of any space. */
+void observe_place(struct warp *warp, const struct instruction *instruction, enum space space,
+                   uint64_t address, uint32_t bytes, bool is_store);
 void observe_global(struct warp *warp, const struct instruction *instruction, int lane,
                     uint64_t address, uint32_t bytes, bool is_store);
 /* A load of the copy engine: when it is issued (its target is nobody's until it lands) and when it

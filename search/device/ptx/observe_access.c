@@ -292,6 +292,14 @@ void observe_shared(struct warp *warp, const struct instruction *instruction, in
         touch_bytes(&touch);
 }
 
+void observe_place(struct warp *warp, const struct instruction *instruction, enum space space,
+                   uint64_t address, uint32_t bytes, bool is_store) {
+    struct touch touch = touch_of(warp, instruction, is_store ? STORES : LOADS, 0, bytes);
+    warp->block->microscope->order.now++;
+    if (find_place(&touch, warp->block, space, address))
+        touch_bytes(&touch);
+}
+
 void observe_global(struct warp *warp, const struct instruction *instruction, int lane,
                     uint64_t address, uint32_t bytes, bool is_store) {
     struct touch touch = touch_of(warp, instruction, is_store ? STORES : LOADS, lane, bytes);

@@ -36,6 +36,7 @@ static const struct opcode opcodes[] = {
     {"stmatrix", decode_matrix_transfer, execute_store_matrix, 1},
     {"movmatrix", decode_movmatrix, execute_move_matrix, 0},
     {"mma", decode_mma, execute_multiply_matrices, 0},
+    {"wmma", decode_wmma, NULL, 0},
     {"shfl", decode_shfl, execute_shuffle, 0},
     {"vote", decode_vote, execute_vote, 0},
     {"activemask", decode_activemask, execute_active_mask, 0},

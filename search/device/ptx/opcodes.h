@@ -42,6 +42,7 @@ DECODE(cp);
 DECODE(matrix_transfer);
 DECODE(movmatrix);
 DECODE(mma);
+DECODE(wmma);
 DECODE(shfl);
 DECODE(vote);
 DECODE(activemask);

@@ -14,11 +14,11 @@
  * add the products in the order of k, rounding each sum to fp32 (matrix.inc); approximate functions
  * are correctly rounded or nearly.
  *
- * What it does not do: time anything; find a missing fence.proxy.async or wgmma.fence; wmma
- * (mma.h), st.async and copies from shared to shared memory, a cluster's size given at the launch,
- * fp8, carries (add.cc), textures, recursion, calls through pointers; a block that waits for a
- * block which has not started yet never sees it come (a timeout here). The payload of a NaN is not
- * specified. An opcode it does not know is a fault that names it.
+ * What it does not do: time anything; find a missing fence.proxy.async or wgmma.fence; wmma of
+ * integers, double or single bits, st.async and copies from shared to shared memory, a cluster's
+ * size given at the launch, fp8, carries (add.cc), textures, recursion, calls through pointers; a
+ * block that waits for a block which has not started yet never sees it come (a timeout here). The
+ * payload of a NaN is not specified. An opcode it does not know is a fault that names it.
  *
  *     struct ptx_memory *memory = ptx_memory_new();
  *     uint64_t address = ptx_memory_allocate(memory, "o", bytes);
@@ -42,6 +42,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* ---- Global memory: allocations with unmapped gaps between them. An address is never used twice,
    so an access beyond the end, or after the free, is found exactly. ---- */
@@ -173,6 +174,7 @@ struct ptx_launch {
     uint64_t step_limit;   /* warp instructions of the whole launch; 0 for 2^40 */
     double deadline_s;     /* seconds of processor time from now; 0 for none */
     uint64_t block_seed;   /* 0: blocks in ascending order; else in an order drawn from it */
+    FILE *print;           /* where printf goes; NULL: nowhere */
     struct ptx_microscope *microscope; /* looks at all of it (microscope.h); NULL: nobody does */
     uint64_t sample; /* runs at most so many clusters, evenly spread over the grid; 0: all */
     const struct ptx_pace *pace; /* NULL: chains are not reckoned */

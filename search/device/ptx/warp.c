@@ -128,13 +128,6 @@ enum action warp_branch(struct warp *warp, uint32_t taken, uint32_t target) {
     return ACTION_JUMP;
 }
 
-bool warp_gather(struct warp *warp, uint32_t mask, uint32_t members) {
-    if (!(members & warp->live & ~mask))
-        return true;
-    warp_park(warp, mask, FRAGMENT_AT_WARP, members);
-    return false;
-}
-
 enum action warp_exit(struct warp *warp, uint32_t mask) {
     warp->active &= ~mask;
     warp->live &= ~mask;

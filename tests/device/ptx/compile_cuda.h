@@ -20,7 +20,7 @@
  * well. */
 static inline char *compile_cuda(const char *source, const char *architecture, char *log,
                                  size_t log_bytes) {
-    char arch[32], include[1024], reason[REASON_SIZE] = "";
+    char arch[32], include[1024], library[1040], reason[REASON_SIZE] = "";
     const char *home = getenv("CUDA_HOME");
     struct error error = {0};
     struct device_image image;
@@ -30,8 +30,10 @@ static inline char *compile_cuda(const char *source, const char *architecture, c
         return NULL;
     snprintf(arch, sizeof arch, "-arch=%s", architecture);
     snprintf(include, sizeof include, "-I%s/include", home ? home : EVOTILE_CUDA_HOME);
-    const char *const options[] = {arch, "-lineinfo", "-std=c++17", include, "--ptxas-options=-v"};
-    int status = nvrtc_compile(nvrtc, "kernel.cu", source, options, 5, &image, reason, &error);
+    snprintf(library, sizeof library, "%s/cccl", include); /* which cooperative_groups.h includes */
+    const char *const options[] = {arch,    "-lineinfo", "-std=c++17",
+                                   include, library,     "--ptxas-options=-v"};
+    int status = nvrtc_compile(nvrtc, "kernel.cu", source, options, 6, &image, reason, &error);
     nvrtc_close(nvrtc);
     snprintf(log, log_bytes, "%s", status == 0 ? image.log : status > 0 ? reason : error.text);
     if (status != 0)

@@ -1,0 +1,197 @@
+/* wmma: PTX ISA 9.7.14.3 to 9.7.14.5. PTX leaves open which lane holds what. Here element e of lane
+   l, with E elements a lane, is number (l E + e) modulo the matrix's size, by rows; so a fragment
+   with more elements than the matrix holds each of them several times, as on a GPU. Products are
+   added as mma's are (matrix.inc). */
+#include "device/ptx/execute.h"
+#include "device/ptx/half.h"
+#include "device/ptx/observe.h"
+
+#include <string.h>
+
+enum { CHUNK = 16 /* bytes */, ROWS_AT_ONCE = 16, SIZE_MAX_WMMA = 32 * 16 };
+
+struct extent {
+    int rows, columns;
+};
+
+static struct extent extent_of(const struct wmma_form *form, enum wmma_part part) {
+    if (part == WMMA_A)
+        return (struct extent){form->m, form->k};
+    return part == WMMA_B ? (struct extent){form->k, form->n} : (struct extent){form->m, form->n};
+}
+
+int fragment_registers(const struct wmma_form *form, enum wmma_part part, enum type type) {
+    struct extent extent = extent_of(form, part);
+    if (type == TYPE_F16 && part != WMMA_ACCUMULATOR)
+        return 8;
+    return extent.rows * extent.columns * type_bytes(type) / 4 / LANES;
+}
+
+/* ---- between memory and fragments ---- */
+
+struct transfer {
+    struct warp *warp;
+    const struct instruction *instruction;
+    bool is_store;
+    uint8_t matrix[SIZE_MAX_WMMA * 4]; /* by rows */
+};
+
+/* 16 bytes, whose first element has the number `first`, and the others follow in steps. */
+static void move_chunk(struct transfer *transfer, uint8_t *host, int first, int step,
+                       int element_bytes) {
+    for (int i = 0; i < CHUNK / element_bytes; i++) {
+        uint8_t *element = transfer->matrix + (first + i * step) * element_bytes;
+        uint8_t *other = host + i * element_bytes;
+        memcpy(transfer->is_store ? other : element, transfer->is_store ? element : other,
+               (size_t)element_bytes);
+    }
+}
+
+static enum action move_matrix(struct transfer *transfer, uint32_t mask) {
+    struct warp *warp = transfer->warp;
+    const struct instruction *instruction = transfer->instruction;
+    const struct wmma_form *form = &instruction->as.wmma;
+    const void *base = form->where.base_bytes ? place_of(warp, instruction->operands[0]) : NULL;
+    struct extent extent = extent_of(form, form->part);
+    int bytes = type_bytes(form->type), hint = -1;
+    int lines = form->column_major ? extent.columns : extent.rows;
+    int length = form->column_major ? extent.rows : extent.columns;
+    uint64_t address = lane_address(&form->where, base, 0);
+    uint64_t stride = (uint64_t)length;
+    if (form->has_stride)
+        stride = *(const uint32_t *)place_of(warp, instruction->operands[1]);
+    if (warp->block->microscope && base)
+        observe_uniform(warp, instruction, base, form->where.base_bytes, mask, "an address");
+    if (address % 32 || stride * (uint64_t)bytes % CHUNK)
+        return fault_at(warp, instruction, 0, PTX_FAULT_MISALIGNED, address,
+                        "moved a matrix at 0x%llx with a stride of %llu bytes: they must be "
+                        "multiples of 32 and 16",
+                        (unsigned long long)address,
+                        (unsigned long long)(stride * (uint64_t)bytes));
+    for (int line = 0; line < lines; line++)
+        for (int i = 0; i < length; i += CHUNK / bytes) {
+            uint64_t at = address + ((uint64_t)line * stride + (uint64_t)i) * (uint64_t)bytes;
+            uint8_t *host = reach(warp, instruction, form->where.space, 0, at, CHUNK,
+                                  transfer->is_store, &hint);
+            if (!host)
+                return ACTION_FAULT;
+            if (warp->block->microscope)
+                observe_place(warp, instruction, form->where.space, at, CHUNK, transfer->is_store);
+            if (form->column_major)
+                move_chunk(transfer, host, i * extent.columns + line, extent.columns, bytes);
+            else
+                move_chunk(transfer, host, line * extent.columns + i, 1, bytes);
+        }
+    return ACTION_NEXT;
+}
+
+/* The fragment in registers and the matrix by rows. */
+static void spread(struct warp *warp, const uint32_t *places, int registers, int size,
+                   int element_bytes, uint8_t *matrix, bool to_registers) {
+    int per_register = 4 / element_bytes, per_lane = registers * per_register;
+    for (int lane = 0; lane < LANES; lane++)
+        for (int e = 0; e < per_lane; e++) {
+            uint8_t *place = place_of(warp, places[e / per_register]);
+            uint8_t *held = place + lane * 4 + e % per_register * element_bytes;
+            uint8_t *element = matrix + (lane * per_lane + e) % size * element_bytes;
+            memcpy(to_registers ? held : element, to_registers ? element : held,
+                   (size_t)element_bytes);
+        }
+}
+
+static enum action transfer_fragment(struct warp *warp, const struct instruction *instruction,
+                                     uint32_t mask, bool is_store) {
+    const struct wmma_form *form = &instruction->as.wmma;
+    struct extent extent = extent_of(form, form->part);
+    struct transfer transfer = {.warp = warp, .instruction = instruction, .is_store = is_store};
+    const uint32_t *places = instruction->operands + 2;
+    int size = extent.rows * extent.columns, bytes = type_bytes(form->type);
+    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+        return ACTION_FAULT;
+    if (is_store)
+        spread(warp, places, form->registers, size, bytes, transfer.matrix, false);
+    if (move_matrix(&transfer, mask) == ACTION_FAULT)
+        return ACTION_FAULT;
+    if (!is_store)
+        spread(warp, places, form->registers, size, bytes, transfer.matrix, true);
+    return ACTION_NEXT;
+}
+
+/* operands: base, stride, registers */
+EXECUTE(load_fragment) {
+    return transfer_fragment(warp, instruction, mask, false);
+}
+
+EXECUTE(store_fragment) {
+    return transfer_fragment(warp, instruction, mask, true);
+}
+
+/* ---- the product ---- */
+
+/* A fragment's matrix as fp32. */
+static int read_fragment(struct warp *warp, const struct wmma_form *form, enum wmma_part part,
+                         enum type type, int registers, const uint32_t *places, float *out) {
+    uint8_t bytes[SIZE_MAX_WMMA * 4];
+    struct extent extent = extent_of(form, part);
+    int size = extent.rows * extent.columns;
+    spread(warp, places, registers, size, type_bytes(type), bytes, false);
+    if (type_bytes(type) == 2)
+        warp->kernel->module->lanes.widen(out, (const uint16_t *)bytes, size,
+                                          type == TYPE_BF16 ? MATRIX_BF16 : MATRIX_F16);
+    else
+        memcpy(out, bytes, (size_t)size * sizeof *out);
+    for (int i = 0; i < size && type == TYPE_TF32; i++)
+        out[i] = bits_float(float_bits(out[i]) & ~0x1fffu);
+    return registers;
+}
+
+static void multiply(const struct lanes *lanes, const struct wmma_form *form, const float *a,
+                     const float *b, float *c) {
+    float left[ROWS_AT_ONCE][16], right[16][PRODUCT_COLUMNS] = {{0}};
+    float sums[ROWS_AT_ONCE][PRODUCT_COLUMNS];
+    size_t row_bytes = (size_t)form->n * sizeof(float);
+    for (int k = 0; k < form->k; k++)
+        memcpy(right[k], b + k * form->n, row_bytes);
+    for (int first = 0; first < form->m; first += ROWS_AT_ONCE) {
+        int rows = form->m - first < ROWS_AT_ONCE ? form->m - first : ROWS_AT_ONCE;
+        memset(left, 0, sizeof left);
+        memset(sums, 0, sizeof sums);
+        for (int row = 0; row < rows; row++) {
+            memcpy(left[row], a + (first + row) * form->k, (size_t)form->k * sizeof(float));
+            memcpy(sums[row], c + (first + row) * form->n, row_bytes);
+        }
+        lanes->rows(form->n, sums, (const float(*)[16])left,
+                    (const float(*)[PRODUCT_COLUMNS])right);
+        for (int row = 0; row < rows; row++)
+            memcpy(c + (first + row) * form->n, sums[row], row_bytes);
+    }
+}
+
+/* operands: d, a, b, c */
+EXECUTE(multiply_fragments) {
+    const struct wmma_form *form = &instruction->as.wmma;
+    float a[SIZE_MAX_WMMA], b[SIZE_MAX_WMMA], c[SIZE_MAX_WMMA];
+    enum type result = form->half_result ? TYPE_F16 : TYPE_F32;
+    enum type accumulator = form->half_accumulator ? TYPE_F16 : TYPE_F32;
+    int result_registers = fragment_registers(form, WMMA_ACCUMULATOR, result),
+        size = form->m * form->n;
+    const uint32_t *places = instruction->operands + result_registers;
+    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+        return ACTION_FAULT;
+    if (warp->block->cluster->float_mode != FLOAT_NEAREST)
+        float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
+    places += read_fragment(warp, form, WMMA_A, form->type,
+                            fragment_registers(form, WMMA_A, form->type), places, a);
+    places += read_fragment(warp, form, WMMA_B, form->type,
+                            fragment_registers(form, WMMA_B, form->type), places, b);
+    read_fragment(warp, form, WMMA_ACCUMULATOR, accumulator,
+                  fragment_registers(form, WMMA_ACCUMULATOR, accumulator), places, c);
+    multiply(&warp->kernel->module->lanes, form, a, b, c);
+    uint16_t halves[SIZE_MAX_WMMA];
+    for (int i = 0; i < size && form->half_result; i++)
+        halves[i] = float_to_half(c[i]);
+    spread(warp, instruction->operands, result_registers, size, type_bytes(result),
+           form->half_result ? (uint8_t *)halves : (uint8_t *)c, true);
+    warp->block->counts->mma_operations += (uint64_t)(2 * form->m * form->n * form->k);
+    return ACTION_NEXT;
+}
