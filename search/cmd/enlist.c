@@ -143,9 +143,23 @@ static int work_for(struct enlisted *it, struct description *description, struct
     return status;
 }
 
+/* A device that is not there shows now, not when there is work. */
+static int check_devices(const char *devices, struct error *error) {
+    struct device_list list;
+    struct device_info info;
+    if (device_list_read(&list, devices, error) < 0)
+        return -1;
+    for (int d = 0; d < list.count; d++)
+        if (device_describe(list.specs[d], &info, error) < 0)
+            return -1;
+    return 0;
+}
+
 int enlist(const struct enlistment *how, struct error *error) {
-    struct enlisted *it = calloc(1, sizeof *it);
     struct sigaction action = {.sa_handler = on_signal};
+    if (check_devices(how->devices, error) < 0)
+        return -1;
+    struct enlisted *it = calloc(1, sizeof *it);
     if (it == NULL)
         BUG("out of memory");
     it->how = how;

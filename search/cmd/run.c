@@ -239,6 +239,12 @@ const struct verb verb_run = {
         "is "
         "set aside, and the\nothers go on. Devices of several models are refused: each needs a run "
         "of its own.\n\n"
+        "With --queue the trials are done by workers on any number of hosts (`evotile worker`), "
+        "which "
+        "may come\nand go; their template travels with the run. It waits for the first, whose "
+        "device "
+        "model, driver and\nNVRTC are then the run's. `resume --queue` goes on with it, plain "
+        "`resume` on this host's own device.\n\n"
         "With recorded:FILE in place of a config, a recorded tuning space (see simulate) is "
         "searched by\nlook-up: it stands in for compiler and GPU.\n\n"
         "  evotile run configs/demo.json\n"
@@ -248,6 +254,7 @@ const struct verb verb_run = {
         "  evotile run configs/demo.json --warm-start results --seed-genome "
         "'MIN_CTAS=2; MIN_CTAS=3,WARPS=8'\n"
         "  evotile run configs/a.json configs/b.json --time 4h\n"
+        "  evotile run configs/a.json --queue nats://localhost:4222\n"
         "  evotile run recorded:tests/spaces/pnpoly_RTX_3090.json.gz --trials 400\n",
     .run = run,
 };

@@ -69,6 +69,9 @@ int session_start_workers(struct session *session, const char *config_path,
                                                  .id = id,
                                                  .patience_s = session->settings.queue_patience_s,
                                                  .wanted = wanted};
+        if (session->settings.device != NULL || session->settings.compile_workers >= 0)
+            return error_input(error, "with --queue workers are of other hosts: --device and "
+                                      "--compile-workers are for `evotile worker`");
         if (find_queue_id(session, id, error) < 0)
             return -1;
         session->pool = remote_new(&settings, error);

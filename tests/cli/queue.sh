@@ -7,6 +7,9 @@ tell run run.json --queue nats://192.0.2.1:4222 --out none
 tell worker --queue tls://192.0.2.1:4222
 tell worker --queue nats://localhost:1
 tell worker
+tell worker --queue nats://localhost:1 --device emulated:sm_12
+tell run run.json --queue nats://localhost:1 --device cuda:all --out none
+tell run run.json --queue nats://localhost:1 --out none
 echo "  " >empty
 tell worker --queue nats://localhost:1 --credentials empty
 
