@@ -11,8 +11,9 @@
 
 enum {
     GUARD_BYTES = 16 << 10,
-    /* cuMemAlloc puts more than half of a page at the beginning of one. So lie the tensors of whoever
-       calls a kernel, and so they are timed: 2 MB that begin 16 KB into a page take two of them. */
+    /* cuMemAlloc puts more than half of a page at the beginning of one. So lie the tensors of
+       whoever calls a kernel, and so they are timed: 2 MB that begin 16 KB into a page take two of
+       them. */
     PAGE_BYTES = 2 << 20,
     ALLOCATIONS_MAX = 512,
     IDLE_SHARE = 8, /* of the GPU's memory; what is freed beyond it is given back */

@@ -54,8 +54,9 @@ struct store_meta {
 };
 
 /* What a run is, written once as it is created. Names of meta in use: config (its text),
-   config_path, template, template_hash, objective, seed, device (the first), devices (a list), evotile (version), nvrtc, driver, queue_id,
-   and of each of the template's rules why ("rule:1"), and of each goal the genomes it began with
+   config_path, template, template_hash, objective, seed, device (the first), devices (a list),
+   evotile (version), nvrtc, driver, queue_id, and of each of the template's rules why ("rule:1"),
+   and of each goal the genomes it began with
    ("seeds:0"); `created` is added. A goal is the set of
    cases that a genome is judged on: one with all cases when the objective is joint, one a case when
    it is per_case. */
