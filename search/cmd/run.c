@@ -2,11 +2,16 @@
 #include "base/log.h"
 #include "cmd/session.h"
 
+#include "base/process.h"
 #include "cmd/cmd.h"
+#include "cmd/models.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 static void say_end(const struct session *session, int status) {
     const char *run = session->run_dir;
@@ -60,18 +65,50 @@ static int default_run_dir(const char *config_path, char run_dir[PATH_SIZE], str
 
 enum { CONFIGS_MAX = 100 };
 
+/* The only state that a signal handler can reach. */
+static volatile sig_atomic_t terminations, interruptions;
+
+static void on_signal(int number) {
+    if (number == SIGTERM)
+        terminations = terminations + 1;
+    else
+        interruptions = interruptions + 1;
+}
+
+/* Waits for the children, and passes each SIGTERM on; a ^C in the terminal they have got
+   themselves. `status` becomes that of the first that failed. True where a signal came. */
+static bool wait_for_all(pid_t *children, int count, int *status) {
+    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction old_int, old_term;
+    int passed = 0, left = count;
+    sigaction(SIGINT, &action, &old_int);
+    sigaction(SIGTERM, &action, &old_term);
+    while (left > 0) {
+        int how;
+        for (int c = 0; c < count; c++) {
+            if (children[c] == 0 || waitpid(children[c], &how, WNOHANG) != children[c])
+                continue;
+            children[c] = 0;
+            left--;
+            if (*status == STATUS_DONE)
+                *status = WIFEXITED(how) ? WEXITSTATUS(how) : STATUS_FAILED;
+        }
+        for (; passed < terminations; passed++)
+            for (int c = 0; c < count; c++)
+                if (children[c] != 0)
+                    kill(children[c], SIGTERM);
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGTERM, &old_term, NULL);
+    return terminations + interruptions > 0;
+}
+
 /* Takes the config over. */
-static int run_one(const char *config_path, struct config *config, const char *out,
-                   const struct session_settings *settings, bool *interrupted) {
+static int run_in(const char *run_dir, struct config *config,
+                  const struct session_settings *settings, bool *interrupted) {
     struct error error = {0};
     struct session session;
-    char run_dir[PATH_SIZE];
-    if (out != NULL)
-        snprintf(run_dir, sizeof run_dir, "%s", out);
-    else if (default_run_dir(config_path, run_dir, &error) < 0) {
-        config_free(config);
-        return error_report(&error);
-    }
     if (session_create(&session, run_dir, config, settings, &error) < 0) {
         session_close(&session);
         return error_report(&error);
@@ -83,6 +120,54 @@ static int run_one(const char *config_path, struct config *config, const char *o
     log_info("searching on %s%s; results go to %s", times, pool_device(session.pool)->name,
              run_dir);
     return search(&session, interrupted);
+}
+
+/* A run for each model, in processes of their own: nothing of one's search is the other's. Takes
+   the config over. */
+static int run_models(const char *run_dir, struct config *config, const struct models *models,
+                      const struct session_settings *settings, bool *interrupted) {
+    pid_t children[MODELS_MAX];
+    int status = STATUS_DONE;
+    int compile_workers = settings->compile_workers >= 0
+                              ? (int)settings->compile_workers
+                              : session_default_compile_workers(models->device_count);
+    for (int m = 0; m < models->count; m++) {
+        const struct model *model = &models->items[m];
+        struct session_settings its = *settings;
+        char folder[PATH_SIZE];
+        int share = compile_workers * model->device_count / models->device_count;
+        its.device = model->devices;
+        its.compile_workers = compile_workers > 0 && share == 0 ? 1 : share;
+        snprintf(folder, sizeof folder, "%.4000s-%s", run_dir, model->label);
+        children[m] = fork();
+        if (children[m] < 0)
+            BUG("no process for %s", model->first.name);
+        if (children[m] == 0) {
+            process_die_with_parent();
+            _exit(run_in(folder, config, &its, interrupted));
+        }
+    }
+    *interrupted = wait_for_all(children, models->count, &status);
+    config_free(config);
+    return status;
+}
+
+/* Takes the config over. */
+static int run_one(const char *config_path, struct config *config, const char *out,
+                   const struct session_settings *settings, bool *interrupted) {
+    struct error error = {0};
+    struct models models = {.count = 1};
+    char run_dir[PATH_SIZE];
+    const char *devices = settings->device != NULL ? settings->device : config->device;
+    if (out != NULL)
+        snprintf(run_dir, sizeof run_dir, "%s", out);
+    if ((out == NULL && default_run_dir(config_path, run_dir, &error) < 0) ||
+        (settings->queue.url == NULL && models_read(&models, devices, &error) < 0)) {
+        config_free(config);
+        return error_report(&error);
+    }
+    return models.count > 1 ? run_models(run_dir, config, &models, settings, interrupted)
+                            : run_in(run_dir, config, settings, interrupted);
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -237,8 +322,9 @@ const struct verb verb_run = {
         "one "
         "search,\nand a duel's two sides run on one of them. A device that fails again and again "
         "is "
-        "set aside, and the\nothers go on. Devices of several models are refused: each needs a run "
-        "of its own.\n\n"
+        "set aside, and the\nothers go on. Devices of several models are as many runs at once, in "
+        "folders "
+        "that end in the model's\nname: their figures do not mix.\n\n"
         "With --queue the trials are done by workers on any number of hosts (`evotile worker`), "
         "which "
         "may come\nand go; their template travels with the run. It waits for the first, whose "

@@ -142,6 +142,8 @@ int session_claim_folder(struct session *session, const char *run_dir, struct er
 
 /* ---- staff.c, for session.c and enlist.c ---- */
 
+/* As cores and memory allow beside so many devices. */
+int session_default_compile_workers(int devices);
 /* How many compile workers a crew gets: what was asked for (-1: as cores and memory allow), and
    none where a recording stands in for the compiler. */
 int session_compile_workers(const char *config_path, const char *template_folder,

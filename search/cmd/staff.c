@@ -11,7 +11,7 @@
 /* A core is left to each device's worker, and half of the memory to everything else. */
 static const long compile_bytes = 512L << 20;
 
-static int default_compile_workers(int devices) {
+int session_default_compile_workers(int devices) {
     cpu_set_t allowed;
     int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
     long room = sysconf(_SC_PHYS_PAGES) / 2 / (compile_bytes / sysconf(_SC_PAGESIZE));
@@ -26,7 +26,7 @@ static int count_compile_workers(const struct config *config, const char *device
         return -1;
     *workers = config->shapes->recorded != NULL ? 0
                : asked >= 0                     ? (int)asked
-                                                : default_compile_workers(list.count);
+                                                : session_default_compile_workers(list.count);
     return 0;
 }
 

@@ -15,37 +15,43 @@ static int check(struct cuda_device *cuda, CUresult status, const char *doing,
                : error_set(error, "%s: %s", doing, driver_error_name(&cuda->driver, status));
 }
 
-static int attribute(struct cuda_device *cuda, CUdevice_attribute which) {
+static int attribute(struct cuda_device *cuda, CUdevice handle, CUdevice_attribute which) {
     int value = 0;
-    cuda->driver.cuDeviceGetAttribute(&value, which, cuda->handle);
+    cuda->driver.cuDeviceGetAttribute(&value, which, handle);
     return value;
 }
 
-static void fill_info(struct cuda_device *cuda, int index) {
+/* Needs no context. */
+static void fill_info(struct cuda_device *cuda, CUdevice handle, int index) {
     struct device_info *info = &cuda->device.info;
     size_t total = 0;
     CUuuid uuid;
     int version = 0;
     snprintf(info->spec, sizeof info->spec, "cuda:%d", index);
-    cuda->driver.cuDeviceGetName(info->name, sizeof info->name, cuda->handle);
-    if (cuda->driver.cuDeviceGetUuid(&uuid, cuda->handle) == CUDA_SUCCESS)
+    cuda->driver.cuDeviceGetName(info->name, sizeof info->name, handle);
+    if (cuda->driver.cuDeviceGetUuid(&uuid, handle) == CUDA_SUCCESS)
         for (int i = 0; i < 16; i++)
             snprintf(info->uuid + 2 * i, 3, "%02x", (unsigned char)uuid.bytes[i]);
     cuda->driver.cuDriverGetVersion(&version);
     snprintf(info->driver, sizeof info->driver, "%d.%d", version / 1000, version % 1000 / 10);
-    info->compute_capability = 10 * attribute(cuda, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-                               attribute(cuda, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    info->sm_count = attribute(cuda, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    info->smem_per_block = attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    info->compute_capability =
+        10 * attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+        attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    info->sm_count = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    info->smem_per_block = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
     info->smem_per_block_optin =
-        attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    info->smem_per_sm = attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    info->registers_per_sm = attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-    info->threads_per_sm = attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-    info->blocks_per_sm = attribute(cuda, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
-    info->l2_bytes = attribute(cuda, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    info->clock_mhz = attribute(cuda, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000.0;
-    if (cuda->driver.cuDeviceTotalMem(&total, cuda->handle) == CUDA_SUCCESS)
+        attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    info->smem_per_sm =
+        attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    info->registers_per_sm =
+        attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+    info->threads_per_sm =
+        attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    info->blocks_per_sm =
+        attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+    info->l2_bytes = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    info->clock_mhz = attribute(cuda, handle, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000.0;
+    if (cuda->driver.cuDeviceTotalMem(&total, handle) == CUDA_SUCCESS)
         info->memory_bytes = (int64_t)total;
 }
 
@@ -87,33 +93,41 @@ static int forbid_persisting(struct cuda_device *self, struct error *error) {
                : check(self, status, "forbidding L2 to keep lines", error);
 }
 
-static struct device *cuda_open(const char *spec, struct error *error) {
+/* Opens the driver and finds the GPU that a spec names. */
+static int find_gpu(struct cuda_device *self, const char *spec, CUdevice *handle, int *index,
+                    struct error *error) {
     char *end;
-    long index = strtol(spec + strlen("cuda:"), &end, 10);
-    if (strncmp(spec, "cuda:", 5) != 0 || *end != '\0' || end == spec + 5 || index < 0) {
-        error_input(error, "\"%s\" names no GPU: say cuda:0, cuda:1 ...", spec);
-        return NULL;
-    }
+    long number = strtol(spec + strlen("cuda:"), &end, 10);
+    int count = 0;
+    if (strncmp(spec, "cuda:", 5) != 0 || *end != '\0' || end == spec + 5 || number < 0)
+        return error_input(error, "\"%s\" names no GPU: say cuda:0, cuda:1 ...", spec);
+    if (driver_open(&self->driver, error) < 0 ||
+        check(self, self->driver.cuInit(0), "the CUDA driver does not start", error) < 0 ||
+        check(self, self->driver.cuDeviceGetCount(&count), "counting GPUs", error) < 0)
+        return -1;
+    if (number >= count)
+        return error_set(error, "there is no %s: this machine has %d GPU%s", spec, count,
+                         count == 1 ? "" : "s");
+    *index = (int)number;
+    return check(self, self->driver.cuDeviceGet(handle, *index), "opening the GPU", error);
+}
+
+static struct cuda_device *new_device(void) {
     struct cuda_device *self = calloc(1, sizeof *self);
     if (self == NULL)
         BUG("out of memory");
     self->device.backend = &cuda_backend;
     self->handle = -1;
+    return self;
+}
+
+static struct device *cuda_open(const char *spec, struct error *error) {
+    struct cuda_device *self = new_device();
     CUcontext context;
     CUdevice handle;
     char bus_id[32];
-    int count = 0;
-    if (driver_open(&self->driver, error) < 0)
-        goto failed;
-    if (check(self, self->driver.cuInit(0), "the CUDA driver does not start", error) < 0 ||
-        check(self, self->driver.cuDeviceGetCount(&count), "counting GPUs", error) < 0)
-        goto failed;
-    if (index >= count) {
-        error_set(error, "there is no %s: this machine has %d GPU%s", spec, count,
-                  count == 1 ? "" : "s");
-        goto failed;
-    }
-    if (check(self, self->driver.cuDeviceGet(&handle, (int)index), "opening the GPU", error) < 0)
+    int index;
+    if (find_gpu(self, spec, &handle, &index, error) < 0)
         goto failed;
     if (self->driver.cuDeviceGetPCIBusId(bus_id, sizeof bus_id, handle) == CUDA_SUCCESS)
         numa_pin("/sys", bus_id);
@@ -131,11 +145,24 @@ static struct device *cuda_open(const char *spec, struct error *error) {
               "pinning memory", error) < 0 ||
         forbid_persisting(self, error) < 0)
         goto failed;
-    fill_info(self, (int)index);
+    fill_info(self, handle, index);
     return &self->device;
 failed:
     cuda_close(&self->device);
     return NULL;
+}
+
+int cuda_describe(const char *spec, struct device_info *info, struct error *error) {
+    struct cuda_device *self = new_device();
+    CUdevice handle;
+    int index;
+    int status = find_gpu(self, spec, &handle, &index, error);
+    if (status == 0) {
+        fill_info(self, handle, index);
+        *info = self->device.info;
+    }
+    cuda_close(&self->device);
+    return status;
 }
 
 int cuda_built_with(void) {

@@ -14,6 +14,10 @@
 
 extern const struct device_backend cuda_backend;
 
+/* What is known of a GPU without opening it, which takes a fraction of the time. As below: in a
+   child. */
+int cuda_describe(const char *spec, struct device_info *info, struct error *error);
+
 /* How many GPUs the driver sees: 0 without a driver. Initialises the driver, not a context; the
    parent of workers must not call it (fork after cuInit is undefined): ask a child. */
 int cuda_device_count(struct error *error);

@@ -12,15 +12,6 @@
 /* What `auto` takes on a machine without a GPU. */
 static const char fallback[] = "emulated:sm_89";
 
-static int describe_cuda(const char *spec, struct device_info *info, struct error *error) {
-    struct device *device = cuda_backend.open(spec, error);
-    if (device == NULL)
-        return -1;
-    *info = device->info;
-    device_close(device);
-    return 0;
-}
-
 static int describe_emulated(const char *spec, struct device_info *info, struct error *error) {
     int compute_capability;
     char rest;
@@ -62,7 +53,7 @@ static const struct scheme {
     int (*describe)(const char *spec, struct device_info *info, struct error *error);
     struct device *(*open)(const char *spec, struct error *error);
 } schemes[] = {
-    {"cuda:", describe_cuda, open_cuda},
+    {"cuda:", cuda_describe, open_cuda},
     {"emulated:", describe_emulated, open_emulated},
     {"recorded", describe_recorded, open_recorded},
 };

@@ -1,9 +1,16 @@
-# Several devices in one run: equal ones serve it together.
+# Several devices: equal ones serve one run together, those of two models a run each.
 . "$ROOT/tests/cli/tell"
 small run.json
 tell run run.json --device emulated:sm_89,emulated:sm_89 --trials 6 --compile-workers 1 --out two
 "$EVOTILE" resume two --trials 8 2>&1
-tell run run.json --device emulated:sm_89,emulated:sm_90 --out mixed
+# Of two models: a run for each.
+"$EVOTILE" run run.json --device emulated:sm_89,emulated:sm_90,emulated:sm_89 --trials 4 --compile-workers 2 --out mixed 2>mixed.log
+echo "status $?"
+grep searching mixed.log | sort
+for run in mixed-*; do "$EVOTILE" summary $run 2>/dev/null | head -n 1; done
+tell resume mixed-nvidia-l4-emulated --device emulated:sm_89,emulated:sm_90 --trials 5
+tell run run.json --device emulated:sm_89,emulated:sm_90 --out mixed | sort
+tell run run.json --device emulated:sm_89,toaster --out none
 tell run run.json --device emulated:sm_89, --out none
 tell run run.json --device cuda:1,cuda:1 --out none
 tell try run.json --device emulated:sm_89,emulated:sm_89

@@ -1,0 +1,57 @@
+#include "cmd/models.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static void make_label(const char *name, char label[64]) {
+    size_t used = 0;
+    for (; *name != '\0' && used < 63; name++)
+        if (isalnum((unsigned char)*name))
+            label[used++] = (char)tolower((unsigned char)*name);
+        else if (used > 0 && label[used - 1] != '-')
+            label[used++] = '-';
+    label[used] = '\0';
+}
+
+static struct model *find_model(struct models *models, const struct device_info *info) {
+    for (int m = 0; m < models->count; m++)
+        if (device_same_model(&models->items[m].first, info))
+            return &models->items[m];
+    if (models->count == MODELS_MAX)
+        return NULL;
+    struct model *model = &models->items[models->count++];
+    *model = (struct model){.first = *info};
+    make_label(info->name, model->label);
+    return model;
+}
+
+static void add_device(struct model *model, const char *spec) {
+    size_t used = strlen(model->devices);
+    snprintf(model->devices + used, sizeof model->devices - used, "%s%s", used > 0 ? "," : "",
+             spec);
+    model->device_count++;
+}
+
+int models_read(struct models *models, const char *devices, struct error *error) {
+    struct device_list list;
+    models->count = 0;
+    if (device_list_read(&list, devices, error) < 0)
+        return -1;
+    models->device_count = list.count;
+    if (list.count == 1) {
+        models->count = 1;
+        models->items[0] = (struct model){0};
+        add_device(&models->items[0], list.specs[0]);
+        return 0;
+    }
+    for (int d = 0; d < list.count; d++) {
+        struct device_info info;
+        if (device_describe(list.specs[d], &info, error) < 0)
+            return -1;
+        struct model *model = find_model(models, &info);
+        if (model == NULL)
+            return error_input(error, "devices of more than %d models: name some", MODELS_MAX);
+        add_device(model, list.specs[d]);
+    }
+    return 0;
+}
