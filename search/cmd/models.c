@@ -17,8 +17,6 @@ static struct model *find_model(struct models *models, const struct device_info 
     for (int m = 0; m < models->count; m++)
         if (device_same_model(&models->items[m].first, info))
             return &models->items[m];
-    if (models->count == MODELS_MAX)
-        return NULL;
     struct model *model = &models->items[models->count++];
     *model = (struct model){.first = *info};
     make_label(info->name, model->label);
@@ -48,10 +46,7 @@ int models_read(struct models *models, const char *devices, struct error *error)
         struct device_info info;
         if (device_describe(list.specs[d], &info, error) < 0)
             return -1;
-        struct model *model = find_model(models, &info);
-        if (model == NULL)
-            return error_input(error, "devices of more than %d models: name some", MODELS_MAX);
-        add_device(model, list.specs[d]);
+        add_device(find_model(models, &info), list.specs[d]);
     }
     return 0;
 }

@@ -10,8 +10,6 @@
 
 #include "device/device.h"
 
-enum { MODELS_MAX = 8 };
-
 struct model {
     struct device_info first;
     char label[64];     /* of its name, fit for a folder: nvidia-h200 */
@@ -21,7 +19,7 @@ struct model {
 
 struct models {
     int count, device_count;
-    struct model items[MODELS_MAX];
+    struct model items[DEVICES_MAX];
 };
 
 /* Asks the driver about each where there are several; a single device is one model, whatever it is,

@@ -126,7 +126,7 @@ static int run_in(const char *run_dir, struct config *config,
    the config over. */
 static int run_models(const char *run_dir, struct config *config, const struct models *models,
                       const struct session_settings *settings, bool *interrupted) {
-    pid_t children[MODELS_MAX];
+    pid_t children[DEVICES_MAX];
     int status = STATUS_DONE;
     int compile_workers = settings->compile_workers >= 0
                               ? (int)settings->compile_workers
