@@ -343,6 +343,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                              .pace = &emulated_of(device)->pace,
                              .sample = emulated_of(device)->sample,
                              .print = stderr,
+                             .early = launch->early,
                              .deadline_s = deadline_s};
     struct ptx_counts counts;
     struct ptx_fault fault;

@@ -85,8 +85,13 @@ static void run_source(const char *source, struct harness *harness) {
                 sscanf(run, "%u blocks of %u threads, %u", &blocks, &threads, &smem_bytes), 3);
         add_argument(harness, line);
     }
+    const char *before = strstr(source, "\n// before: ");
+    char kernel[64];
     harness->launch.smem_bytes = smem_bytes;
     harness->launch.step_limit = 1 << 20;
+    if (before && sscanf(before + 12, "%63s", kernel) == 1)
+        harness_run(harness, kernel, blocks, threads);
+    harness->launch.early = before != NULL;
     harness_try(harness, "faulty", blocks, threads);
 }
 

@@ -95,6 +95,13 @@ DECODE(fence) {
     return 0;
 }
 
+/* griddepcontrol: launch_dependents is ignored. */
+DECODE(dependency) {
+    return slice_is(decoder->parts[decoder->part_count - 1], "wait")
+               ? decode_fence(decoder, opcode)
+               : decode_ignored(decoder, opcode);
+}
+
 /* A policy for caches: a number that nobody reads. */
 DECODE(policy) {
     (void)opcode;

@@ -268,6 +268,14 @@ EXECUTE(fence) {
     return ACTION_NEXT;
 }
 
+/* Launches run one after the other. */
+EXECUTE(await_launch) {
+    (void)instruction, (void)mask;
+    if (warp->block->microscope)
+        observe_dependency(warp);
+    return ACTION_NEXT;
+}
+
 EXECUTE(branch) {
     return warp_branch(warp, mask, instruction->as.branch.target);
 }

@@ -32,6 +32,7 @@ EXECUTE(exit);
 EXECUTE(trap);
 EXECUTE(yield);
 EXECUTE(fence);
+EXECUTE(await_launch);
 /* execute_warp.c: between the lanes of a warp and the warps of a block */
 EXECUTE(shuffle);
 EXECUTE(vote);

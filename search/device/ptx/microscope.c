@@ -265,7 +265,7 @@ void observe_launch(struct ptx_microscope *microscope, const struct cluster *clu
     const struct block *block = cluster->blocks;
     int warps = cluster->count * block->warp_count;
     microscope->kernel = block->kernel;
-    order_launch(&microscope->order, warps + 1);
+    order_launch(&microscope->order, warps + 1, block->launch->early);
     microscope->costs =
         calloc(2 * (size_t)block->kernel->code_count + 1, sizeof *microscope->costs);
     microscope->meetings = calloc((size_t)warps * BARRIERS, sizeof *microscope->meetings);

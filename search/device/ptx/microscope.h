@@ -12,9 +12,10 @@
  * What it knows of order: barriers of the block, of warps and of clusters, mbarriers by phases,
  * waits for cp.async, copies of the copy engine as an actor of its own, atomics and strong accesses
  * (volatile, relaxed, acquire, release); between blocks these order only what a fence or a release
- * came after. Two accesses of which one writes, and which none of these orders, race; however the
- * emulator happened to run them. Of two writes only such that differ count. Lanes of a warp are
- * threads like others: what they exchange through memory wants a __syncwarp.
+ * came after; and what the launch before an early one did orders griddepcontrol.wait. Two accesses
+ * of which one writes, and which none of these orders, race; however the emulator happened to run
+ * them. Of two writes only such that differ count. Lanes of a warp are threads like others: what
+ * they exchange through memory wants a __syncwarp.
  *
  * What it does not see: a fault stops its launch, so that there may be more behind it; a missing
  * fence.proxy.async or fence between warps of one block; of an allocation's overrun into padding

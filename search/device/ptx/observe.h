@@ -100,6 +100,8 @@ void observe_barrier(struct block *block, uint32_t barrier);
 void observe_departure(struct warp *warp, uint32_t barrier, uint32_t mask);
 void observe_lanes(struct warp *warp, uint32_t mask);
 void observe_fence(struct warp *warp);
+/* griddepcontrol.wait: the launch before has ended. */
+void observe_dependency(struct warp *warp);
 /* mbarriers, by the block that has them. */
 void observe_arrive(struct warp *warp, const struct block *owner, uint32_t offset);
 void observe_phase(const struct block *owner, uint32_t offset);

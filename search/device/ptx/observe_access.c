@@ -113,6 +113,11 @@ static void report_state(struct touch *touch, enum ptx_finding_kind kind, const 
 
 static void report_race(struct touch *touch, const struct trace *other, const char *did) {
     const struct block *block = touch->report.warp->block;
+    if (other->unit < block->microscope->order.first_unit) {
+        report_state(touch, PTX_FINDING_BEFORE_WAIT,
+                     "which the kernel before this one used too: griddepcontrol.wait has not come");
+        return;
+    }
     bool same_block = other->unit == block->microscope->order.unit &&
                       (other->actor / block->warp_count == (int)block->rank ||
                        other->actor == order_engine(&block->microscope->order));

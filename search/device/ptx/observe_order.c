@@ -75,6 +75,10 @@ void observe_fence(struct warp *warp) {
     order->fence = order->now;
 }
 
+void observe_dependency(struct warp *warp) {
+    warp->block->microscope->order.waited = true;
+}
+
 /* ---- mbarriers and clusters ---- */
 
 void observe_arrive(struct warp *warp, const struct block *owner, uint32_t offset) {

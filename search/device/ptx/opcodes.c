@@ -54,7 +54,7 @@ static const struct opcode opcodes[] = {
     {"prefetchu", decode_ignored, NULL, 0},
     {"discard", decode_ignored, NULL, 0},
     {"applypriority", decode_ignored, NULL, 0},
-    {"griddepcontrol", decode_ignored, NULL, 0},
+    {"griddepcontrol", decode_dependency, execute_await_launch, 0},
     {"setmaxnreg", decode_ignored, NULL, 0},
     {"createpolicy", decode_policy, NULL, 0},
 };

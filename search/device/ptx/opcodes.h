@@ -34,6 +34,7 @@ DECODE(plain);
 DECODE(yield);
 DECODE(ignored);
 DECODE(fence);
+DECODE(dependency);
 DECODE(policy);
 DECODE(load);
 DECODE(store);

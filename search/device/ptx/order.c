@@ -131,8 +131,10 @@ void order_release_memory(struct order *order) {
     order->known = (struct knowledge){0};
 }
 
-void order_launch(struct order *order, int actors) {
+void order_launch(struct order *order, int actors, bool early) {
     order_release_memory(order);
+    order->early = early;
+    order->prior_unit = order->first_unit;
     order->actors = actors;
     order->first_unit = order->unit + 1;
     order->clocks = grown(NULL, (size_t)actors * (size_t)actors * sizeof *order->clocks);
@@ -143,6 +145,7 @@ void order_unit(struct order *order) {
     size_t actors = (size_t)order->actors;
     order->unit++;
     order->fence = 0;
+    order->waited = false;
     order->known.count = 0;
     memset(order->clocks, 0, actors * actors * sizeof *order->clocks);
     memset(order->lanes, 0, actors * sizeof *order->lanes);
@@ -193,7 +196,7 @@ void order_acquire(struct order *order, int actor, uint64_t key) {
 
 bool order_knows(const struct order *order, int actor, uint32_t lane, const struct trace *trace) {
     if (trace->unit < order->first_unit)
-        return true;
+        return !order->early || order->waited || trace->unit < order->prior_unit;
     if (trace->unit != order->unit) {
         int at = find_unit(&order->known, trace->unit);
         return at < order->known.count && order->known.items[at].unit == trace->unit &&

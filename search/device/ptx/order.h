@@ -50,6 +50,8 @@ struct order_object {
 
 struct order {
     uint32_t now, unit, first_unit; /* of the launch */
+    uint32_t prior_unit;            /* the first of the launch before */
+    bool early, waited;             /* the launch may run beside that one; until the unit waits */
     uint32_t fence;                 /* the unit's last one */
     int actors;                     /* warps, then the copy engine */
     uint32_t *clocks;               /* actors * actors */
@@ -69,8 +71,9 @@ static inline uint64_t order_key_barrier(unsigned rank, unsigned barrier) {
 #define ORDER_KEY_CLUSTER (1ull << 61)
 
 void order_release_memory(struct order *order);
-/* A launch begins: all that was before it is known to everybody. */
-void order_launch(struct order *order, int actors);
+/* A launch begins: all that was before it is known to everybody; where it is `early`, what the
+   launch before it did only to units that have waited for that. */
+void order_launch(struct order *order, int actors, bool early);
 /* The next unit begins. */
 void order_unit(struct order *order);
 

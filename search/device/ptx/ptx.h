@@ -174,6 +174,7 @@ struct ptx_launch {
     uint64_t step_limit;   /* warp instructions of the whole launch; 0 for 2^40 */
     double deadline_s;     /* seconds of processor time from now; 0 for none */
     uint64_t block_seed;   /* 0: blocks in ascending order; else in an order drawn from it */
+    bool early;            /* may run beside the launch before it: for the microscope */
     FILE *print;           /* where printf goes; NULL: nowhere */
     struct ptx_microscope *microscope; /* looks at all of it (microscope.h); NULL: nobody does */
     uint64_t sample; /* runs at most so many clusters, evenly spread over the grid; 0: all */
