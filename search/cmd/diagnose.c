@@ -39,17 +39,33 @@ static void close(struct diagnosing *diagnosing) {
         device_close(diagnosing->device);
 }
 
-static int open(struct diagnosing *diagnosing, const struct config *config, int goal,
-                const char *device, struct error *error) {
-    *diagnosing = (struct diagnosing){.device = device_open(device, error)};
-    if (diagnosing->device == NULL)
-        return -1;
-    if (!diagnosing->device->info.predicts)
+/* An emulated device; for `auto`, the one of the GPU's architecture. */
+static int choose(const char *device, char spec[sizeof((struct device_info *)0)->spec],
+                  struct error *error) {
+    struct device_info info;
+    if (strcmp(device, "auto") != 0 && strncmp(device, "emulated:", 9) != 0)
         return error_input(error,
                            "%s runs kernels as they are: only an emulated device looks into them: "
-                           "--device emulated:sm_%d",
-                           diagnosing->device->info.spec,
-                           diagnosing->device->info.compute_capability);
+                           "--device emulated:sm_89",
+                           device);
+    snprintf(spec, sizeof info.spec, "%s", device);
+    if (strcmp(device, "auto") != 0)
+        return 0;
+    if (device_describe(device, &info, error) < 0)
+        return -1;
+    snprintf(spec, sizeof info.spec, "emulated:sm_%d", info.compute_capability);
+    return 0;
+}
+
+static int open(struct diagnosing *diagnosing, const struct config *config, int goal,
+                const char *device, struct error *error) {
+    char spec[sizeof diagnosing->device->info.spec];
+    *diagnosing = (struct diagnosing){0};
+    if (choose(device, spec, error) < 0)
+        return -1;
+    diagnosing->device = device_open(spec, error);
+    if (diagnosing->device == NULL)
+        return -1;
     diagnosing->microscope = emulated_microscope(diagnosing->device, TEMPLATE_MARK_SYMBOL);
     diagnosing->compiler = compiler_new(config, &diagnosing->device->info, NULL, error);
     if (diagnosing->compiler == NULL)
