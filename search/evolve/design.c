@@ -60,6 +60,29 @@ static int middle_of(const struct design *design) {
     return middle;
 }
 
+static bool is_round(const struct gene *gene, int value) {
+    int64_t number = gene->values[value];
+    return value == 0 || value == gene->count - 1 || (number > 0 && (number & (number - 1)) == 0);
+}
+
+static int nearest_round(const struct gene *gene, int value) {
+    int away = 0;
+    while (!(value >= away && is_round(gene, value - away)) &&
+           !(value + away < gene->count && is_round(gene, value + away)))
+        away++;
+    return value >= away && is_round(gene, value - away) ? value - away : value + away;
+}
+
+static void make_round(const struct space *space, struct genome *genome) {
+    struct genome made = *genome;
+    for (int g = 0; g < space->gene_count; g++)
+        if (space->genes[g].ordered)
+            made.value[g] = (uint8_t)nearest_round(&space->genes[g], made.value[g]);
+    genome_canonicalise(&made, space);
+    if (space_check(space, &made, NULL))
+        *genome = made;
+}
+
 struct design *design_new(const struct space *space, uint64_t seed, uint64_t stream) {
     struct design *design = calloc(1, sizeof *design);
     struct random random;
@@ -71,6 +94,7 @@ struct design *design_new(const struct space *space, uint64_t seed, uint64_t str
         struct genome *genome = &design->genomes[design->count];
         if (!space_sample(space, &random, genome))
             continue;
+        make_round(space, genome);
         for (int g = 0; g < space->gene_count; g++)
             design->places[g][design->count] = place(&space->genes[g], genome->value[g]);
         design->least[design->count++] = INFINITY;

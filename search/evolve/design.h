@@ -2,7 +2,8 @@
  * design: where to look before anything is known: first the middle of the space, then again and
  * again the genome farthest from all that were seen. Distances are squared, so that the ends of
  * domains come first: times often rise or fall all along a gene, and then its best value is at an
- * end.
+ * end. Of what lies between, only powers of two are taken where that is valid: hardware likes them
+ * (evolve/features.h).
  *
  *     struct design *design = design_new(space, seed, stream);
  *     design_note(design, &genome);                       // seen: the next lies far from it
