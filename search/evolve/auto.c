@@ -18,7 +18,9 @@ enum {
     LEARN_MOST = 400, /* trials that the model learns from, of a larger archive: */
     LEARN_BEST = 160, /* the best, and others by chance */
     FAILED_MOST = 200,
-    STEP_MOST = 32, /* trials between milestones */
+    STEP_MOST = 32,  /* trials between milestones */
+    STUCK = 64,      /* trials without a gain, from which on */
+    DOUBT_EVERY = 4, /* of so many questions one doubts the model */
 };
 
 struct automatic {
@@ -298,15 +300,31 @@ static double improvement(double best, double mean, double variance) {
     return deviation * (t * 0.5 * erfc(-t * 0.7071067811865475) + density);
 }
 
+/* Whether this question is for where the model may be wrong. An optimum that stands alone looks
+   like nothing from afar, so some are, once nothing was gained for long. */
+static bool is_to_doubt(const struct evolution *evolution) {
+    const struct member *champion = evolution_champion(evolution);
+    return champion && evolution->seen.count % DOUBT_EVERY == 0 &&
+           evolution->told_count - seen_find(&evolution->seen, &champion->genome)->told_at >= STUCK;
+}
+
+/* The lower confidence bound of three deviations, made a positive number that is to be large
+   (Srinivas et al., "Gaussian process optimization in the bandit setting", 2010). */
+static double hope(double mean, double variance) {
+    return exp(3 * sqrt(variance) - mean);
+}
+
 static int choose(struct automatic *automatic, const struct evolution *evolution, double best) {
     const float *means = surrogate_means(automatic->surrogate);
     const float *variances = surrogate_variances(automatic->surrogate);
     int chosen = -1, count = surrogate_candidate_count(automatic->surrogate);
     double most = -1;
+    bool doubt = is_to_doubt(evolution);
     for (int i = 0; i < count; i++) {
         if (automatic->taken[i])
             continue;
-        double gain = improvement(best, means[i], variances[i]);
+        double gain =
+            doubt ? hope(means[i], variances[i]) : improvement(best, means[i], variances[i]);
         if (automatic->failures)
             gain *= (automatic->ok_weights[i] + 0.5) / (automatic->weights[i] + 0.5);
         if (gain <= most)
