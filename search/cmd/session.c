@@ -58,7 +58,7 @@ static int start_evolutions(struct session *session, const struct device_info *d
         if (session->seeds[g] != NULL) {
             settings.seeds = seeds;
             settings.seed_count =
-                warm_parse(session->seeds[g], session->templates[g]->space, seeds, error);
+                warm_parse(session->seeds[g], session->templates[g]->space, seeds, WARM_MAX, error);
             if (settings.seed_count < 0)
                 return -1;
         }

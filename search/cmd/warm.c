@@ -211,14 +211,12 @@ static bool add(struct genome *genomes, int *count, const struct genome *genome)
 
 static int add_named(const struct warm *warm, const struct space *space, struct genome *genomes,
                      struct error *error) {
-    struct genome named[WARM_MAX];
+    struct genome named[WARM_NAMED];
     struct problem problem;
     int count = 0;
-    int given = warm_parse(warm->named, space, named, error);
+    int given = warm_parse(warm->named, space, named, WARM_NAMED, error);
     if (given < 0)
         return error_prefix(error, "--seed-genome");
-    if (given > WARM_NAMED)
-        return error_input(error, "--seed-genome: at most %d genomes", WARM_NAMED);
     for (int i = 0; i < given; i++)
         if (space_check(space, &named[i], &problem))
             add(genomes, &count, &named[i]);
@@ -275,14 +273,16 @@ char *warm_print(const struct genome *genomes, int count, const struct space *sp
     return text;
 }
 
-int warm_parse(const char *text, const struct space *space, struct genome genomes[WARM_MAX],
+int warm_parse(const char *text, const struct space *space, struct genome *genomes, int most,
                struct error *error) {
     int count = 0;
     while (*text != '\0') {
         char genome[GENOME_TEXT_SIZE];
         size_t length = strcspn(text, ";");
-        if (count == WARM_MAX || length >= sizeof genome)
-            return error_input(error, "more than %d genomes, or one too long", WARM_MAX);
+        if (count == most)
+            return error_input(error, "at most %d genomes", most);
+        if (length >= sizeof genome)
+            return error_input(error, "no genome is so long: %.60s...", text);
         snprintf(genome, sizeof genome, "%.*s", (int)length, text);
         if (genome_parse(&genomes[count++], space, genome, error) < 0)
             return -1;

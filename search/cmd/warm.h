@@ -19,7 +19,7 @@
 struct warm;
 
 enum {
-    WARM_NAMED = 16, /* genomes that a user may name */
+    WARM_NAMED = 64, /* genomes that a user may name */
     WARM_FOUND = 6,  /* that are taken of earlier runs */
     WARM_MAX = WARM_NAMED + WARM_FOUND
 };
@@ -37,7 +37,7 @@ int warm_genomes(const struct warm *warm, const struct config *config, int goal,
                  struct genome genomes[WARM_MAX], struct error *error);
 
 char *warm_print(const struct genome *genomes, int count, const struct space *space);
-int warm_parse(const char *text, const struct space *space, struct genome genomes[WARM_MAX],
+int warm_parse(const char *text, const struct space *space, struct genome *genomes, int most,
                struct error *error);
 
 #endif
