@@ -1,5 +1,4 @@
 # All GPUs of the host in one run: each does its share, a lost worker costs one trial, and resume takes all again.
-. "$ROOT/tests/cli/tell"
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')
 ((gpus > 1)) || { echo "there is one GPU at most" >&2; exit 77; }
 cat >c.json <<JSON
@@ -21,7 +20,7 @@ PY
 }
 "$EVOTILE" run c.json --device cuda:all --trials $((200 * gpus)) --out run 2>run.log &
 run=$!
-wait_for run
+until "$EVOTILE" board run >/dev/null 2>&1 || ! kill -0 $run; do sleep 0.1; done # calibrated, and searching
 sleep 1
 # The oldest worker of the last GPU is killed in the middle of its work.
 pkill -o -KILL -P $run -f "worker --role device .* --device cuda:$((gpus - 1))" && echo "one worker was killed"
@@ -31,7 +30,5 @@ used run
 "$EVOTILE" resume run --trials $((250 * gpus)) 2>>run.log
 echo "status $?"
 used run
-grep -E 'warning|error' run.log
-"$EVOTILE" replay run >/dev/null 2>&1
-echo "replay: status $?"
+grep -E 'warning|error' run.log | grep -v compute-sanitizer
 exit 0
