@@ -74,3 +74,46 @@ void statistics_bootstrap_mean(const double *values, int count, double confidenc
     *high = centre + widen * (statistics_percentile(means, resamples, 100 - tail) - centre);
     free(means);
 }
+
+struct ranked {
+    double value;
+    int index;
+};
+
+static int by_value(const void *left, const void *right) {
+    const struct ranked *a = left, *b = right;
+    return a->value < b->value ? -1 : a->value > b->value ? 1 : a->index - b->index;
+}
+
+static void rank(const double *values, int count, struct ranked *order, double *ranks) {
+    for (int i = 0; i < count; i++)
+        order[i] = (struct ranked){values[i], i};
+    qsort(order, (size_t)count, sizeof *order, by_value);
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && order[end].value == order[i].value;)
+            end++;
+        for (int j = i; j < end; j++)
+            ranks[order[j].index] = (i + end - 1) / 2.0;
+    }
+}
+
+double statistics_rank_correlation(const double *first, const double *second, int count) {
+    if (count < 2)
+        BUG("an order of %d values", count);
+    struct ranked *order = malloc((size_t)count * sizeof *order);
+    double *a = malloc((size_t)count * sizeof *a), *b = malloc((size_t)count * sizeof *b);
+    if (order == NULL || a == NULL || b == NULL)
+        BUG("out of memory");
+    rank(first, count, order, a);
+    rank(second, count, order, b);
+    double middle = (count - 1) / 2.0, both = 0, square_a = 0, square_b = 0;
+    for (int i = 0; i < count; i++) {
+        both += (a[i] - middle) * (b[i] - middle);
+        square_a += (a[i] - middle) * (a[i] - middle);
+        square_b += (b[i] - middle) * (b[i] - middle);
+    }
+    free(order);
+    free(a);
+    free(b);
+    return square_a > 0 && square_b > 0 ? both / sqrt(square_a * square_b) : 0;
+}

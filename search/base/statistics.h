@@ -31,4 +31,9 @@ double statistics_geometric_mean(const double *values, int count);
 void statistics_bootstrap_mean(const double *values, int count, double confidence, int resamples,
                                struct random *random, double *low, double *high);
 
+/* How alike two lists order the same things, from -1 to 1: Spearman's rank correlation, in which
+   equal values have the mean of their ranks. 0 where one of them has no order. At least two values.
+ */
+double statistics_rank_correlation(const double *first, const double *second, int count);
+
 #endif

@@ -103,8 +103,21 @@ static void equal_values_leave_no_doubt(void **state) {
     assert_true(low == 0.25 && high == 0.25);
 }
 
+static void orders_are_compared(void **state) {
+    (void)state;
+    const double rising[] = {1, 2, 3, 4, 5}, curved[] = {-9, 0, 1, 100, 1e9};
+    const double falling[] = {5, 4, 3, 2, 1}, flat[] = {7, 7, 7, 7, 7};
+    /* Worked out by hand: ranks 0 1.5 1.5 3 4 and 1 0 2 4 3. */
+    const double ties[] = {1, 2, 2, 3, 4}, mixed[] = {20, 10, 30, 50, 40};
+    assert_true(fabs(statistics_rank_correlation(rising, curved, 5) - 1) < 1e-12);
+    assert_true(fabs(statistics_rank_correlation(curved, falling, 5) + 1) < 1e-12);
+    assert_true(statistics_rank_correlation(rising, flat, 5) == 0);
+    assert_true(fabs(statistics_rank_correlation(ties, mixed, 5) - 7.5 / sqrt(9.5 * 10)) < 1e-12);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_are_compared),
         cmocka_unit_test(median_is_the_middle),
         cmocka_unit_test(percentile_interpolates),
         cmocka_unit_test(samples_are_left_alone),
