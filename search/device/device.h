@@ -25,6 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { DEVICE_MODEL = 11 };
+
 /* What is known of a device before anything runs on it. For the emulated device these are the
    published figures of configs/devices/NAME.json. */
 struct device_info {
@@ -49,8 +51,10 @@ struct device_info {
     double dram_gb_per_s, l2_gb_per_s;
     double tensor_tflops; /* fp16 inputs, fp32 accumulation, dense */
     double fp32_tflops;
-    double launch_us;   /* an empty kernel inside a graph */
-    double event_us;    /* between two events with an empty graph between them */
+    double launch_us; /* an empty kernel inside a graph */
+    double event_us;  /* between two events with an empty graph between them */
+    /* What predictions for it were fitted with (device/predict.h); 0: nothing was. */
+    double model[DEVICE_MODEL];
     double duel_margin; /* what a ratio must pass to count: 0.005; 0: not calibrated */
 };
 

@@ -319,6 +319,11 @@ static bool is_observed(struct device *device, const struct device_module *modul
            (!emulated->symbol || ptx_module_variable(module->ptx, emulated->symbol, &bytes));
 }
 
+static bool is_serialised(const struct device_launch *launch) {
+    struct ptxas_report report;
+    return ptxas_report_find(launch->module->log, launch->kernel, &report) && report.serialised;
+}
+
 static enum verdict run_kernel(struct device *device, const struct device_launch *launch,
                                double deadline_s, char *reason) {
     struct error error = {0};
@@ -341,6 +346,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                              .arguments = arguments,
                              .argument_bytes = kernel->argument_bytes,
                              .pace = &emulated_of(device)->pace,
+                             .serial_products = is_serialised(launch),
                              .sample = emulated_of(device)->sample,
                              .print = stderr,
                              .early = launch->early,
@@ -420,6 +426,10 @@ static int describe_launch(struct device *device, const struct device_launch *la
     if (emulated_resources(device, launch->module, launch->kernel, threads, launch->smem_bytes,
                            &input->resources, error) < 0)
         return -1;
+    const struct ptx_kernel *kernel = ptx_module_kernel(launch->module->ptx, launch->kernel);
+    input->cluster = kernel->cluster[0] != 0
+                         ? (int)(kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2])
+                         : 1;
     const struct observation *observation = find_observation(launch, exact);
     if (!observation)
         return 0;

@@ -1,41 +1,70 @@
 /*
- * predict: how long a launch would take on a device that is not there. A pure function of published
- * figures and of what the launch executed: the same genome always gets the same number.
+ * predict: how long a launch would take on a device that is not there, or has not been asked: a
+ * pure function of what is published of it, of a few fitted parameters, and of what the launch
+ * executed. The same genome always gets the same number.
  *
- * What it is for: ordering genomes sensibly where no GPU is at hand, so that search, tests and
- * demos have something to climb. What it is not: a measurement, or good to better than a factor of
- * two.
+ * What it is for: to order genomes sensibly before any of them was timed. What it is not: a
+ * measurement.
  *
- * The model. A multiprocessor has five resources; a block keeps each of them busy for some cycles:
- *   issue     warp instructions / 4 schedulers (and 1 % more for every 4 bytes that a thread
- * spills) tensor    matrix operations / the tensor cores' rate shared    wavefronts, one a cycle
- *   special   exp, rcp ...: 2 cycles a warp instruction
- *   l1        global and local bytes, 64 a cycle
- * They overlap, but not perfectly: the longest, and a quarter of the others. With w warps resident
- * a scheduler, a share w / (w + g) of that rate is reached; the gap g is 0.4 where all global loads
- * are asynchronous and 1.2 where none is. Each barrier costs 30 cycles that other resident blocks
- * can fill. The multiprocessor that gets the most blocks, ceil(blocks / multiprocessors), ends
- * last: fewer blocks than multiprocessors, and tails, cost what they cost. The chip as a whole is
- * bound by L2 and by DRAM.
+ * The model. Of a block two things are known: its chain, the longest way through it if it had a
+ * multiprocessor to itself (device/ptx/chain.h), and how many cycles it keeps each resource of a
+ * multiprocessor busy:
+ *   issue    warp instructions / 4 schedulers     tensor  matrix operations / the tensor cores'
+ * rate special  exp, rcp ..., one a cycle            shared  wavefronts, one a cycle l1 global and
+ * local bytes, 64 a cycle What is busy overlaps, but not perfectly: the resources add up as a
+ * q-norm, and with r resident blocks the chain and r times that as a p-norm. A multiprocessor takes
+ * its share of blocks, r at a time and at last the rest, so that tails and idle multiprocessors
+ * cost what they cost. To that come the bytes through L2 and what every launch needs to begin; what
+ * a thread spills lengthens chain and issue. Nothing is faster than the tensor cores' peak, or than
+ * DRAM can move what has to cross it.
  *
- *     struct prediction_input input = {.blocks = 64, .threads = 128, ...};
- *     double latency_us = predict_launch_us(&info, &input);
+ *     struct prediction_call call = {.count = 1, .launches = {{.blocks = 64, .threads = 128 ...}}};
+ *     double latency_us = predict_call_us(&info, &call);
+ *
+ * Parameters come from the device (info->model), which `evotile model fit` writes; where there are
+ * none, from prediction_parameters.
  */
 #ifndef EVOTILE_DEVICE_PREDICT_H
 #define EVOTILE_DEVICE_PREDICT_H
 
 #include "device/device.h"
 
+/* In the order of info->model. Each is positive. */
+enum prediction_parameter {
+    PREDICTION_START_US,
+    PREDICTION_CHAIN,
+    PREDICTION_ISSUE,
+    PREDICTION_TENSOR,
+    PREDICTION_SPECIAL,
+    PREDICTION_SHARED,
+    PREDICTION_L1,
+    PREDICTION_L2,
+    PREDICTION_SPILL,
+    PREDICTION_TOGETHER,
+    PREDICTION_OVERLAP,
+    PREDICTION_PARAMETERS,
+};
+_Static_assert((int)PREDICTION_PARAMETERS == (int)DEVICE_MODEL, "a device holds them all");
+
+struct prediction_parameter_row {
+    const char *name, *about;
+    double usual; /* where nothing was fitted */
+    double least, most;
+};
+extern const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETERS];
+
 /* One launch; the totals are over all blocks. */
 struct prediction_input {
     double blocks;
     int threads; /* a block */
+    int cluster; /* blocks that are resident together: 1 where there are no clusters */
     struct resources resources;
     double warp_instructions, matrix_operations, special_functions;
     double shared_wavefronts, barriers; /* barriers: of each warp */
     double load_bytes, store_bytes, async_bytes, local_bytes;
     double dram_bytes; /* that have to cross the memory bus at least once */
-    /* Of one block that has a multiprocessor to itself (device/ptx/chain.h); 0: not known. */
+    /* Of one block that has a multiprocessor to itself, on the average and at most; 0: not known.
+     */
     double chain_cycles, longest_chain_cycles;
     bool early; /* may begin while the launch before it still runs */
 };
@@ -48,14 +77,20 @@ struct prediction_call {
     double clear_bytes;
 };
 
-/* Microseconds, with the launch itself. */
+/* Microseconds. */
 double predict_launch_us(const struct device_info *info, const struct prediction_input *input);
-
-/* Microseconds of a call, by itself. */
 double predict_call_us(const struct device_info *info, const struct prediction_call *call);
 
-/* Microseconds of clearing memory. */
-double predict_clear_us(const struct device_info *info, double bytes);
+struct prediction_sample {
+    const struct prediction_call *call;
+    double latency_us; /* measured */
+};
+
+/* The parameters with which the logarithms of predictions are nearest to those of so many measured
+   latencies; what is far off counts less than its square. Few samples leave what they do not tell
+   near the usual values. Returns the root mean square of the logarithms' differences. */
+double predict_fit(const struct device_info *info, const struct prediction_sample *samples,
+                   int count, double parameters[PREDICTION_PARAMETERS]);
 
 /* Blocks that are resident on one multiprocessor, by the CUDA occupancy rules: registers are given
    to a warp in units of 256 from one of four partitions; shared memory in units of 128 bytes, and

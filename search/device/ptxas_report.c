@@ -17,10 +17,10 @@ static int number_before(const char *line, const char *what) {
 }
 
 bool ptxas_report_find(const char *log, const char *kernel, struct ptxas_report *report) {
-    static const char entry[] = "Compiling entry function '",
+    static const char entry[] = "Compiling entry function '", serial[] = "are serialized due to",
                       properties[] = "Function properties for ";
     size_t length = strlen(kernel);
-    bool in_kernel = false, in_properties = false, found = false;
+    bool in_kernel = false, in_properties = false, found = false, serialised = false;
     *report = (struct ptxas_report){0};
     for (const char *line = log; line && *line; line = strchr(line, '\n'), line += line != NULL) {
         const char *end = strchr(line, '\n'), *at = strstr(line, entry);
@@ -28,6 +28,13 @@ bool ptxas_report_find(const char *log, const char *kernel, struct ptxas_report 
             at += strlen(entry);
             in_kernel = strncmp(at, kernel, length) == 0 && at[length] == '\'';
             found |= in_kernel;
+            continue;
+        }
+        at = strstr(line, serial);
+        if (at && (!end || at < end)) {
+            const char *name = strstr(at, "function '");
+            serialised |=
+                name && strncmp(name + 10, kernel, length) == 0 && name[10 + length] == '\'';
             continue;
         }
         /* Functions that the kernel calls are reported between its lines. */
@@ -46,5 +53,6 @@ bool ptxas_report_find(const char *log, const char *kernel, struct ptxas_report 
         if (in_kernel && number_before(line, " registers"))
             report->registers = number_before(line, " registers");
     }
+    report->serialised = serialised;
     return found;
 }

@@ -5,6 +5,8 @@
  *     ptxas info    : Function properties for attn
  *     ptxas         .     72 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads
  *     ptxas info    : Used 24 registers, used 1 barriers, 128 bytes smem, 376 bytes cmem[0]
+ *     ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are
+ *                     serialized due to insufficient register resources for the function 'attn'
  */
 #ifndef EVOTILE_DEVICE_PTXAS_REPORT_H
 #define EVOTILE_DEVICE_PTXAS_REPORT_H
@@ -15,6 +17,7 @@ struct ptxas_report {
     int registers;   /* a thread */
     int stack_bytes; /* a thread: local memory, spills included */
     int spill_bytes; /* stores and loads */
+    bool serialised; /* wgmma: each is waited for where it is issued, whatever the program says */
 };
 
 /* False if the log does not speak of the kernel. */

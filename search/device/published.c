@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
+#include "device/predict.h"
 
 #include <string.h>
 
@@ -127,7 +128,65 @@ static int find_folder(char folder[PATH_SIZE], struct error *error) {
                             "as configs/devices of evotile's own sources");
 }
 
-int published_find(int compute_capability, struct device_info *info, struct error *error) {
+/* ---- what was fitted ---- */
+
+static int read_fitted(const char *path, struct device_info *info, struct error *error) {
+    const char *keys[PREDICTION_PARAMETERS + 3] = {"about", "name"};
+    struct json_document document;
+    struct json value;
+    int result = 0;
+    for (int i = 0; i < PREDICTION_PARAMETERS; i++)
+        keys[2 + i] = prediction_parameters[i].name;
+    if (json_read(&document, path, error) < 0)
+        return -1;
+    struct json root = json_root(&document);
+    result = json_only(&root, keys, error);
+    for (int i = 0; i < PREDICTION_PARAMETERS && result == 0; i++) {
+        const struct prediction_parameter_row *row = &prediction_parameters[i];
+        double number = 0;
+        if (json_need(&root, row->name, &value, error) < 0 ||
+            json_number(&value, &number, error) < 0)
+            result = -1;
+        else if (!(number >= row->least * 0.999 && number <= row->most * 1.001))
+            result = json_error(&value, error, "must lie between %g and %g", row->least, row->most);
+        info->model[i] = number;
+    }
+    json_release(&document);
+    return result;
+}
+
+int published_fitted_write(const char *path, const char *about, const struct device_info *info,
+                           struct error *error) {
+    char *text = NULL, folder[PATH_SIZE];
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        BUG("out of memory");
+    fprintf(out, "{\n  \"about\": \"%s\",\n  \"name\": \"%s\"", about, info->name);
+    for (int i = 0; i < PREDICTION_PARAMETERS; i++)
+        fprintf(out, ",\n  \"%s\": %.4g", prediction_parameters[i].name, info->model[i]);
+    fprintf(out, "\n}\n");
+    fclose(out);
+    int result = path_parent(folder, path, error) < 0 || path_make_folder(folder, error) < 0 ||
+                         path_write_file(path, text, size, error) < 0
+                     ? -1
+                     : 0;
+    free(text);
+    return result;
+}
+
+static int fitted_path(char path[PATH_SIZE], const char *folder, const char *name,
+                       struct error *error) {
+    char fitted[PATH_SIZE];
+    return path_join(fitted, folder, "fitted", error) < 0 ||
+                   path_join(path, fitted, name, error) < 0
+               ? -1
+               : 0;
+}
+
+/* `fitted` gets the path of what was or may be fitted. */
+static int find(int compute_capability, struct device_info *info, char fitted[PATH_SIZE],
+                struct error *error) {
     char folder[PATH_SIZE];
     char path[PATH_SIZE];
     char known[256] = "";
@@ -149,6 +208,7 @@ int published_find(int compute_capability, struct device_info *info, struct erro
         } else if (candidate.compute_capability == compute_capability) {
             found = true;
             *info = candidate;
+            result = fitted_path(fitted, folder, names[i], error);
         } else if (strstr(known, candidate.spec) == NULL) {
             snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "",
                      candidate.spec);
@@ -161,4 +221,16 @@ int published_find(int compute_capability, struct device_info *info, struct erro
                            "choose one of these",
                            folder, compute_capability, *known != '\0' ? known : "none");
     return result;
+}
+
+int published_find(int compute_capability, struct device_info *info, struct error *error) {
+    char fitted[PATH_SIZE];
+    if (find(compute_capability, info, fitted, error) < 0)
+        return -1;
+    return path_exists(fitted) ? read_fitted(fitted, info, error) : 0;
+}
+
+int published_fitted_path(int compute_capability, char path[PATH_SIZE], struct error *error) {
+    struct device_info info;
+    return find(compute_capability, &info, path, error);
 }

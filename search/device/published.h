@@ -12,6 +12,7 @@
 #ifndef EVOTILE_DEVICE_PUBLISHED_H
 #define EVOTILE_DEVICE_PUBLISHED_H
 
+#include "base/path.h"
 #include "device/device.h"
 
 /* Reads one file. The info is that of the emulated device: it predicts, and its spec names the
@@ -22,5 +23,12 @@ int published_read(const char *path, struct device_info *info, struct error *err
    $EVOTILE_DEVICES, configs/devices here, beside the program's folder, and where `make install`
    puts them. Says which architectures there are when there is no such device. */
 int published_find(int compute_capability, struct device_info *info, struct error *error);
+
+/* What `evotile model fit` found for a device lies in the folder `fitted` beside the device files,
+   under the same name; published_find takes it along. Where that is, for the device that an
+   architecture stands for; and writing it. */
+int published_fitted_path(int compute_capability, char path[PATH_SIZE], struct error *error);
+int published_fitted_write(const char *path, const char *about, const struct device_info *info,
+                           struct error *error);
 
 #endif

@@ -255,7 +255,9 @@ static void test_predictions_are_sensible(void **unused) {
                                     .shared_wavefronts = 2e6,
                                     .barriers = 1e4,
                                     .async_bytes = 1e7,
-                                    .dram_bytes = 1e6};
+                                    .dram_bytes = 1e6,
+                                    .chain_cycles = 60000,
+                                    .longest_chain_cycles = 60000};
     double time_us = predict_launch_us(&l4, &base);
     struct prediction_input other = base;
     assert_true(time_us > 4e9 / (l4.tensor_tflops * 1e6)); /* no faster than the tensor cores */
@@ -265,21 +267,74 @@ static void test_predictions_are_sensible(void **unused) {
     other.resources.spill_bytes = 400;
     assert_true(predict_launch_us(&l4, &other) > time_us); /* spills */
     other = base;
-    other.load_bytes = other.async_bytes;
-    other.async_bytes = 0;
-    assert_true(predict_launch_us(&l4, &other) > time_us); /* loads that are waited for */
+    other.chain_cycles *= 2;
+    other.longest_chain_cycles *= 2;
+    assert_true(predict_launch_us(&l4, &other) > 1.1 * time_us); /* more is waited for */
+    other = base;
+    other.blocks = 174;
+    double even_us = predict_launch_us(&l4, &other);
+    other.longest_chain_cycles *= 2; /* in one wave, the longest block is waited for */
+    assert_true(predict_launch_us(&l4, &other) > 1.02 * even_us);
+    other = base;
+    other.async_bytes *= 10; /* bytes through L2 */
+    assert_true(predict_launch_us(&l4, &other) > time_us);
     other = base;
     other.shared_wavefronts *= 8;
     assert_true(predict_launch_us(&l4, &other) > time_us); /* bank conflicts */
     other = base;
     other.blocks = 29; /* the same work on half of the chip */
+    other.chain_cycles = other.longest_chain_cycles = 20 * base.chain_cycles;
     assert_true(predict_launch_us(&l4, &other) > 1.5 * time_us);
     other = base;
-    other.blocks = 581; /* one block more than ten waves */
-    other.warp_instructions *= 581.0 / 580;
-    other.matrix_operations *= 581.0 / 580;
-    assert_true(predict_launch_us(&l4, &other) > 1.05 * time_us);
-    assert_true(predict_clear_us(&l4, 3e8) > 1000);
+    other.blocks = 464;
+    even_us = predict_launch_us(&l4, &other);
+    other.blocks = 465; /* one block more than two waves */
+    assert_true(predict_launch_us(&l4, &other) > 1.05 * even_us);
+    const struct prediction_call clears = {.clears = 1, .clear_bytes = 3e8};
+    assert_true(predict_call_us(&l4, &clears) > 1000);
+}
+
+/* Fitted to what another set of parameters predicts, with noise, it predicts that of others. */
+static void test_a_fit_predicts_what_it_has_not_seen(void **unused) {
+    (void)unused;
+    enum { SAMPLES = 400 };
+    static struct prediction_call calls[SAMPLES];
+    static struct prediction_sample samples[SAMPLES];
+    uint64_t state = 88172645463325252u;
+    struct device_info known = l4;
+    for (int i = 0; i < PREDICTION_PARAMETERS; i++) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        known.model[i] = prediction_parameters[i].usual * (0.6 + 1e-3 * (double)(state % 1200));
+    }
+    for (int s = 0; s < SAMPLES; s++) {
+        double draws[8];
+        for (int i = 0; i < 8; i++) {
+            state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+            draws[i] = exp(1e-3 * (double)(state % 3000));
+        }
+        calls[s].count = 1;
+        calls[s].launches[0] = (struct prediction_input){.blocks = 30 * draws[0] * draws[0],
+                                                         .threads = 128,
+                                                         .resources = {.ctas_per_sm = 1 + s % 4},
+                                                         .warp_instructions = 1e6 * draws[1],
+                                                         .matrix_operations = 1e9 * draws[2],
+                                                         .special_functions = 1e5 * draws[3],
+                                                         .shared_wavefronts = 1e5 * draws[4],
+                                                         .load_bytes = 1e6 * draws[5],
+                                                         .chain_cycles = 3e3 * draws[6],
+                                                         .longest_chain_cycles = 3e3 * draws[6]};
+        samples[s].call = &calls[s];
+        samples[s].latency_us = predict_call_us(&known, &calls[s]) * (1 + 0.01 * draws[7] / 20);
+    }
+    struct device_info fitted = l4;
+    double off = predict_fit(&l4, samples, SAMPLES / 2, fitted.model), unfitted = 0, unseen = 0;
+    assert_true(off < 0.02);
+    for (int s = SAMPLES / 2; s < SAMPLES; s++) {
+        unseen += fabs(log(predict_call_us(&fitted, &calls[s]) / samples[s].latency_us));
+        unfitted += fabs(log(predict_call_us(&l4, &calls[s]) / samples[s].latency_us));
+    }
+    assert_true(unseen < 0.02 * SAMPLES / 2);
+    assert_true(unseen < unfitted / 3);
 }
 
 static void test_ptxas_report(void **unused) {
@@ -295,15 +350,19 @@ static void test_ptxas_report(void **unused) {
         "ptxas info    : Compiling entry function 'first_too' for 'sm_89'\n"
         "ptxas info    : Function properties for first_too\n"
         "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
-        "ptxas info    : Used 255 registers, used 0 barriers\n";
+        "ptxas info    : Used 255 registers, used 0 barriers\n"
+        "ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to insufficient register resources for the function 'first_too'\n";
     struct ptxas_report report;
     assert_true(ptxas_report_find(log, "first", &report));
     assert_int_equal(report.registers, 40);
     assert_int_equal(report.stack_bytes, 72);
     assert_int_equal(report.spill_bytes, 20);
+    assert_false(report.serialised);
     assert_true(ptxas_report_find(log, "first_too", &report));
     assert_int_equal(report.registers, 255);
     assert_int_equal(report.spill_bytes, 0);
+    assert_true(report.serialised);
     assert_false(ptxas_report_find(log, "helper", &report));
     assert_false(ptxas_report_find("", "first", &report));
 }
@@ -317,6 +376,7 @@ int main(void) {
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_occupancy),
         cmocka_unit_test(test_predictions_are_sensible),
+        cmocka_unit_test(test_a_fit_predicts_what_it_has_not_seen),
         cmocka_unit_test(test_ptxas_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,9 +8,8 @@
  *     chain_busy(warp, cycles);                      // the warp does nothing else meanwhile
  *     chain_wait(warp, chain_barrier_ended(block, offset));
  *
- * A launch without a pace (ptx.h) pays a test for it. Loads that follow each other within a latency
- * are waited for together, as a compiler would place them. The order in which the interpreter runs
- * warps does not matter.
+ * A launch without a pace (ptx.h) pays a test for it. The order in which the interpreter runs warps
+ * does not matter.
  */
 #ifndef EVOTILE_DEVICE_PTX_CHAIN_H
 #define EVOTILE_DEVICE_PTX_CHAIN_H
@@ -38,12 +37,22 @@ static inline void chain_busy(struct warp *warp, double cycles) {
     warp->chain.now += cycles;
 }
 
-/* A load that is waited for, unless it comes right after one that was. */
-void chain_load(struct warp *warp, double latency);
+/* Compilers issue the loads of a straight piece of code before they wait for any of them. */
+static inline void chain_load(struct warp *warp, double latency) {
+    if (!warp->chain.loaded)
+        warp->chain.now += latency;
+    warp->chain.loaded = true;
+}
+
+/* A branch, behind which loads are waited for anew. */
+static inline void chain_turn(struct warp *warp) {
+    warp->chain.loaded = false;
+}
 
 static inline void chain_wait(struct warp *warp, double until) {
     double now = chain_now(warp);
     warp->chain.now = until > now ? until : now;
+    warp->chain.loaded = false;
 }
 
 /* wgmma: the products issued since the last commit are a group, which ends after those before it.

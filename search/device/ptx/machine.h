@@ -315,7 +315,7 @@ enum { CHAIN_GROUPS = 16, CHAIN_BARRIERS = 64 };
 struct chain {
     double now;                                          /* as of `counted` instructions */
     uint64_t counted;                                    /* of the warp's ticks */
-    double load_from;                                    /* from when on a load is waited for */
+    bool loaded;                                         /* since the last wait or branch */
     double operations;                                   /* of products since the last commit */
     double products[CHAIN_GROUPS], copies[CHAIN_GROUPS]; /* when a group is done, by its number */
 };

@@ -179,6 +179,7 @@ struct ptx_launch {
     struct ptx_microscope *microscope; /* looks at all of it (microscope.h); NULL: nobody does */
     uint64_t sample; /* runs at most so many clusters, evenly spread over the grid; 0: all */
     const struct ptx_pace *pace; /* NULL: chains are not reckoned */
+    bool serial_products; /* the machine code waits for each wgmma at once: for the pace alone */
 };
 
 /* Runs every block. 0, or -1 with `fault` filled. `counts` (may be NULL) is filled in both cases.

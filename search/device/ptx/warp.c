@@ -109,6 +109,7 @@ static bool pick(struct warp *warp) {
 
 enum action warp_branch(struct warp *warp, uint32_t taken, uint32_t target) {
     uint32_t stay = warp->active & ~taken;
+    chain_turn(warp);
     if (warp->parked_count + (stay != 0) && target <= warp->pc)
         warp->back_jumps++;
     if (stay) {
