@@ -79,6 +79,7 @@ int error_report(const struct error *error);
     X(sanitize)                                                                                    \
     X(simulate)                                                                                    \
     X(record)                                                                                      \
+    X(model)                                                                                       \
     X(completion)                                                                                  \
     X(manual)                                                                                      \
     X(worker)

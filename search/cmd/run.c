@@ -1,5 +1,6 @@
 /* run and resume: the search, begun and gone on with. */
 #include "base/log.h"
+#include "cmd/foresee.h"
 #include "cmd/session.h"
 
 #include "base/process.h"
@@ -186,6 +187,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
          &settings.seed_genome},
         {"warm-start", "RUN", "begin with the best of that run, or of the runs in that folder",
          OPTION_TEXT, &settings.warm_start},
+        {"predict", "N", "begin with those of N random genomes that are predicted to be fastest",
+         OPTION_INTEGER, &settings.predict},
         {"device", "LIST", "auto, cuda:all, or some: cuda:0,cuda:2 or emulated:sm_XX", OPTION_TEXT,
          &settings.device},
         {"out", "DIR", "the run folder (default: results/NAME of the config)", OPTION_TEXT, &out},
@@ -216,6 +219,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct config *configs[CONFIGS_MAX] = {NULL};
     int status = STATUS_DONE;
     signal(SIGPIPE, SIG_IGN);
+    if (settings.predict < 0 || settings.predict > FORESEE_MOST)
+        status = error_input(&error, "--predict: from 0 to %d", FORESEE_MOST);
     if (count > 1 && out != NULL)
         status = error_input(&error, "--out names the folder of one run: leave it out for several");
     /* All are read before the first begins: a mistake in the last shows now, not in the morning. */
@@ -312,6 +317,11 @@ const struct verb verb_run = {
         "the "
         "six are taken that\ndid best on the nearest cases and devices. They are judged and timed "
         "anew, and stored with the\nrun, so that `resume` needs their source no more.\n\n"
+        "--predict N draws N genomes before the search, runs some blocks of each on the emulated "
+        "device\n"
+        "(no GPU is needed, but some tenths of a second of a core each), and begins with the "
+        "twelve that\n"
+        "are predicted to be fastest: see `evotile help model`.\n\n"
         "On a GPU that others use too, --nice gives no trial to it while a process that is not "
         "the\n"
         "run's computes there; --max-temperature does so while it is too hot, until it is 5 "

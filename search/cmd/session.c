@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cmd/foresee.h"
 #include "cmd/warm.h"
 #include "trial/wire.h"
 
@@ -30,9 +31,14 @@ static int find_seeds(struct session *session, int goal, const struct warm *warm
         snprintf(name, sizeof name, SEEDS_META, goal);
         return store_meta_get(session->store, name, &session->seeds[goal], error) < 0 ? -1 : 0;
     }
-    if (warm == NULL)
-        return 0;
-    int count = warm_genomes(warm, session->config, goal, template, device, genomes, error);
+    int count = warm != NULL
+                    ? warm_genomes(warm, session->config, goal, template, device, genomes, error)
+                    : 0;
+    int foreseen = count >= 0 && session->settings.predict > 0
+                       ? foresee(session->config, goal, template, device,
+                                 (int)session->settings.predict, genomes + count, error)
+                       : 0;
+    count = foreseen < 0 ? -1 : count + foreseen;
     if (count > 0)
         session->seeds[goal] = warm_print(genomes, count, template->space);
     return count < 0 ? -1 : 0;
@@ -231,6 +237,8 @@ int session_create(struct session *session, const char *run_dir, struct config *
     if (config->shapes->recorded != NULL && settings->device != NULL)
         return error_input(error, "a recorded space is its own device: leave --device %s out",
                            settings->device);
+    if (config->shapes->recorded != NULL && settings->predict > 0)
+        return error_input(error, "a recorded space has no kernel to look at: leave --predict out");
     apply_settings(session);
     struct warm *warm = NULL;
     if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&

@@ -36,7 +36,8 @@ struct session_settings {
     bool verbose;               /* a line a trial */
     const char *seed_genome;    /* cmd/warm.h; NULL: none. Of a new run alone */
     const char *warm_start;
-    bool recording; /* random genomes, each timed in full and fighting no duel */
+    int64_t predict; /* genomes to look at before a new run (cmd/foresee.h); 0: none */
+    bool recording;  /* random genomes, each timed in full and fighting no duel */
 };
 
 struct session {

@@ -4,8 +4,8 @@
 #include "base/process.h"
 #include "cmd/cmd.h"
 #include "cmd/enlist.h"
+#include "cmd/images.h"
 #include "device/recorded.h"
-#include "store/cache.h"
 #include "trial/bench.h"
 #include "trial/wire.h"
 
@@ -24,28 +24,6 @@ struct worker {
     struct cache *cache;
     struct image_cache image_cache;
 };
-
-/* ---- the compiled-kernel cache as the compiler wants it ---- */
-
-static bool cached(void *context, struct hash hash, struct device_image *image) {
-    struct cache_entry entry = {0};
-    if (!cache_get(context, hash, &entry))
-        return false;
-    *image = (struct device_image){.name = "cached",
-                                   .cubin = entry.cubin,
-                                   .cubin_bytes = entry.cubin_size,
-                                   .ptx = entry.ptx,
-                                   .log = entry.log};
-    return true;
-}
-
-static void keep(void *context, struct hash hash, const struct device_image *image) {
-    struct cache_entry entry = {.cubin = (void *)image->cubin,
-                                .cubin_size = image->cubin_bytes,
-                                .ptx = (char *)image->ptx,
-                                .log = (char *)image->log};
-    cache_put(context, hash, &entry);
-}
 
 /* ---- talking ---- */
 
@@ -91,7 +69,7 @@ static int start(struct worker *worker, const char *config_path, const char *tem
         *info = worker->device->info;
     }
     worker->cache = cache_new(NULL, 0);
-    worker->image_cache = (struct image_cache){cached, keep, worker->cache};
+    worker->image_cache = images_cached(worker->cache);
     worker->compiler = compiler_new(worker->config, info, &worker->image_cache, error);
     if (worker->compiler == NULL)
         return -1;

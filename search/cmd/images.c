@@ -1,0 +1,25 @@
+#include "cmd/images.h"
+
+static bool cached(void *context, struct hash hash, struct device_image *image) {
+    struct cache_entry entry = {0};
+    if (!cache_get(context, hash, &entry))
+        return false;
+    *image = (struct device_image){.name = "cached",
+                                   .cubin = entry.cubin,
+                                   .cubin_bytes = entry.cubin_size,
+                                   .ptx = entry.ptx,
+                                   .log = entry.log};
+    return true;
+}
+
+static void keep(void *context, struct hash hash, const struct device_image *image) {
+    struct cache_entry entry = {.cubin = (void *)image->cubin,
+                                .cubin_size = image->cubin_bytes,
+                                .ptx = (char *)image->ptx,
+                                .log = (char *)image->log};
+    cache_put(context, hash, &entry);
+}
+
+struct image_cache images_cached(struct cache *cache) {
+    return (struct image_cache){cached, keep, cache};
+}

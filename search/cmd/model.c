@@ -1,0 +1,491 @@
+/* model: fits the parameters of predictions (device/predict.h) to what runs measured, says how well
+   it then predicts what it has not seen, and keeps the parameters with the device. */
+#include "cmd/cmd.h"
+#include "cmd/kept.h"
+#include "cmd/session.h"
+#include "cmd/surveys.h"
+
+#include "base/statistics.h"
+#include "cmd/table.h"
+#include "device/published.h"
+#include "device/recorded.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RUNS_MAX = 64, LEAST = 20 };
+
+/* A trial, or a row of a recorded space. */
+struct measured {
+    int64_t trial; /* -1: a row */
+    int run;
+    struct survey_order order;
+    double score_us;
+    const struct survey *survey; /* NULL: it could not be looked at */
+    double predicted_us;         /* by a fit that had not seen it */
+};
+
+struct fitting {
+    int run_count;
+    struct config *configs[RUNS_MAX];
+    struct surveys *surveys[RUNS_MAX];
+    char **paths;
+    struct device_info info; /* published, of the device that all were measured on */
+    char device_name[128];   /* empty until the first run */
+    struct template *templates[RUNS_MAX][CASES_MAX];
+    struct measured *all;
+    int count, room;
+    int64_t trials, folds, jobs, seed;
+    const char *config_path; /* of recorded spaces */
+};
+
+/* ---- reading ---- */
+
+static void note(struct fitting *fitting, const struct measured *measured) {
+    if (fitting->count == fitting->room) {
+        fitting->room = fitting->room > 0 ? 2 * fitting->room : 1024;
+        fitting->all = realloc(fitting->all, (size_t)fitting->room * sizeof *fitting->all);
+        if (fitting->all == NULL)
+            BUG("out of memory");
+    }
+    fitting->all[fitting->count++] = *measured;
+}
+
+static const struct template *template_of(struct fitting *fitting, int run, int goal,
+                                          struct error *error) {
+    struct template **kept = &fitting->templates[run][goal];
+    if (*kept == NULL)
+        *kept = config_load_template(fitting->configs[run], goal, &fitting->info, error);
+    return *kept;
+}
+
+static int note_trial(void *context, const struct store_trial *trial, struct error *error) {
+    struct fitting *fitting = context;
+    int run = fitting->run_count;
+    if (trial->outdated || trial->outcome->verdict != VERDICT_OK || trial->outcome->predicted)
+        return 0;
+    struct measured measured = {
+        .trial = trial->number, .run = run, .score_us = trial->outcome->score_us};
+    const struct template *template = template_of(fitting, run, trial->goal, error);
+    measured.order.goal = trial->goal;
+    if (template == NULL ||
+        genome_parse(&measured.order.genome, template->space, trial->genome, error) < 0)
+        return -1;
+    note(fitting, &measured);
+    return 0;
+}
+
+/* All must be of one model of device. */
+static int take_device(struct fitting *fitting, const char *path, const char *name,
+                       int compute_capability, struct error *error) {
+    if (fitting->device_name[0] != '\0' && strcmp(fitting->device_name, name) != 0)
+        return error_input(error, "%s was measured on %s, those before it on %s: fit them apart",
+                           path, name, fitting->device_name);
+    if (fitting->device_name[0] != '\0')
+        return 0;
+    if (published_find(compute_capability, &fitting->info, error) < 0)
+        return -1;
+    if (strcmp(fitting->info.name, name) != 0)
+        return error_input(error,
+                           "%s was measured on %s; of its architecture there is a device file of "
+                           "%s alone: add one for it",
+                           path, name, fitting->info.name);
+    snprintf(fitting->device_name, sizeof fitting->device_name, "%s", name);
+    return 0;
+}
+
+static int read_run(struct fitting *fitting, const char *path, struct error *error) {
+    struct device_info device;
+    struct store *store = store_open(path, STORE_READ, error);
+    if (store == NULL)
+        return -1;
+    int status = session_device(store, &device, error);
+    if (status == 0)
+        error_input(error, "%s does not say which device it ran on: start a new run", path);
+    else if (status > 0 && device.predicts)
+        error_input(error, "%s has predictions alone: fit to what a GPU measured", path);
+    else if (status > 0 &&
+             take_device(fitting, path, device.name, device.compute_capability, error) == 0) {
+        struct config *config = session_config(store);
+        fitting->configs[fitting->run_count] = config;
+        if (config == NULL)
+            error_input(error, "%s has no config.json that can be read", path);
+        else if (store_trials(store, note_trial, fitting, error) == 0) {
+            store_close(store);
+            return 0;
+        }
+    }
+    store_close(store);
+    return -1;
+}
+
+/* The device file whose name the space has. */
+static int take_named_device(struct fitting *fitting, const char *path, const char *name,
+                             struct error *error) {
+    static const int architectures[] = {80, 86, 87, 89, 90, 100, 120};
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+        struct device_info info;
+        struct error ignored;
+        if (published_find(architectures[i], &info, &ignored) == 0 && strcmp(info.name, name) == 0)
+            return take_device(fitting, path, name, architectures[i], error);
+    }
+    return error_input(error, "%s was measured on \"%s\", of which there is no device file", path,
+                       name);
+}
+
+static int read_space(struct fitting *fitting, const char *path, struct error *error) {
+    int run = fitting->run_count;
+    if (fitting->config_path == NULL)
+        return error_input(error, "recorded:%s: say --config, by which it was recorded", path);
+    struct recorded *recorded = recorded_read(path, error);
+    int status =
+        recorded != NULL && take_named_device(fitting, path, recorded->device_name, error) == 0 &&
+                (fitting->configs[run] = config_load(fitting->config_path, NULL, error)) != NULL
+            ? 0
+            : -1;
+    const struct template *template = status == 0 ? template_of(fitting, run, 0, error) : NULL;
+    status = template != NULL ? 0 : -1;
+    for (int64_t row = 0; status == 0 && row < recorded->row_count; row++) {
+        struct measured measured = {.trial = -1, .run = run, .score_us = recorded->times_us[row]};
+        char text[GENOME_TEXT_SIZE];
+        if (recorded->verdicts[row] != VERDICT_OK)
+            continue;
+        genome_print(&recorded->genomes[row], recorded->space, text);
+        status = genome_parse(&measured.order.genome, template->space, text, error);
+        if (status == 0)
+            note(fitting, &measured);
+    }
+    recorded_free(recorded);
+    return status;
+}
+
+/* Of a run's, so many by chance. */
+static void thin(struct fitting *fitting, int first, struct random *random) {
+    int count = fitting->count - first;
+    struct measured *all = fitting->all + first;
+    if (fitting->trials == 0 || count <= fitting->trials)
+        return;
+    for (int i = 0; i < fitting->trials; i++) {
+        int other = i + (int)random_below(random, (uint64_t)(count - i));
+        struct measured kept = all[i];
+        all[i] = all[other];
+        all[other] = kept;
+    }
+    fitting->count = first + (int)fitting->trials;
+}
+
+static int survey(struct fitting *fitting, int first, struct error *error) {
+    int count = fitting->count - first, run = fitting->run_count;
+    struct survey_order *orders = calloc((size_t)count + 1, sizeof *orders);
+    if (orders == NULL)
+        BUG("out of memory");
+    for (int i = 0; i < count; i++)
+        orders[i] = fitting->all[first + i].order;
+    fitting->surveys[run] = surveys_take(fitting->configs[run], &fitting->info, orders, count,
+                                         (int)fitting->jobs, error);
+    for (int i = 0; i < count && fitting->surveys[run] != NULL; i++)
+        fitting->all[first + i].survey = surveys_of(fitting->surveys[run], i);
+    free(orders);
+    return fitting->surveys[run] != NULL ? 0 : -1;
+}
+
+static int read_all(struct fitting *fitting, int count, struct error *error) {
+    static const char scheme[] = "recorded:";
+    struct random random;
+    random_seed(&random, (uint64_t)fitting->seed, 0);
+    for (; fitting->run_count < count; fitting->run_count++) {
+        const char *path = fitting->paths[fitting->run_count];
+        int first = fitting->count;
+        bool space = strncmp(path, scheme, strlen(scheme)) == 0;
+        if ((space ? read_space(fitting, path + strlen(scheme), error)
+                   : read_run(fitting, path, error)) < 0)
+            return -1;
+        thin(fitting, first, &random);
+        if (survey(fitting, first, error) < 0)
+            return -1;
+    }
+    int kept = 0;
+    for (int i = 0; i < fitting->count; i++)
+        if (fitting->all[i].survey != NULL)
+            fitting->all[kept++] = fitting->all[i];
+    fitting->count = kept;
+    if (kept < LEAST)
+        return error_input(error, "%d measured trials are too few to fit to: it takes %d", kept,
+                           LEAST);
+    return 0;
+}
+
+/* ---- fitting ---- */
+
+/* A genome is in the same fold wherever it was measured. */
+static int fold_of(const struct fitting *fitting, const struct measured *measured) {
+    return (int)(genome_hash(&measured->order.genome).low % (uint64_t)fitting->folds);
+}
+
+/* To all but one fold's; -1: to all. A score over several cases is their mean, so is a prediction:
+   each case is asked to be off by what the score is. */
+static double fit(struct fitting *fitting, int but, double parameters[PREDICTION_PARAMETERS]) {
+    struct prediction_sample *samples = NULL;
+    int count = 0;
+    for (int i = 0; i < fitting->count; i++)
+        count += fitting->all[i].survey->case_count;
+    samples = calloc((size_t)count, sizeof *samples);
+    if (samples == NULL)
+        BUG("out of memory");
+    count = 0;
+    for (int i = 0; i < fitting->count; i++) {
+        const struct measured *it = &fitting->all[i];
+        if (fold_of(fitting, it) == but)
+            continue;
+        double all_us = survey_us(it->survey, &fitting->info);
+        for (int c = 0; c < it->survey->case_count; c++) {
+            const struct prediction_call *call = &it->survey->calls[c];
+            samples[count++] = (struct prediction_sample){
+                call, it->score_us * predict_call_us(&fitting->info, call) / all_us};
+        }
+    }
+    double off = predict_fit(&fitting->info, samples, count, parameters);
+    free(samples);
+    return off;
+}
+
+static void cross_validate(struct fitting *fitting) {
+    struct device_info fitted = fitting->info;
+    for (int fold = 0; fold < fitting->folds; fold++) {
+        fit(fitting, fold, fitted.model);
+        for (int i = 0; i < fitting->count; i++)
+            if (fold_of(fitting, &fitting->all[i]) == fold)
+                fitting->all[i].predicted_us = survey_us(fitting->all[i].survey, &fitted);
+    }
+}
+
+/* ---- telling ---- */
+
+static int by_prediction(const void *left, const void *right) {
+    const struct measured *a = *(const struct measured *const *)left;
+    const struct measured *b = *(const struct measured *const *)right;
+    return a->predicted_us < b->predicted_us ? -1 : a->predicted_us > b->predicted_us;
+}
+
+static void add_row(struct table *table, const char *run, const char *goal,
+                    const struct measured **group, int count) {
+    double *measured = calloc((size_t)count, sizeof *measured);
+    double *predicted = calloc((size_t)count, sizeof *predicted);
+    double square = 0, best_us = INFINITY, worst_us = 0, chosen_us = INFINITY;
+    int hundredth = (count + 99) / 100;
+    if (measured == NULL || predicted == NULL)
+        BUG("out of memory");
+    qsort(group, (size_t)count, sizeof *group, by_prediction);
+    for (int i = 0; i < count; i++) {
+        measured[i] = group[i]->score_us;
+        predicted[i] = group[i]->predicted_us;
+        square += pow(log(predicted[i] / measured[i]), 2) / count;
+        best_us = fmin(best_us, measured[i]);
+        worst_us = fmax(worst_us, measured[i]);
+        if (i < hundredth)
+            chosen_us = fmin(chosen_us, measured[i]);
+    }
+    table_text(table, run);
+    table_text(table, goal);
+    table_integer(table, count);
+    table_number(table, best_us, 2);
+    table_number(table, worst_us, 2);
+    table_number(table, count > 1 ? statistics_rank_correlation(measured, predicted, count) : NAN,
+                 3);
+    table_number(table, 100 * (exp(sqrt(square)) - 1), 0);
+    table_number(table, chosen_us / best_us, 3);
+    free(measured);
+    free(predicted);
+}
+
+static struct table *table_of(const struct fitting *fitting) {
+    static const struct table_column columns[] = {
+        {.name = "run", .heading = "run"},
+        {.name = "goal", .heading = "goal"},
+        {.name = "trials", .heading = "trials", .right = true},
+        {.name = "fastest_us", .heading = "measured\nus from", .right = true},
+        {.name = "slowest_us", .heading = "to", .right = true},
+        {.name = "rank_correlation", .heading = "rank\ncorrelation", .right = true},
+        {.name = "off_percent", .heading = "off by\n%", .right = true},
+        {.name = "best_hundredth",
+         .heading = "fastest of the 1 %\npredicted best, to all",
+         .right = true},
+    };
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    const struct measured **group = calloc((size_t)fitting->count, sizeof *group);
+    if (group == NULL)
+        BUG("out of memory");
+    for (int run = 0; run < fitting->run_count; run++)
+        for (int goal = 0; goal < config_goal_count(fitting->configs[run]); goal++) {
+            char name[CASE_NAME_SIZE];
+            int count = 0;
+            config_goal_name(fitting->configs[run], goal, name);
+            for (int i = 0; i < fitting->count; i++)
+                if (fitting->all[i].run == run && fitting->all[i].order.goal == goal)
+                    group[count++] = &fitting->all[i];
+            if (count > 0)
+                add_row(table, fitting->paths[run], name, group, count);
+        }
+    free(group);
+    return table;
+}
+
+static struct table *parameter_table(const double *parameters) {
+    static const struct table_column columns[] = {
+        {.name = "parameter", .heading = "parameter"},
+        {.name = "usual", .heading = "usual", .right = true},
+        {.name = "fitted", .heading = "fitted", .right = true},
+        {.name = "about", .heading = "what it multiplies, or is"},
+    };
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < PREDICTION_PARAMETERS; i++) {
+        table_text(table, prediction_parameters[i].name);
+        table_number(table, prediction_parameters[i].usual, 4);
+        table_number(table, parameters[i], 4);
+        table_text(table, prediction_parameters[i].about);
+    }
+    return table;
+}
+
+/* With each run, what was predicted of its trials. */
+static int keep(const struct fitting *fitting, int run, struct error *error) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON *list = cJSON_AddArrayToObject(object, "trials");
+    for (int i = 0; i < fitting->count; i++) {
+        const struct measured *it = &fitting->all[i];
+        if (it->run != run || it->trial < 0)
+            continue;
+        cJSON *pair = cJSON_CreateArray();
+        cJSON_AddItemToArray(pair, cJSON_CreateNumber((double)it->trial));
+        cJSON_AddItemToArray(pair, cJSON_CreateNumber(it->predicted_us));
+        cJSON_AddItemToArray(list, pair);
+    }
+    if (cJSON_GetArraySize(list) > 0)
+        return kept_write_to(fitting->paths[run], "predictions", object, error);
+    cJSON_Delete(object);
+    return 0;
+}
+
+static int tell(struct fitting *fitting, const char *out, bool json, struct error *error) {
+    char about[256], path[PATH_SIZE];
+    cross_validate(fitting);
+    double off = fit(fitting, -1, fitting->info.model);
+    struct table *table = table_of(fitting);
+    struct table *parameters = parameter_table(fitting->info.model);
+    if (json) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "device", fitting->info.name);
+        cJSON_AddItemToObject(object, "rows", table_json(table));
+        cJSON_AddItemToObject(object, "parameters", table_json(parameters));
+        table_print_json(object, stdout);
+    } else {
+        printf("%s, each trial predicted by a fit to the genomes of %d of %d parts, its own not "
+               "among them\n\n",
+               fitting->info.name, (int)fitting->folds - 1, (int)fitting->folds);
+        table_print(table, TABLE_TEXT, stdout);
+        printf("\n");
+        table_print(parameters, TABLE_TEXT, stdout);
+    }
+    table_free(table);
+    table_free(parameters);
+    snprintf(about, sizeof about, "fitted by `evotile model fit` to %d trials, off by %.0f %%",
+             fitting->count, 100 * (exp(off) - 1));
+    if (out != NULL)
+        snprintf(path, sizeof path, "%s", out);
+    else if (published_fitted_path(fitting->info.compute_capability, path, error) < 0)
+        return -1;
+    if (published_fitted_write(path, about, &fitting->info, error) < 0)
+        return -1;
+    fprintf(stderr, "evotile: wrote %s\n", path);
+    for (int run = 0; run < fitting->run_count; run++)
+        if (keep(fitting, run, error) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- the verb ---- */
+
+static void release(struct fitting *fitting) {
+    for (int run = 0; run < RUNS_MAX; run++) {
+        for (int goal = 0; goal < CASES_MAX; goal++)
+            template_free(fitting->templates[run][goal]);
+        surveys_free(fitting->surveys[run]);
+        config_free(fitting->configs[run]);
+    }
+    free(fitting->all);
+    free(fitting);
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct fitting *fitting = calloc(1, sizeof *fitting);
+    const char *out = NULL;
+    bool json = false;
+    int status = -1;
+    if (fitting == NULL)
+        BUG("out of memory");
+    fitting->trials = 300;
+    fitting->folds = 5;
+    fitting->seed = 1;
+    fitting->jobs = sysconf(_SC_NPROCESSORS_ONLN);
+    const struct option_row rows[] = {
+        {"trials", "N", "of a run, taken by chance; 0: all (300)", OPTION_INTEGER,
+         &fitting->trials},
+        {"config", "FILE", "by which the recorded spaces were recorded", OPTION_TEXT,
+         &fitting->config_path},
+        {"folds", "N", "parts of the genomes, for cross-validation (5)", OPTION_INTEGER,
+         &fitting->folds},
+        {"seed", "N", "begin the random numbers from N (1)", OPTION_INTEGER, &fitting->seed},
+        {"jobs", "N", "processes (default: cores)", OPTION_INTEGER, &fitting->jobs},
+        {"out", "FILE", "write the parameters there (default: fitted/ beside the device's file)",
+         OPTION_TEXT, &out},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
+        {0},
+    };
+    struct error error = {0};
+    int count = options_parse(verb, rows, argc, argv, 2, RUNS_MAX);
+    if (count < 0) {
+        free(fitting);
+        return STATUS_USAGE;
+    }
+    fitting->paths = argv + 1;
+    if (strcmp(argv[0], "fit") != 0)
+        error_input(&error, "model does not know \"%s\": write model fit RUN...", argv[0]);
+    else if (fitting->folds < 2 || fitting->folds > 100 || fitting->jobs < 1 ||
+             fitting->jobs > 1024 || fitting->trials < 0)
+        error_input(&error, "--folds: from 2 to 100, --jobs: to 1024, --trials: not below 0");
+    else if (read_all(fitting, count - 1, &error) == 0)
+        status = tell(fitting, out, json, &error);
+    release(fitting);
+    return status < 0 ? error_report(&error) : STATUS_DONE;
+}
+
+const struct verb verb_model = {
+    .name = "model",
+    .arguments = "fit RUN... [options]",
+    .summary = "fit what predicts latency to what was measured",
+    .help =
+        "Predictions are made of what a kernel executes: of each trial's kernel a few blocks are "
+        "run\n"
+        "on the emulated device, which counts instructions and bytes and reckons the longest way\n"
+        "through a block. A dozen parameters then give microseconds. `model fit` finds those with\n"
+        "which the trials of these runs, all of one model of GPU, are predicted best, and keeps "
+        "them\n"
+        "in configs/devices/fitted, from where every prediction for that device takes them. No "
+        "GPU\n"
+        "is needed: some tenths of a second of one core a trial.\n\n"
+        "Printed is how well a fit does that has not seen a genome: genomes are parted in five, "
+        "and\n"
+        "each part is predicted by a fit to the others. The rank correlation is Spearman's, 1 "
+        "where\n"
+        "the order is right; \"off by\" the root mean square of the ratios; the last column the\n"
+        "fastest trial among the 1 % predicted best, over the fastest of all. The runs keep their\n"
+        "predictions, which `report` sets against what was measured.\n\n"
+        "recorded:FILE is a space of measurements (see record), with the config by which it was\n"
+        "recorded.\n\n"
+        "  evotile model fit results/night\n"
+        "  evotile model fit results/a results/b --trials 0 --json\n"
+        "  evotile model fit recorded:tests/spaces/attention_H200.json.gz --config "
+        "configs/attention_recorded.json\n",
+    .run = run,
+};

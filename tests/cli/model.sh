@@ -1,0 +1,41 @@
+# A model is fitted to what was measured: here to a recorded space whose times are another model's, so that it can
+# be fitted closely. Runs keep what was predicted; a search begins with what is predicted to be fast.
+. "$ROOT/tests/cli/tell"
+cp -r "$EVOTILE_DEVICES" devices
+export EVOTILE_DEVICES=$PWD/devices
+cat >c.json <<'JSON'
+{ "template": "softmax_rows", "device": "emulated:sm_89", "cases": [ { "ROWS": 64, "COLS": 512 } ], "budget": { "trials": 16 } }
+JSON
+"$EVOTILE" record c.json --trials 60 --out rows.json >/dev/null 2>&1
+sed 's/"device_name":"[^"]*"/"device_name":"NVIDIA L4"/' rows.json >measured.json
+"$EVOTILE" model fit recorded:measured.json --config c.json --json 2>said >fit.json
+echo "status $?"
+grep -o 'wrote .*' said
+jq -r '.device, (.rows[] | .trials, .rank_correlation > 0.9, .off_percent < 10, .best_hundredth < 1.1), (.parameters | length)' fit.json
+jq -r 'keys | join(" ")' devices/fitted/l4.json
+"$EVOTILE" model fit recorded:measured.json --config c.json --out other.json 2>/dev/null | sed -n '1,2p;/^parameter/p'
+cmp other.json devices/fitted/l4.json && echo "the same again"
+
+# What was fitted is what predictions are made with.
+latency() { "$EVOTILE" try c.json 2>/dev/null | sed -n 's/^  prediction .* \([0-9.]*\) us predicted.*/\1/p'; }
+fitted=$(latency)
+jq '.start_us = 9' devices/fitted/l4.json >slow.json && mv slow.json devices/fitted/l4.json
+slow=$(latency)
+jq -n "$slow > $fitted + 5"
+"$EVOTILE" run c.json --predict 30 --out run 2>&1 | grep -oE 'of [0-9]+ genomes looked at'
+"$EVOTILE" summary run --json | jq '.operators[] | select(.operator == "seed") | .trials'
+
+tell model fit run
+tell model guess run
+tell model fit nowhere
+tell model fit recorded:measured.json
+tell model fit recorded:measured.json --config c.json --folds 1
+tell model fit recorded:rows.json --config c.json
+jq '.results |= .[:5]' measured.json >few.json
+tell model fit recorded:few.json --config c.json
+sed 's/NVIDIA L4/NVIDIA A10/' few.json >another.json
+tell model fit recorded:few.json recorded:another.json --config c.json
+tell run c.json --predict 20000
+tell run recorded:few.json --predict 5
+echo '{ "name": "NVIDIA L4", "start_us": -3 }' >devices/fitted/l4.json
+tell try c.json | sed "s|$PWD|*|"
