@@ -485,7 +485,6 @@ const struct verb verb_model = {
         "recorded.\n\n"
         "  evotile model fit results/night\n"
         "  evotile model fit results/a results/b --trials 0 --json\n"
-        "  evotile model fit recorded:tests/spaces/attention_H200.json.gz --config "
-        "configs/attention_recorded.json\n",
+        "  evotile model fit recorded:space.json.gz --config configs/of_that_space.json\n",
     .run = run,
 };

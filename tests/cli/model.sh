@@ -4,9 +4,9 @@
 cp -r "$EVOTILE_DEVICES" devices
 export EVOTILE_DEVICES=$PWD/devices
 cat >c.json <<'JSON'
-{ "template": "softmax_rows", "device": "emulated:sm_89", "cases": [ { "ROWS": 64, "COLS": 512 } ], "budget": { "trials": 16 } }
+{ "template": "softmax_rows", "device": "emulated:sm_89", "cases": [ { "ROWS": 8, "COLS": 200 } ], "budget": { "trials": 13 } }
 JSON
-"$EVOTILE" record c.json --trials 60 --out rows.json >/dev/null 2>&1
+"$EVOTILE" record c.json --trials 30 --out rows.json >/dev/null 2>&1
 sed 's/"device_name":"[^"]*"/"device_name":"NVIDIA L4"/' rows.json >measured.json
 "$EVOTILE" model fit recorded:measured.json --config c.json --json 2>said >fit.json
 echo "status $?"
@@ -22,7 +22,7 @@ fitted=$(latency)
 jq '.start_us = 9' devices/fitted/l4.json >slow.json && mv slow.json devices/fitted/l4.json
 slow=$(latency)
 jq -n "$slow > $fitted + 5"
-"$EVOTILE" run c.json --predict 30 --out run 2>&1 | grep -oE 'of [0-9]+ genomes looked at'
+"$EVOTILE" run c.json --predict 14 --out run 2>&1 | grep -oE 'of [0-9]+ genomes looked at'
 "$EVOTILE" summary run --json | jq '.operators[] | select(.operator == "seed") | .trials'
 
 tell model fit run

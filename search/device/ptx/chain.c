@@ -20,7 +20,8 @@ double chain_copy_end(struct warp *warp, uint32_t bytes) {
     const struct ptx_pace *pace = chain_pace(warp);
     /* Who begins copies between products waits for them, on an H200: there genomes whose computing
        warps copy are as slow with four stages as with one, 1.4 times as slow as those with a warp
-       for it (6,856 pairs of tests/spaces/attention_H200.json.gz). Why, nobody says. */
+       for it (6,856 pairs of the space in tests/spaces that was measured there). Why, nobody says.
+     */
     double end = chain_now(warp) + pace->copy + bytes / pace->copy_bytes;
     if (warp->product_group > 0)
         chain_wait(warp, end);
