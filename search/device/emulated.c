@@ -39,7 +39,7 @@ struct emulated {
     uint64_t instructions;
 };
 
-/* An endless loop under the microscope ends after some ten seconds. */
+/* An endless loop under the microscope ends after some twenty seconds. */
 enum { OBSERVED_STEPS = 1 << 26 };
 
 static struct emulated *emulated_of(struct device *device) {

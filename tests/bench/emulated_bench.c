@@ -1,5 +1,6 @@
 /* How fast the emulated device runs: attention of (1,2,128,64), genome by genome, on one core after
-   compiling. GENOMES (20) random ones; BENCH_TEMPLATE=attention_fwd_hopper for the other. */
+   compiling. GENOMES (20) random ones; BENCH_TEMPLATE=attention_fwd_hopper for the other;
+   OBSERVED=1 under the microscope. */
 #include "base/clock.h"
 #include "base/random.h"
 #include "device/emulated.h"
@@ -116,6 +117,8 @@ int main(void) {
     benching.device =
         device_open(strstr(name, "hopper") ? "emulated:sm_90" : "emulated:sm_89", &error);
     must(benching.device ? 0 : -1, &error);
+    if (getenv("OBSERVED") != NULL)
+        emulated_microscope(benching.device, NULL);
     benching.compiler = compiler_new(benching.config, &benching.device->info, NULL, &error);
     must(benching.compiler ? 0 : -1, &error);
     benching.template = compiler_template(benching.compiler, 0, &error);
