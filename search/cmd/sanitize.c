@@ -59,7 +59,7 @@ static int prepare(struct inspection *inspection, const char *device, char tool[
     if (inspection->device.predicts)
         return error_set(error,
                          "%s is no GPU, and compute-sanitizer watches GPUs: give --device cuda:0; "
-                         "an emulated device traps such faults by itself",
+                         "`evotile try --diagnose` looks on an emulated device",
                          inspection->device.spec);
     ssize_t length = readlink("/proc/self/exe", program, PATH_SIZE - 1);
     if (length < 0)

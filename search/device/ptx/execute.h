@@ -46,6 +46,7 @@ EXECUTE(barrier);
 EXECUTE(load);
 EXECUTE(store);
 EXECUTE(atomic);
+/* execute_copy.c */
 EXECUTE(copy_async);
 EXECUTE(copy_commit);
 EXECUTE(copy_wait);

@@ -1,10 +1,9 @@
-/* Loads, stores, atomics and cp.async: PTX ISA 9.7.9.8 to 9.7.9.25, 9.7.13.4 to 9.7.13.6. */
+/* Loads, stores and atomics: PTX ISA 9.7.9.8 to 9.7.9.14, 9.7.13.4 to 9.7.13.6. */
 #include "device/ptx/execute.h"
 
 #include "device/ptx/half.h"
 #include "device/ptx/observe.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static enum action access_fault(struct warp *warp, const struct instruction *instruction, int lane,
@@ -415,104 +414,5 @@ EXECUTE(atomic) {
             memcpy(out + (int)lane * bytes, &old, (size_t)bytes);
     }
     count_access(warp, access, true, pointers, mask, bytes);
-    return ACTION_NEXT;
-}
-
-/* ---- cp.async: read at once, written at the wait ---- */
-
-/* operands: base of the target, base of the source, bytes of the source, ignore. */
-EXECUTE(copy_async) {
-    const uint32_t *operands = instruction->operands;
-    const struct access *to = &instruction->as.copy.to, *from = &instruction->as.copy.from;
-    int bytes = instruction->as.copy.bytes;
-    uint8_t *targets[LANES];
-    if (reach_lanes(warp, instruction, to, operands[0], mask, bytes, true, targets) == ACTION_FAULT)
-        return ACTION_FAULT;
-    if (warp->copy_count == warp->copy_capacity) {
-        int capacity = warp->copy_capacity ? 2 * warp->copy_capacity : 16;
-        void *grown = realloc(warp->copies, (size_t)capacity * sizeof *warp->copies);
-        if (!grown)
-            BUG("out of memory for cp.async");
-        warp->copies = grown;
-        warp->copy_capacity = capacity;
-    }
-    struct async_copy *copy = &warp->copies[warp->copy_count];
-    memcpy(copy->group, warp->group, sizeof copy->group);
-    copy->mask = mask;
-    copy->bytes = bytes;
-    const uint32_t *source_bytes = place_of(warp, operands[2]);
-    uint32_t ignored =
-        instruction->as.copy.has_ignore ? *(uint32_t *)place_of(warp, operands[3]) : 0;
-    const void *base = from->base_bytes ? place_of(warp, operands[1]) : NULL;
-    int hint = -1;
-    uint64_t addresses[LANES];
-    uint32_t wanted_bytes[LANES], sources = 0;
-    FOR_EACH_LANE(lane, mask) {
-        uint32_t wanted = (uint32_t)bytes;
-        if (instruction->as.copy.has_source_bytes)
-            wanted = source_bytes[lane];
-        if (ignored >> lane & 1)
-            wanted = 0;
-        if (wanted > (uint32_t)bytes)
-            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
-                            "copies %u bytes of source to %d", wanted, bytes);
-        copy->to[lane] = (uint32_t)(targets[lane] - warp->block->shared);
-        memset(copy->data[lane], 0, sizeof copy->data[lane]);
-        uint64_t address = lane_address(from, base, lane);
-        if (address & (uint64_t)(bytes - 1)) {
-            reach(warp, instruction, from->space, (int)lane, address, bytes, false, &hint);
-            return ACTION_FAULT;
-        }
-        if (!wanted)
-            continue; /* nothing is read: the address may be any */
-        /* Only the bytes that are wanted have to be there. A size that is no power of two is
-           checked at its two ends. */
-        const uint8_t *data =
-            reach(warp, instruction, from->space, (int)lane, address, 1, false, &hint);
-        if (!data || !reach(warp, instruction, from->space, (int)lane, address + wanted - 1, 1,
-                            false, &hint))
-            return ACTION_FAULT;
-        memcpy(copy->data[lane], data, wanted);
-        addresses[lane] = address;
-        wanted_bytes[lane] = wanted;
-        sources |= 1u << lane;
-        warp->block->counts->async_bytes += wanted;
-    }
-    warp->copy_count++;
-    if (warp->block->microscope && sources)
-        observe_sources(warp, instruction, addresses, wanted_bytes, sources);
-    return ACTION_NEXT;
-}
-
-EXECUTE(copy_commit) {
-    (void)instruction;
-    if (chain_pace(warp))
-        chain_commit_copies(warp, warp->group[__builtin_ctz(mask)]);
-    FOR_EACH_LANE(lane, mask) warp->group[lane]++;
-    return ACTION_NEXT;
-}
-
-/* as.copy.bytes: how many of the youngest groups may stay on their way; -1: nothing may, committed
-   or not. */
-EXECUTE(copy_wait) {
-    int allowed = instruction->as.copy.bytes, kept = 0;
-    for (int i = 0; i < warp->copy_count; i++) {
-        struct async_copy *copy = &warp->copies[i];
-        FOR_EACH_LANE(lane, copy->mask & mask) {
-            if (allowed >= 0 && copy->group[lane] + (uint64_t)allowed >= warp->group[lane])
-                continue;
-            memcpy(warp->block->shared + copy->to[lane], copy->data[lane], (size_t)copy->bytes);
-            if (warp->block->microscope)
-                observe_landing(warp, copy->to[lane], (uint32_t)copy->bytes);
-            copy->mask &= ~(1u << lane);
-        }
-        if (copy->mask && kept++ != i)
-            warp->copies[kept - 1] = *copy;
-    }
-    warp->copy_count = kept;
-    uint32_t committed = warp->group[__builtin_ctz(mask)],
-             stay = allowed > 0 ? (uint32_t)allowed : 0;
-    if (chain_pace(warp) && committed > stay)
-        chain_wait(warp, warp->chain.copies[(committed - stay - 1) % CHAIN_GROUPS]);
     return ACTION_NEXT;
 }
