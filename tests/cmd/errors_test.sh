@@ -13,7 +13,6 @@ a process that looked at genomes died	the same
 %d genomes at once: %s: take fewer	some machines promise memory that they have not
 %s was measured on %s; of its architecture there is a device file of %s alone: add one for it	a GPU would have to measure a run
 %s has no config.json that can be read	the same
-%s runs kernels as they are: only an emulated device looks into them: --device emulated:sm_%d	a GPU would have to be there
 %zu runs of %d trials: %s: simulate fewer at once	some machines promise memory that they have not
 cannot read the template %s: %s	it would have to go between two readings
 "%s" is no verdict	these are read from the run's own file, which only SQLite changes
