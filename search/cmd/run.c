@@ -320,7 +320,7 @@ const struct verb verb_run = {
         "--predict N draws N genomes before the search, runs some blocks of each on the emulated "
         "device\n"
         "(no GPU is needed, but some tenths of a second of a core each), and begins with the "
-        "twelve that\n"
+        "four that\n"
         "are predicted to be fastest: see `evotile help model`.\n\n"
         "On a GPU that others use too, --nice gives no trial to it while a process that is not "
         "the\n"
