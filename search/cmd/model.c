@@ -1,12 +1,10 @@
 /* model: fits the parameters of predictions (device/predict.h) to what runs measured, says how well
    it then predicts what it has not seen, and keeps the parameters with the device. */
 #include "cmd/cmd.h"
-#include "cmd/kept.h"
+#include "cmd/predictions.h"
 #include "cmd/session.h"
 #include "cmd/surveys.h"
 
-#include "base/statistics.h"
-#include "cmd/table.h"
 #include "device/published.h"
 #include "device/recorded.h"
 
@@ -262,58 +260,9 @@ static void cross_validate(struct fitting *fitting) {
 
 /* ---- telling ---- */
 
-static int by_prediction(const void *left, const void *right) {
-    const struct measured *a = *(const struct measured *const *)left;
-    const struct measured *b = *(const struct measured *const *)right;
-    return a->predicted_us < b->predicted_us ? -1 : a->predicted_us > b->predicted_us;
-}
-
-static void add_row(struct table *table, const char *run, const char *goal,
-                    const struct measured **group, int count) {
-    double *measured = calloc((size_t)count, sizeof *measured);
-    double *predicted = calloc((size_t)count, sizeof *predicted);
-    double square = 0, best_us = INFINITY, worst_us = 0, chosen_us = INFINITY;
-    int hundredth = (count + 99) / 100;
-    if (measured == NULL || predicted == NULL)
-        BUG("out of memory");
-    qsort(group, (size_t)count, sizeof *group, by_prediction);
-    for (int i = 0; i < count; i++) {
-        measured[i] = group[i]->score_us;
-        predicted[i] = group[i]->predicted_us;
-        square += pow(log(predicted[i] / measured[i]), 2) / count;
-        best_us = fmin(best_us, measured[i]);
-        worst_us = fmax(worst_us, measured[i]);
-        if (i < hundredth)
-            chosen_us = fmin(chosen_us, measured[i]);
-    }
-    table_text(table, run);
-    table_text(table, goal);
-    table_integer(table, count);
-    table_number(table, best_us, 2);
-    table_number(table, worst_us, 2);
-    table_number(table, count > 1 ? statistics_rank_correlation(measured, predicted, count) : NAN,
-                 3);
-    table_number(table, 100 * (exp(sqrt(square)) - 1), 0);
-    table_number(table, chosen_us / best_us, 3);
-    free(measured);
-    free(predicted);
-}
-
 static struct table *table_of(const struct fitting *fitting) {
-    static const struct table_column columns[] = {
-        {.name = "run", .heading = "run"},
-        {.name = "goal", .heading = "goal"},
-        {.name = "trials", .heading = "trials", .right = true},
-        {.name = "fastest_us", .heading = "measured\nus from", .right = true},
-        {.name = "slowest_us", .heading = "to", .right = true},
-        {.name = "rank_correlation", .heading = "rank\ncorrelation", .right = true},
-        {.name = "off_percent", .heading = "off by\n%", .right = true},
-        {.name = "best_hundredth",
-         .heading = "fastest of the 1 %\npredicted best, to all",
-         .right = true},
-    };
-    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    const struct measured **group = calloc((size_t)fitting->count, sizeof *group);
+    struct table *table = table_new(agreement_columns, AGREEMENT_COLUMNS);
+    struct prediction_pair *group = calloc((size_t)fitting->count, sizeof *group);
     if (group == NULL)
         BUG("out of memory");
     for (int run = 0; run < fitting->run_count; run++)
@@ -321,11 +270,17 @@ static struct table *table_of(const struct fitting *fitting) {
             char name[CASE_NAME_SIZE];
             int count = 0;
             config_goal_name(fitting->configs[run], goal, name);
-            for (int i = 0; i < fitting->count; i++)
-                if (fitting->all[i].run == run && fitting->all[i].order.goal == goal)
-                    group[count++] = &fitting->all[i];
-            if (count > 0)
-                add_row(table, fitting->paths[run], name, group, count);
+            for (int i = 0; i < fitting->count; i++) {
+                const struct measured *it = &fitting->all[i];
+                if (it->run == run && it->order.goal == goal)
+                    group[count++] = (struct prediction_pair){it->predicted_us, it->score_us};
+            }
+            if (count == 0)
+                continue;
+            struct agreement agreement = agreement_of(group, count);
+            table_text(table, fitting->paths[run]);
+            table_text(table, name);
+            agreement_add(table, &agreement);
         }
     free(group);
     return table;
@@ -350,21 +305,20 @@ static struct table *parameter_table(const double *parameters) {
 
 /* With each run, what was predicted of its trials. */
 static int keep(const struct fitting *fitting, int run, struct error *error) {
-    cJSON *object = cJSON_CreateObject();
-    cJSON *list = cJSON_AddArrayToObject(object, "trials");
+    struct predictions predictions = {
+        .items = calloc((size_t)fitting->count, sizeof(struct prediction))};
+    if (predictions.items == NULL)
+        BUG("out of memory");
     for (int i = 0; i < fitting->count; i++) {
         const struct measured *it = &fitting->all[i];
-        if (it->run != run || it->trial < 0)
-            continue;
-        cJSON *pair = cJSON_CreateArray();
-        cJSON_AddItemToArray(pair, cJSON_CreateNumber((double)it->trial));
-        cJSON_AddItemToArray(pair, cJSON_CreateNumber(it->predicted_us));
-        cJSON_AddItemToArray(list, pair);
+        if (it->run == run && it->trial >= 0)
+            predictions.items[predictions.count++] =
+                (struct prediction){it->trial, it->predicted_us};
     }
-    if (cJSON_GetArraySize(list) > 0)
-        return kept_write_to(fitting->paths[run], "predictions", object, error);
-    cJSON_Delete(object);
-    return 0;
+    int status =
+        predictions.count > 0 ? predictions_keep(fitting->paths[run], &predictions, error) : 0;
+    predictions_release(&predictions);
+    return status;
 }
 
 static int tell(struct fitting *fitting, const char *out, bool json, struct error *error) {

@@ -1,0 +1,126 @@
+#include "cmd/predictions.h"
+
+#include "base/statistics.h"
+#include "cmd/kept.h"
+
+#include <math.h>
+
+static const char kept_name[] = "predictions";
+
+/* ---- kept with a run ---- */
+
+static bool take(const cJSON *pair, struct prediction *prediction) {
+    const cJSON *trial = cJSON_GetArrayItem(pair, 0), *us = cJSON_GetArrayItem(pair, 1);
+    if (!cJSON_IsArray(pair) || cJSON_GetArraySize(pair) != 2 || !cJSON_IsNumber(trial) ||
+        !cJSON_IsNumber(us) || !(fabs(trial->valuedouble) < 9e15) || !(us->valuedouble > 0) ||
+        !isfinite(us->valuedouble))
+        return false;
+    *prediction = (struct prediction){(int64_t)trial->valuedouble, us->valuedouble};
+    return true;
+}
+
+/* Along the list, for json_at counts from its beginning every time, and a run has many trials. */
+static int read_list(const struct json *list, struct predictions *predictions,
+                     struct error *error) {
+    const cJSON *pair;
+    predictions->items = calloc((size_t)json_count(list) + 1, sizeof *predictions->items);
+    if (predictions->items == NULL)
+        BUG("out of memory");
+    cJSON_ArrayForEach(pair, list->value) {
+        if (!take(pair, &predictions->items[predictions->count]))
+            return json_error(list, error, "element %d is no trial with its microseconds: fit anew",
+                              predictions->count);
+        predictions->count++;
+    }
+    return 1;
+}
+
+int predictions_read(struct store *store, struct predictions *predictions, struct error *error) {
+    struct json_document document;
+    struct json list;
+    *predictions = (struct predictions){0};
+    int found = kept_read(store, kept_name, &document, error);
+    if (found <= 0)
+        return found;
+    struct json root = json_root(&document);
+    found = json_is_object(&root, error) < 0 || json_need(&root, "trials", &list, error) < 0 ||
+                    json_is_array(&list, error) < 0
+                ? -1
+                : read_list(&list, predictions, error);
+    json_release(&document);
+    if (found < 0)
+        predictions_release(predictions);
+    return found;
+}
+
+void predictions_release(struct predictions *predictions) {
+    free(predictions->items);
+    *predictions = (struct predictions){0};
+}
+
+int predictions_keep(const char *run_dir, const struct predictions *predictions,
+                     struct error *error) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON *list = cJSON_AddArrayToObject(object, "trials");
+    for (int i = 0; i < predictions->count; i++) {
+        const struct prediction *it = &predictions->items[i];
+        const double pair[2] = {(double)it->trial, it->predicted_us};
+        cJSON_AddItemToArray(list, cJSON_CreateDoubleArray(pair, 2));
+    }
+    return kept_write_to(run_dir, kept_name, object, error);
+}
+
+/* ---- beside what was measured ---- */
+
+static int by_prediction(const void *left, const void *right) {
+    const struct prediction_pair *a = left, *b = right;
+    return a->predicted_us < b->predicted_us ? -1 : a->predicted_us > b->predicted_us;
+}
+
+struct agreement agreement_of(struct prediction_pair *pairs, int count) {
+    struct agreement it = {.count = count, .fastest_us = INFINITY};
+    double *measured = calloc((size_t)count, sizeof *measured);
+    double *predicted = calloc((size_t)count, sizeof *predicted);
+    double square = 0, chosen_us = INFINITY;
+    int hundredth = (count + 99) / 100;
+    if (measured == NULL || predicted == NULL)
+        BUG("out of memory");
+    qsort(pairs, (size_t)count, sizeof *pairs, by_prediction);
+    for (int i = 0; i < count; i++) {
+        measured[i] = pairs[i].measured_us;
+        predicted[i] = pairs[i].predicted_us;
+        square += pow(log(predicted[i] / measured[i]), 2) / count;
+        it.fastest_us = fmin(it.fastest_us, measured[i]);
+        it.slowest_us = fmax(it.slowest_us, measured[i]);
+        if (i < hundredth)
+            chosen_us = fmin(chosen_us, measured[i]);
+    }
+    it.rank_correlation = count > 1 ? statistics_rank_correlation(measured, predicted, count) : NAN;
+    it.off_percent = 100 * (exp(sqrt(square)) - 1);
+    it.best_hundredth = chosen_us / it.fastest_us;
+    free(measured);
+    free(predicted);
+    return it;
+}
+
+const struct table_column agreement_columns[AGREEMENT_COLUMNS] = {
+    {.name = "run", .heading = "run"},
+    {.name = "goal", .heading = "goal"},
+    {.name = "trials", .heading = "trials", .right = true},
+    {.name = "fastest_us", .heading = "measured\nus from", .right = true},
+    {.name = "slowest_us", .heading = "to", .right = true},
+    {.name = "rank_correlation", .heading = "rank\ncorrelation", .right = true},
+    {.name = "off_percent", .heading = "off by\n%", .right = true},
+    {.name = "best_hundredth",
+     .heading = "fastest of the 1 %\npredicted best, to all",
+     .right = true},
+};
+
+void agreement_add(struct table *table, const struct agreement *agreement) {
+    table_integer(table, agreement->count);
+    table_number(table, agreement->fastest_us, 2);
+    table_number(table, agreement->slowest_us, 2);
+    table_number(table, agreement->rank_correlation, 3);
+    table_number(table, agreement->off_percent, 0);
+    table_number(table, agreement->best_hundredth, 3);
+}
