@@ -47,6 +47,7 @@ static void print_trial(const struct gathered *run, const struct sight *sight, c
     fprintf(out, ",%s,%s,%s,%s", verdict_name(sight->verdict), sight->predicted ? "true" : "false",
             sight->raced ? "true" : "false", sight->outdated ? "true" : "false");
     print_number(sight->score_us, out);
+    print_number(sight->foretold_us, out);
     print_number(sight->tflops, out);
     print_number(sight->relative_l2, out);
     for (int r = 0; r < RESOURCE_COUNT; r++)
@@ -66,7 +67,7 @@ void page_print_csv(struct gathered *const *runs, int count, FILE *out) {
     int gene_count = all_genes(runs, count, names);
     fputs("run,goal,goal_name,trial,operator,worker,parent_a,parent_b,seconds,verdict,predicted,"
           "raced,"
-          "outdated,score_us,tflops,error_relative_l2",
+          "outdated,score_us,foretold_us,tflops,error_relative_l2",
           out);
     for (int r = 0; r < RESOURCE_COUNT; r++)
         fprintf(out, ",%s", resource_rows[r].name);

@@ -24,6 +24,12 @@ void drawing_end(struct pictures *pictures);
 /* set xlabel 'trials' */
 void drawing_text(FILE *out, const char *what, const char *text);
 
+/* Between marks of a range: some four of them, at round numbers. */
+double drawing_step(double range);
+
+/* A logarithmic axis, "x" or "y", that leaves room round what it shows. */
+void drawing_log_range(FILE *out, const char *axis, double low, double high);
+
 /* A range that leaves room round what it shows; of one value too. Logarithmic where it spans much.
  */
 void drawing_y_range(FILE *out, double low, double high);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/statistics.h"
+#include "cmd/predictions.h"
 
 const struct resource_row resource_rows[RESOURCE_COUNT] = {
     [RESOURCE_REGISTERS] = {"registers", "registers a thread"},
@@ -108,6 +109,7 @@ static int note_trial(void *context, const struct store_trial *trial, struct err
         .score_us =
             outcome->verdict == VERDICT_OK && outcome->score_us > 0 ? outcome->score_us : NAN,
         .relative_l2 = NAN,
+        .foretold_us = NAN,
     };
     note_cases(sight, outcome);
     note_resources(sight, &outcome->resources);
@@ -221,6 +223,19 @@ static void note_crownings(struct gathered *run) {
     }
 }
 
+static int note_predictions(struct gathered *run, struct error *error) {
+    struct predictions kept;
+    if (predictions_read(run->store, &kept, error) < 0)
+        return -1;
+    for (int i = 0; i < kept.count; i++) {
+        const struct sight *sight = gathered_find(run, kept.items[i].trial);
+        if (sight != NULL)
+            run->sights[sight - run->sights].foretold_us = kept.items[i].predicted_us;
+    }
+    predictions_release(&kept);
+    return 0;
+}
+
 int gathered_goal(const struct gathered *run, const char *name) {
     for (int g = 0; g < run->goal_count; g++)
         if (strcmp(store_goal_name(run->store, g), name) == 0)
@@ -279,6 +294,8 @@ static int read_run(struct gathered *run, struct error *error) {
     rank(run);
     index_numbers(run);
     note_crownings(run);
+    if (note_predictions(run, error) < 0)
+        return -1;
     size_t room = strlen(run->path) + 64;
     run->heading = grown(NULL, (int)room, 1);
     snprintf(run->heading, room, "%s\n%s", run->path, gathered_unit(run));

@@ -49,6 +49,7 @@ struct sight {
     bool raced, outdated, predicted;
     double seconds; /* of the run's own time as it was told: pauses left out */
     double score_us, tflops, relative_l2;
+    double foretold_us; /* by a model that had not seen it, as the run keeps it; NaN: not known */
     float resources[RESOURCE_COUNT];
     uint8_t genes[GENES_MAX];
 };

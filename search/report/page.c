@@ -138,6 +138,7 @@ static int find_out(const struct page *page, struct error *error) {
             struct finding *it = page_finding(page, r, g);
             const struct sight *champion = gathered_champion(run, g);
             it->worth = worth_new(run, g);
+            it->foretold = foretold_new(run, g);
             it->ancestry = champion != NULL ? ancestry_new(run, champion) : NULL;
             if (ablation_read(run->store, g, &it->ablation, error) < 0)
                 return -1;
@@ -151,6 +152,7 @@ static void release(struct page *page) {
         worth_free(page->findings[i].worth);
         ancestry_free(page->findings[i].ancestry);
         ablation_free(page->findings[i].ablation);
+        foretold_free(page->findings[i].foretold);
     }
     for (int r = 0; r < page->count; r++)
         baselines_free(page->baselines[r]);

@@ -31,6 +31,9 @@ static void draw_goal(const struct page *page, struct pictures *pictures, int r,
     picture_elites(pictures, picture_name("elites", r, goal, name), run, goal);
     picture_ancestry(pictures, picture_name("ancestry", r, goal, name), run, it->ancestry,
                      page_portion(page).ancestors);
+    if (it->foretold != NULL)
+        picture_foretold(pictures, picture_name("foretold", r, goal, name), run, goal, it->foretold,
+                         page_portion(page).dots);
     if (it->ablation != NULL)
         draw_ablation(pictures, picture_name("ablation", r, goal, name), it->ablation);
 }

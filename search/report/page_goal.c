@@ -67,6 +67,30 @@ static void add_ablation(const struct page *page, cJSON *to, int r, int goal) {
     add_table(page, object, "table", ablation_table(it));
 }
 
+static void add_foretold(const struct page *page, cJSON *to, int r, int goal) {
+    const struct foretold *it = page_finding(page, r, goal)->foretold;
+    if (it == NULL)
+        return;
+    const struct agreement *agreement = &it->agreement;
+    cJSON *object = cJSON_AddObjectToObject(to, "foretold");
+    cJSON_AddNumberToObject(object, "trials", agreement->count);
+    if (isnan(agreement->rank_correlation))
+        add_text(object, "note", "a single trial, of which no order can be told");
+    else
+        add_format(object, "note",
+                   "rank correlation %.3f over %d trials, off by %.0f %%; the fastest of the 1 %% "
+                   "predicted best takes %.3f times as long as the fastest",
+                   agreement->rank_correlation, agreement->count, agreement->off_percent,
+                   agreement->best_hundredth);
+    int dots = page_portion(page).dots;
+    if (it->count > dots)
+        add_format(object, "thinned", "A dot a trial, %d of the %d, evenly chosen.", dots,
+                   it->count);
+    else
+        add_text(object, "thinned", "A dot a trial.");
+    add_picture(page, object, "picture", "foretold", r, goal, "predicted against measured");
+}
+
 static void add_headline(cJSON *to, const struct gathered *run, int goal) {
     const struct sight *champion = gathered_champion(run, goal);
     const struct goal_view *view = &run->goals[goal];
@@ -126,6 +150,7 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
     add_picture(page, to, "best_trials", "best", r, goal, "best so far over trials");
     add_picture(page, to, "best_time", "time", r, goal, "best so far over time");
     add_scatter_note(to, note);
+    add_foretold(page, to, r, goal);
     add_worth(page, to, r, goal);
     cJSON_AddNumberToObject(to, "elite_count", run->goals[goal].elite_count);
     add_picture(page, to, "elites", "elites", r, goal, "the elites in parallel coordinates");

@@ -113,6 +113,20 @@ static void add_baselines(const struct page *page, cJSON *to, int r) {
     add_table(page, object, "table", baselines_table(it));
 }
 
+static void add_agreement(const struct page *page, cJSON *to, int r) {
+    const struct gathered *run = page->runs[r];
+    /* One run: its name is said already. */
+    struct table *table = table_new(agreement_columns + 1, AGREEMENT_COLUMNS - 1);
+    for (int g = 0; g < run->goal_count; g++) {
+        const struct foretold *it = page_finding(page, r, g)->foretold;
+        if (it == NULL)
+            continue;
+        table_text(table, store_goal_name(run->store, g));
+        agreement_add(table, &it->agreement);
+    }
+    add_table(page, to, "agreement", table);
+}
+
 int page_add_run(const struct page *page, cJSON *runs, int r, struct error *error) {
     const struct gathered *run = page->runs[r];
     struct chapters *chapters = run->chapters;
@@ -125,6 +139,7 @@ int page_add_run(const struct page *page, cJSON *runs, int r, struct error *erro
     add_picture(page, to, "best_time", "all_time", r, 0, "best so far of all goals over time");
     add_picture(page, to, "funnel", "funnel", r, 0, "what became of the trials");
     add_baselines(page, to, r);
+    add_agreement(page, to, r);
     return add_table(page, to, "overview", table_of_goals(run)) < 0 ||
                    add_table(page, to, "verdicts", chapters_verdicts(chapters, error)) < 0 ||
                    add_table(page, to, "reasons", chapters_reasons(chapters, REASONS, error)) < 0 ||

@@ -90,26 +90,47 @@ void drawing_text(FILE *out, const char *what, const char *text) {
     fputc('\n', out);
 }
 
-/* gnuplot's own are powers of ten, of which there may be one. */
-static void print_log_marks(FILE *out, double low, double high) {
+double drawing_step(double range) {
+    double power = pow(10, floor(log10(range / 4)));
+    double share = range / 4 / power;
+    return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
+}
+
+static bool spans_much(double low, double high) {
+    return low > 0 && high > 5 * low;
+}
+
+/* gnuplot's own are powers of ten, of which there may be one, or none. */
+static void print_log_marks(FILE *out, const char *axis, double low, double high) {
     static const double steps[] = {1, 2, 3, 5, 7};
-    fputs("set ytics (", out);
     const char *comma = "";
+    fprintf(out, "set %stics (", axis);
+    if (!spans_much(low, high)) {
+        double step = drawing_step(high - low);
+        for (double mark = step * ceil(low / step); mark <= high; mark += step, comma = ", ")
+            fprintf(out, "%s%.6g", comma, mark);
+        fputs(")\n", out);
+        return;
+    }
     for (double power = pow(10, floor(log10(low))); power <= high; power *= 10)
         for (int i = 0; i < 5; i++)
-            if (steps[i] * power >= 0.93 * low && steps[i] * power <= 1.07 * high) {
+            if (steps[i] * power >= low && steps[i] * power <= high) {
                 fprintf(out, "%s%.6g", comma, steps[i] * power);
                 comma = ", ";
             }
     fputs(")\n", out);
 }
 
+void drawing_log_range(FILE *out, const char *axis, double low, double high) {
+    fprintf(out, "set logscale %s\nset %srange [%.6g:%.6g]\n", axis, axis, 0.93 * low, 1.07 * high);
+    print_log_marks(out, axis, 0.93 * low, 1.07 * high);
+}
+
 void drawing_y_range(FILE *out, double low, double high) {
     double room = high > low ? 0.07 * (high - low) : 0.02 * fabs(high);
-    if (low > 0 && high > 5 * low) {
-        fprintf(out, "set logscale y\nset yrange [%.6g:%.6g]\n", 0.93 * low, 1.07 * high);
-        print_log_marks(out, low, high);
-    } else
+    if (spans_much(low, high))
+        drawing_log_range(out, "y", low, high);
+    else
         fprintf(out, "unset logscale y\nset ytics autofreq\nset yrange [%.6g:%.6g]\n", low - room,
                 high + room);
 }

@@ -14,6 +14,7 @@
 #define EVOTILE_REPORT_PICTURES_H
 
 #include "report/ancestry.h"
+#include "report/foretold.h"
 #include "report/gather.h"
 #include "report/worth.h"
 
@@ -44,6 +45,10 @@ void picture_elites(struct pictures *pictures, const char *name, const struct ga
 /* Of the members at most the nearest `most`. */
 void picture_ancestry(struct pictures *pictures, const char *name, const struct gathered *run,
                       const struct ancestry *ancestry, int most);
+
+/* Predicted against measured, at most `most` trials, evenly chosen; the champion stands out. */
+void picture_foretold(struct pictures *pictures, const char *name, const struct gathered *run,
+                      int goal, const struct foretold *foretold, int most);
 
 /* Several runs on the goals that they share: a panel a goal, a line a run, over time. */
 void picture_runs(struct pictures *pictures, const char *name, struct gathered *const *runs,

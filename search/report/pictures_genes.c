@@ -24,13 +24,6 @@ static void range_of(const struct worth *worth, const struct genes *genes, doubl
     }
 }
 
-/* Between marks of an axis: some four of them, at round numbers. */
-static double step_of(double range) {
-    double power = pow(10, floor(log10(range / 4)));
-    double share = range / 4 / power;
-    return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
-}
-
 static void draw_gene(FILE *out, const struct gathered *run, const struct worth *worth, int g) {
     const struct gene_column *gene = &run->genes.columns[g];
     fprintf(out, "$gene%d << END\n", g);
@@ -71,8 +64,8 @@ void picture_genes(struct pictures *pictures, const char *name, const struct gat
             "set yrange [%.4g:%.4g]\nset ytics %g\nset tmargin 2\nset bmargin 2.6\nset lmargin "
             "7\nset rmargin 1\nset format y '%%g %%%%'\nset tics font ',10'\nset title offset "
             "0,-0.6\nset xtics scale 0\nset multiplot layout %d,%d\n",
-            100 * (low - room), 100 * (high + room), step_of(100 * (high - low + 2 * room)), rows,
-            columns);
+            100 * (low - room), 100 * (high + room), drawing_step(100 * (high - low + 2 * room)),
+            rows, columns);
     for (int i = 0; i < panels; i++)
         draw_gene(out, run, worth, worth->order[i]);
     fputs("unset multiplot\n", out);

@@ -12,6 +12,7 @@
 
 #include "cmd/ablation.h"
 #include "report/baselines.h"
+#include "report/foretold.h"
 #include "report/page.h"
 #include "report/pictures.h"
 
@@ -20,6 +21,7 @@ struct finding {
     struct worth *worth;
     struct ancestry *ancestry; /* of the champion */
     struct ablation *ablation;
+    struct foretold *foretold;
 };
 
 struct page {
