@@ -1,4 +1,5 @@
-/* The part of template.json that says how the kernel is run and judged. */
+/* The part of template.json that says how the kernel is run and judged: launches, their arguments,
+   tensor maps, tolerances. A reader a key, side by side; hence the length. */
 #include "template/load.h"
 
 #include "base/nearest.h"

@@ -1,0 +1,161 @@
+/* How long the emulated device says that a call takes: predict.h, of what its kernels executed. */
+#include "device/emulated_device.h"
+#include "device/predict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_exact(const struct observation *observation, const struct device_launch *launch) {
+    uint32_t scalars[DEVICE_ARGUMENTS_MAX];
+    int count = 0;
+    for (int i = 0; i < launch->argument_count; i++)
+        if (launch->arguments[i].size == 4)
+            memcpy(&scalars[count++], launch->arguments[i].bytes, 4);
+    return !memcmp(observation->grid, launch->grid, sizeof launch->grid) &&
+           !memcmp(observation->block, launch->block, sizeof launch->block) &&
+           observation->smem_bytes == launch->smem_bytes && observation->scalar_count == count &&
+           !memcmp(observation->scalars, scalars, (size_t)count * sizeof *scalars);
+}
+
+/* What the kernel executed with just these arguments, else when it last ran; NULL if it never did.
+ */
+static const struct observation *find_observation(const struct device_launch *launch, bool *exact) {
+    const struct ptx_kernel *kernel = ptx_module_kernel(launch->module->ptx, launch->kernel);
+    const struct observation *latest = NULL;
+    for (int i = launch->module->observation_count - 1; i >= 0; i--) {
+        const struct observation *observation = &launch->module->observations[i];
+        if (observation->kernel != kernel)
+            continue;
+        if ((*exact = is_exact(observation, launch)))
+            return observation;
+        if (!latest)
+            latest = observation;
+    }
+    return latest;
+}
+
+static double blocks_of(const unsigned grid[3]) {
+    return (double)grid[0] * grid[1] * grid[2];
+}
+
+/* Fills everything but the DRAM bytes. Where the kernel never ran with this shape, a block is taken
+   to do what it did then; where it never ran at all, only its geometry is known. */
+static int describe_launch(struct device *device, const struct device_launch *launch,
+                           struct prediction_input *input, bool *exact, struct error *error) {
+    int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
+    *input = (struct prediction_input){.blocks = blocks_of(launch->grid), .threads = threads};
+    *exact = false;
+    if (emulated_resources(device, launch->module, launch->kernel, threads, launch->smem_bytes,
+                           &input->resources, error) < 0)
+        return -1;
+    const struct ptx_kernel *kernel = ptx_module_kernel(launch->module->ptx, launch->kernel);
+    input->cluster = kernel->cluster[0] != 0
+                         ? (int)(kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2])
+                         : 1;
+    const struct observation *observation = find_observation(launch, exact);
+    if (!observation)
+        return 0;
+    const struct ptx_counts *counts = &observation->counts;
+    double scale = input->blocks / (double)counts->blocks;
+    input->warp_instructions = scale * (double)counts->warp_instructions;
+    input->matrix_operations = scale * (double)counts->mma_operations;
+    input->special_functions = scale * (double)counts->special_functions;
+    input->shared_wavefronts = scale * (double)counts->shared_wavefronts;
+    input->barriers = scale * (double)counts->barriers;
+    input->load_bytes = scale * (double)counts->global_load_bytes;
+    input->store_bytes = scale * (double)counts->global_store_bytes;
+    input->async_bytes = scale * (double)counts->async_bytes;
+    input->local_bytes = scale * (double)counts->local_bytes;
+    input->chain_cycles = counts->chain_cycles / (double)counts->blocks;
+    input->longest_chain_cycles = counts->longest_chain_cycles;
+    return 0;
+}
+
+/* A shape that never ran has longer loops too: the work of the template's formula says how much. */
+static void scale_work(struct prediction_input *input, double factor) {
+    double *const work[] = {&input->warp_instructions, &input->matrix_operations,
+                            &input->special_functions, &input->shared_wavefronts,
+                            &input->barriers,          &input->load_bytes,
+                            &input->async_bytes,       &input->local_bytes,
+                            &input->chain_cycles,      &input->longest_chain_cycles};
+    for (size_t i = 0; i < sizeof work / sizeof *work; i++)
+        *work[i] *= factor;
+}
+
+static int describe_call(struct device *device, const struct device_sequence *sequence,
+                         int64_t operations, int64_t bytes, struct prediction_call *call,
+                         struct error *error) {
+    bool exact[DEVICE_LAUNCHES_MAX];
+    double done = 0, moved = 0;
+    *call = (struct prediction_call){0};
+    for (int i = 0; i < sequence->count; i++) {
+        const struct device_launch *launch = &sequence->launches[i];
+        struct prediction_input *input = &call->launches[call->count];
+        if (!launch->kernel) {
+            call->clears++;
+            call->clear_bytes += (double)launch->clear_bytes;
+            continue;
+        }
+        if (describe_launch(device, launch, input, &exact[call->count++], error) < 0)
+            return -1;
+        input->early = launch->early;
+        done += input->matrix_operations;
+        moved += input->load_bytes + input->store_bytes + input->async_bytes;
+    }
+    for (int i = 0; i < call->count; i++) {
+        struct prediction_input *input = &call->launches[i];
+        double own = input->load_bytes + input->store_bytes + input->async_bytes;
+        input->dram_bytes = (double)bytes * (moved > 0 ? own / moved : 1.0 / call->count);
+        if (!exact[i] && input->matrix_operations > 0 && done < (double)operations)
+            scale_work(input, (double)operations / done);
+        if (done == 0 && moved == 0) /* it never ran */
+            input->matrix_operations = (double)operations / call->count;
+    }
+    return 0;
+}
+
+enum verdict emulated_survey(struct device *device, const struct device_sequence *sequence,
+                             const struct emulated_survey *survey, struct prediction_call *call,
+                             char *reason) {
+    struct emulated *emulated = emulated_of(device);
+    struct error error = {0};
+    emulated->sample = (uint64_t)survey->clusters;
+    enum verdict verdict = emulated_run(device, sequence, survey->deadline_s, reason);
+    emulated->sample = 0;
+    if (verdict != VERDICT_OK)
+        return verdict;
+    if (describe_call(device, sequence, survey->operations, survey->bytes, call, &error) == 0)
+        return VERDICT_OK;
+    snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
+    return VERDICT_LAUNCH_FAILED;
+}
+
+enum verdict emulated_graph_new(struct device *device, const struct device_sequence *sets,
+                                int set_count, const struct device_timing *timing,
+                                struct device_graph **graph, char *reason) {
+    (void)set_count;
+    struct error error = {0};
+    struct prediction_call call;
+    if (describe_call(device, &sets[0], timing->operations, timing->bytes, &call, &error) < 0) {
+        snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
+        return VERDICT_LAUNCH_FAILED;
+    }
+    *graph = calloc(1, sizeof **graph);
+    if (!*graph)
+        BUG("out of memory");
+    (*graph)->latency_us = predict_call_us(&device->info, &call);
+    return VERDICT_OK;
+}
+
+enum verdict emulated_graph_sample(struct device *device, struct device_graph *graph, int count,
+                                   double *samples_us, char *reason) {
+    (void)device, (void)reason;
+    for (int i = 0; i < count; i++)
+        samples_us[i] = graph->latency_us;
+    return VERDICT_OK;
+}
+
+void emulated_graph_free(struct device *device, struct device_graph *graph) {
+    (void)device;
+    free(graph);
+}
