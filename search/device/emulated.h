@@ -33,6 +33,7 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
    modules. Such a launch has no deadline but a limit of instructions: it is four to eight times as
    slow (make bench-emulated, OBSERVED=1). */
 struct ptx_microscope *emulated_microscope(struct device *device, const char *symbol);
+
 /* What a call executes, from a few blocks of each of its launches: `clusters` of them (blocks,
    where there are no clusters), evenly spread over the grid. What they leave in memory is worth
    nothing. The verdict of running them, with its reason unless ok. */
