@@ -323,6 +323,7 @@ void gathered_free(struct gathered *run) {
         free(run->goals[g].ranked);
         free(run->goals[g].crownings);
     }
+    free(run->goals);
     names_release(&run->operators);
     names_release(&run->workers);
     free(run->sights);

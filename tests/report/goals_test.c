@@ -17,6 +17,7 @@
 #include "base/process.h"
 #include "cmd/kept.h"
 #include "cmd/predictions.h"
+#include "report/pictures.h"
 
 enum { TRIALS_A_GOAL = 30, GOALS_MOST = 16 };
 
@@ -255,6 +256,24 @@ static void check_picture(const char *html, int points) {
     free(svg);
 }
 
+/* Of many trials some are drawn, and the champion, whatever is left out. */
+static void check_thinned(const struct made *made, int most) {
+    struct error error = {0};
+    struct gathered *run = gather(made->run_dir, &error);
+    struct pictures *pictures = pictures_begin(&error);
+    struct foretold *foretold = foretold_new(run, 0);
+    assert_non_null(pictures);
+    picture_foretold(pictures, "few", run, 0, foretold, most);
+    assert_int_equal(pictures_end(pictures, &error), 0);
+    char *svg = pictures_svg(pictures, "few", "few");
+    assert_true(foretold->count > most);
+    assert_int_equal(times(svg, "<use "), most + 1);
+    free(svg);
+    foretold_free(foretold);
+    pictures_free(pictures);
+    gathered_free(run);
+}
+
 static int csv_foretold(const struct made *made) {
     struct error error = {0};
     char *text = NULL;
@@ -305,6 +324,7 @@ static void what_was_foretold_is_set_against_it(void **state) {
     if (process_find("gnuplot", gnuplot)) {
         assert_int_equal(times(html, "aria-label=\"predicted against measured\""), GOALS - 1);
         check_picture(html, first);
+        check_thinned(&made, 7);
     }
     free(html);
     clear(&made);
