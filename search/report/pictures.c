@@ -246,7 +246,7 @@ void picture_all_best(struct pictures *pictures, const char *name, const struct 
             "1.5\n%splot 1 with lines "
             "lc rgb " SVG_COLOUR " notitle",
             fmax(1.1, fmin(1.05 * most, 5)),
-            drawn > 4 ? "outside center bottom horizontal" : "top right",
+            drawn > 4 ? "outside center top horizontal" : "top right",
             drawn > 14 ? "unset key\n" : "", COLOUR_GRID);
     for (int g = 0; g < run->goal_count; g++) {
         if (run->goals[g].crowning_count == 0)

@@ -148,6 +148,23 @@ static bool find_text(const char *svg, const char *text, struct place *place) {
     return true;
 }
 
+/* Of the highest number along the axes. */
+static double top_mark(const char *svg) {
+    double top = INFINITY;
+    for (const char *at = svg; (at = strchr(at, '>')) != NULL; at++) {
+        char text[32], *end;
+        struct place place;
+        double number = strtod(at + 1, &end);
+        if (end == at + 1 || *end != '<' || end - at > 16 || !isfinite(number))
+            continue;
+        snprintf(text, sizeof text, "%.*s", (int)(end - at - 1), at + 1);
+        if (find_text(svg, text, &place))
+            top = fmin(top, place.y);
+    }
+    assert_true(isfinite(top));
+    return top;
+}
+
 static void check_legend(const char *html, int goals) {
     enum { LINE = 8 }; /* of a font of 9 */
     char *svg = picture(html, "best so far of all goals over trials");
@@ -168,8 +185,9 @@ static void check_legend(const char *html, int goals) {
             continue;
         assert_true(places[g].x > 0 && places[g].x < width);
         assert_true(places[g].y > 0 && places[g].y < height);
-        /* With many, below the picture, not over its lines. */
-        assert_true(goals <= 4 || places[g].y > axis.y);
+        /* With many, above the lines, not over them, nor over the axis' title. */
+        assert_true(goals <= 4 || places[g].y < top_mark(svg));
+        assert_true(fabs(places[g].y - axis.y) >= 2 * LINE);
         for (int other = 0; other < g; other++)
             assert_true(fabs(places[g].y - places[other].y) >= LINE ||
                         fabs(places[g].x - places[other].x) > 0.55 * 9 * (double)strlen(name));
