@@ -17,6 +17,7 @@ a process that looked at genomes died	the same
 cannot read the template %s: %s	it would have to go between two readings
 "%s" is no verdict	these are read from the run's own file, which only SQLite changes
 "%s" is no result of a duel	the same
+element %d is no trial with its microseconds: fit anew	the same; tests/report/goals_test.c damages it
 more than %d implementations	the same
 more than %d cases	the same
 %s does not say which device it ran on	the same
