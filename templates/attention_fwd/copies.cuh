@@ -42,10 +42,12 @@ DEVICE void load_q(q_fragments &q_rmem, const element *q_gmem, const unit &u, co
 // or one for V and one for K that comes after it (apart). They may be empty, so that always equally
 // many are younger than the one waited for. Started here are the copies that come before the first
 // tile, as if it were the last of several that have no scores: with Q, K of the first k_stages
-// tiles (joint: one less) and V of v_stages - 1.
+// tiles (joint: one less, unless overlap has it a tile ahead) and V of v_stages - 1. (Apart and
+// overlap: K of one more tile follows when the first is read.)
 DEVICE void start_copies(const element *k_gmem, const element *v_gmem, const unit &u,
                          const problem &all) {
-    constexpr int k_ahead = copy_apart ? k_stages : k_stages - 1, v_ahead = v_stages - 1;
+    constexpr int k_ahead = (copy_apart ? k_stages : k_stages - 1) + overlap;
+    constexpr int v_ahead = v_stages - 1;
     constexpr int turns = copy_plain ? 0 : max_of(k_ahead, v_ahead);
 #pragma unroll
     for (int turn = -turns; turn < 0; ++turn) {
@@ -53,6 +55,8 @@ DEVICE void start_copies(const element *k_gmem, const element *v_gmem, const uni
             load_v(v_gmem, u, u.first_tile + turn + v_ahead, all);
         if (copy_apart && (turn > -turns || turn + v_ahead >= 0)) // the first would be of nothing
             cp_async_commit();
+        if (copy_apart && overlap && turn == -1)
+            return;
         if (turn + k_ahead >= 0)
             load_k(k_gmem, u, u.first_tile + turn + k_ahead, all);
         cp_async_commit();

@@ -31,9 +31,9 @@
 #if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(WARPS) || !defined(WARPS_KV) ||             \
     !defined(MATH) || !defined(COPY) || !defined(LOAD) || !defined(K_STAGES) ||                    \
     !defined(V_STAGES) || !defined(KV_SPLITS) || !defined(COMBINE) || !defined(SWIZZLE) ||         \
-    !defined(ACC_QK) || !defined(ACC_PV) || !defined(Q_IN_REGISTERS) || !defined(LAZY_RESCALE) ||  \
-    !defined(FAST_MATH) || !defined(UNROLL) || !defined(MIN_CTAS) || !defined(PERSISTENT) ||       \
-    !defined(ORDER) || !defined(D) || !defined(CAUSAL) || !defined(BF16)
+    !defined(ACC_QK) || !defined(ACC_PV) || !defined(Q_IN_REGISTERS) || !defined(OVERLAP) ||       \
+    !defined(LAZY_RESCALE) || !defined(FAST_MATH) || !defined(UNROLL) || !defined(MIN_CTAS) ||     \
+    !defined(PERSISTENT) || !defined(ORDER) || !defined(D) || !defined(CAUSAL) || !defined(BF16)
 #error "a gene or a specialised dimension is not defined: see template.json"
 #endif
 
@@ -64,7 +64,9 @@ constexpr arrangement rows_lie = SWIZZLE == SWIZZLE_XOR   ? arrangement::chunks_
 constexpr bool qk_in_half = ACC_QK == ACC_QK_F16; // accumulate the scores in half
 constexpr bool pv_in_half = ACC_PV == ACC_PV_F16; // accumulate O in half
 constexpr bool q_in_registers =
-    Q_IN_REGISTERS && !simt;                // a warp holds its queries, else reads them every tile
+    Q_IN_REGISTERS && !simt; // a warp holds its queries, else reads them every tile
+constexpr bool overlap =
+    OVERLAP && !simt && !copy_plain;        // the scores of a tile before P V of the tile before it
 constexpr bool lazy_rescale = LAZY_RESCALE; // rescale O only when the m of some row grew
 constexpr bool fast_math = FAST_MATH;       // 1 / l to a unit in the last place, by one instruction
 constexpr int unroll = UNROLL;              // tiles of keys that the loop over them holds
@@ -134,6 +136,7 @@ static_assert(threads <= 1024, "a block has at most 1024 threads");
 
 using q_fragments = u32[m_tiles][k_steps][4];
 using score_fragments = float[m_tiles][n_tiles][4];
+using weight_fragments = u32[m_tiles][n_tiles / 2][4]; // P: scores as a left operand
 using o_fragments = choose<pv_in_half, u32[m_tiles][d_tiles][2], float[m_tiles][d_tiles][4]>;
 using o_sums = float[m_tiles][d_tiles][4];
 
@@ -200,6 +203,13 @@ DEVICE unit find_unit(const queue &units, const problem &all) {
     return {batch, head, first_row, split, first_tile, min(first_tile + share, seen_tiles)};
 }
 
+// Whether some query of the warp sees a key of its slice of a tile; if not, none sees one of a
+// later tile's.
+DEVICE bool is_seen(int tile, const unit &u, const problem &all, const place &p) {
+    return !causal ||
+           tile * block_n + p.first_key < u.first_row + p.first_row + warp_rows + all.S_KV - all.S;
+}
+
 // ---- Steps ----
 
 // To shared memory: load_k, load_v, load_q, and start_copies of what comes before the first tile.
@@ -214,6 +224,98 @@ DEVICE unit find_unit(const queue &units, const problem &all) {
 
 // Of one split: store_part and combine_tile, or hand_parts and end_part.
 #include "splits.cuh"
+
+// ---- The walk over the tiles of keys of a unit ----
+
+// S, softmax, O: one tile after another.
+DEVICE void attend(o_fragments &o_rmem, row_state &rows, q_fragments &q_rmem, const element *k_gmem,
+                   const element *v_gmem, const unit &u, const problem &all, const place &p) {
+    score_fragments s_rmem;
+#pragma unroll unroll
+    for (int tile = u.first_tile; tile < u.end_tile; ++tile) {
+        const bool seen = is_seen(tile, u, all, p);
+        if constexpr (copy_plain) {
+            __syncthreads(); // the tile before has been read, and is now overwritten
+            load_k(k_gmem, u, tile, all);
+            load_v(v_gmem, u, tile, all);
+        } else {
+            cp_async_wait<copy_apart ? 2 * k_stages - 2 : k_stages - 2>();
+        }
+        __syncthreads(); // Q, K and (joint) V of this tile are there; the one before is read
+        if constexpr (copy_joint)
+            load_k(k_gmem, u, tile + k_stages - 1, all);
+        if constexpr (!copy_plain) {
+            load_v(v_gmem, u, tile + v_stages - 1, all);
+            cp_async_commit();
+        }
+        if (seen)
+            scores(s_rmem, q_rmem, k_tile_smem(tile, u), p);
+        if constexpr (copy_apart) {
+            cp_async_wait<2 * v_stages - 2>();
+            __syncthreads(); // V of this tile is there; its K is read, to be overwritten
+            load_k(k_gmem, u, tile + k_stages, all);
+            cp_async_commit();
+        }
+        if (seen) {
+            mask(s_rmem, tile, u, all, p);
+            online_softmax(s_rmem, rows, o_rmem, all.scale);
+            accumulate(o_rmem, s_rmem, v_tile_smem(tile, u), p);
+        }
+    }
+}
+
+// The same, but the scores of a tile are computed before P V of the tile before, which then goes on
+// beside the softmax. K is needed a tile ahead of V: joint copies are of V and the next tile's K.
+DEVICE void attend_overlapped(o_fragments &o_rmem, row_state &rows, q_fragments &q_rmem,
+                              const element *k_gmem, const element *v_gmem, const unit &u,
+                              const problem &all, const place &p) {
+    score_fragments s_rmem;
+    weight_fragments p_rmem;
+    if (u.first_tile == u.end_tile)
+        return;
+    bool seen = is_seen(u.first_tile, u, all, p);
+    cp_async_wait<copy_apart ? 2 * k_stages - 1 : k_stages - 1>();
+    __syncthreads(); // Q and K of the first tile are there
+    if (seen)
+        scores(s_rmem, q_rmem, k_tile_smem(u.first_tile, u), p);
+    if constexpr (copy_apart) {
+        __syncthreads(); // that K is read, to be overwritten
+        load_k(k_gmem, u, u.first_tile + k_stages, all);
+        cp_async_commit();
+    }
+    if (seen) {
+        mask(s_rmem, u.first_tile, u, all, p);
+        online_softmax(s_rmem, rows, o_rmem, all.scale);
+        take_weights(p_rmem, s_rmem);
+    }
+#pragma unroll unroll
+    for (int tile = u.first_tile; tile < u.end_tile; ++tile) {
+        const bool next_seen = tile + 1 < u.end_tile && is_seen(tile + 1, u, all, p);
+        cp_async_wait<copy_apart ? 2 * k_stages - 2 : k_stages - 2>();
+        __syncthreads(); // the next K and (joint) V are there; V of the tile before and K are read
+        if constexpr (copy_joint)
+            load_k(k_gmem, u, tile + k_stages, all);
+        load_v(v_gmem, u, tile + v_stages - 1, all);
+        cp_async_commit();
+        if (next_seen)
+            scores(s_rmem, q_rmem, k_tile_smem(tile + 1, u), p);
+        if constexpr (copy_apart) {
+            cp_async_wait<2 * v_stages - 2>();
+            __syncthreads(); // V is there; the next K is read, to be overwritten
+            load_k(k_gmem, u, tile + 1 + k_stages, all);
+            cp_async_commit();
+        }
+        if (next_seen) {
+            mask(s_rmem, tile + 1, u, all, p);
+            accumulate_mma(o_rmem, p_rmem, v_tile_smem(tile, u), p);
+            online_softmax(s_rmem, rows, o_rmem, all.scale);
+            take_weights(p_rmem, s_rmem);
+        } else if (seen) {
+            accumulate_mma(o_rmem, p_rmem, v_tile_smem(tile, u), p);
+        }
+        seen = next_seen;
+    }
+}
 
 // ---- The schedule ----
 
@@ -260,48 +362,16 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         const int kv_head = divide(u.head, group_inverse);
         const element *k_gmem = k + all.k.to_head(u.batch, kv_head);
         const element *v_gmem = v + all.v.to_head(u.batch, kv_head);
-        const int first_row = u.first_row + p.first_row;
-        const int whole_end = causal ? min(S_KV, first_row + S_KV - S + 1) : S_KV; // seen by all
         q_fragments q_rmem;
-        score_fragments s_rmem;
         o_fragments o_rmem = {};
         row_state rows;
 
         load_q(q_rmem, q + all.q.to_head(u.batch, u.head), u, all, p);
         start_copies(k_gmem, v_gmem, u, all);
-#pragma unroll unroll
-        for (int tile = u.first_tile; tile < u.end_tile; ++tile) {
-            const int first_key = tile * block_n + p.first_key;
-            const bool seen = !causal || first_key < first_row + warp_rows + S_KV - S;
-            if constexpr (copy_plain) {
-                __syncthreads(); // the tile before has been read, and is now overwritten
-                load_k(k_gmem, u, tile, all);
-                load_v(v_gmem, u, tile, all);
-            } else {
-                cp_async_wait<copy_apart ? 2 * k_stages - 2 : k_stages - 2>();
-            }
-            __syncthreads(); // Q, K and (joint) V of this tile are there; the one before is read
-            if constexpr (copy_joint)
-                load_k(k_gmem, u, tile + k_stages - 1, all);
-            if constexpr (!copy_plain) {
-                load_v(v_gmem, u, tile + v_stages - 1, all);
-                cp_async_commit();
-            }
-            if (seen)
-                scores(s_rmem, q_rmem, k_tile_smem(tile, u), p);
-            if constexpr (copy_apart) {
-                cp_async_wait<2 * v_stages - 2>();
-                __syncthreads(); // V of this tile is there; its K is read, to be overwritten
-                load_k(k_gmem, u, tile + k_stages, all);
-                cp_async_commit();
-            }
-            if (seen) {
-                if (first_key + warp_keys > whole_end)
-                    mask(s_rmem, first_row, first_key, all, p);
-                online_softmax(s_rmem, rows, o_rmem, all.scale);
-                accumulate(o_rmem, s_rmem, v_tile_smem(tile, u), p);
-            }
-        }
+        if constexpr (overlap)
+            attend_overlapped(o_rmem, rows, q_rmem, k_gmem, v_gmem, u, all, p);
+        else
+            attend(o_rmem, rows, q_rmem, k_gmem, v_gmem, u, all, p);
         o_sums sums_rmem;
         total_rows(sums_rmem, rows, o_rmem);
         if constexpr (warps_kv > 1)

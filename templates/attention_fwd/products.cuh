@@ -26,26 +26,30 @@ DEVICE void scores_mma(score_fragments &s_rmem, q_fragments &q_rmem, u32 tile_sm
     to_floats(s_rmem, sums_rmem);
 }
 
-// O += P V of the warp's slice of a tile. The weights P become a left operand without leaving the
-// registers they were computed in.
-DEVICE void accumulate_mma(o_fragments &o_rmem, const score_fragments &p_rmem, u32 tile_smem,
+// Rounds weights for the product with V. They become a left operand without leaving the registers
+// they were computed in.
+DEVICE void take_weights(weight_fragments &p_rmem, const score_fragments &weights_rmem) {
+#pragma unroll
+    for (int i = 0; i < m_tiles * n_tiles * 2; ++i) {
+        const int m = i / (n_tiles * 2), n = i % (n_tiles * 2) / 4;
+        const float(&from)[4] = weights_rmem[m][n * 2 + i % 4 / 2];
+        p_rmem[m][n][i % 4] = pack_pair<element>(from[i % 2 * 2], from[i % 2 * 2 + 1]);
+    }
+}
+
+// O += P V of the warp's slice of a tile.
+DEVICE void accumulate_mma(o_fragments &o_rmem, const weight_fragments &p_rmem, u32 tile_smem,
                            const place &p) {
 #pragma unroll
-    for (int n = 0; n < n_tiles; n += 2) {
-        u32 left_rmem[m_tiles][4];
-#pragma unroll
-        for (int i = 0; i < m_tiles * 4; ++i) {
-            const float(&from)[4] = p_rmem[i / 4][n + i % 4 / 2];
-            left_rmem[i / 4][i % 4] = pack_pair<element>(from[i % 2 * 2], from[i % 2 * 2 + 1]);
-        }
+    for (int n = 0; n < n_tiles / 2; ++n) {
 #pragma unroll
         for (int d = 0; d < d_tiles; d += 2) {
             u32 v_rmem[4];
-            load_right<kv_tile>(v_rmem, tile_smem, p.first_key + n * 8, d / 2);
+            load_right<kv_tile>(v_rmem, tile_smem, p.first_key + n * 16, d / 2);
 #pragma unroll
             for (int m = 0; m < m_tiles; ++m) {
-                mma_m16n8k16<element>(o_rmem[m][d], left_rmem[m], v_rmem[0], v_rmem[1]);
-                mma_m16n8k16<element>(o_rmem[m][d + 1], left_rmem[m], v_rmem[2], v_rmem[3]);
+                mma_m16n8k16<element>(o_rmem[m][d], p_rmem[m][n], v_rmem[0], v_rmem[1]);
+                mma_m16n8k16<element>(o_rmem[m][d + 1], p_rmem[m][n], v_rmem[2], v_rmem[3]);
             }
         }
     }
@@ -127,10 +131,13 @@ DEVICE void scores(score_fragments &s_rmem, q_fragments &q_rmem, u32 tile_smem, 
         scores_mma(s_rmem, q_rmem, tile_smem, p);
 }
 
-DEVICE void accumulate(o_fragments &o_rmem, const score_fragments &p_rmem, u32 tile_smem,
+DEVICE void accumulate(o_fragments &o_rmem, const score_fragments &weights_rmem, u32 tile_smem,
                        const place &p) {
-    if constexpr (simt)
-        accumulate_simt(o_rmem, p_rmem, tile_smem, p);
-    else
+    if constexpr (simt) {
+        accumulate_simt(o_rmem, weights_rmem, tile_smem, p);
+    } else {
+        weight_fragments p_rmem;
+        take_weights(p_rmem, weights_rmem);
         accumulate_mma(o_rmem, p_rmem, tile_smem, p);
+    }
 }

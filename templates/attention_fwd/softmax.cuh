@@ -1,9 +1,14 @@
 // A part of kernel.cu: what stands between the two products.
 
 // Sets the scores of keys past the end, and of keys that a query must not see, to minus infinity.
-// first_row and first_key are the warp's.
-DEVICE void mask(score_fragments &s_rmem, int first_row, int first_key, const problem &all,
+// Most tiles have none.
+DEVICE void mask(score_fragments &s_rmem, int tile, const unit &u, const problem &all,
                  const place &p) {
+    const int first_row = u.first_row + p.first_row, first_key = tile * block_n + p.first_key;
+    const int whole_end = // of the keys that all queries of the warp see
+        causal ? min(all.S_KV, first_row + all.S_KV - all.S + 1) : all.S_KV;
+    if (first_key + warp_keys <= whole_end)
+        return;
 #pragma unroll
     for (int m = 0; m < m_tiles; ++m)
 #pragma unroll
