@@ -7,20 +7,24 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/log.h"
 
-/* What `say` writes while stderr is `file`, read back from `from`. */
+/* What `say` writes while stderr is `file`, read back from `from` until nothing comes for half a
+   second: a terminal hands on what was written to it a little later. */
 static void capture(int file, int from, void (*say)(void), char text[4096]) {
     int saved = dup(STDERR_FILENO);
     dup2(file, STDERR_FILENO);
     say();
     dup2(saved, STDERR_FILENO);
     close(saved);
-    ssize_t length = read(from, text, 4095);
-    text[length > 0 ? length : 0] = '\0';
+    ssize_t length = 0, more = 1;
+    while (more > 0 && poll(&(struct pollfd){.fd = from, .events = POLLIN}, 1, 500) > 0)
+        length += more = read(from, text + length, 4095 - (size_t)length);
+    text[length] = '\0';
 }
 
 static void say_all(void) {
