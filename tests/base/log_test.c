@@ -22,8 +22,10 @@ static void capture(int file, int from, void (*say)(void), char text[4096]) {
     dup2(saved, STDERR_FILENO);
     close(saved);
     ssize_t length = 0, more = 1;
-    while (more > 0 && poll(&(struct pollfd){.fd = from, .events = POLLIN}, 1, 500) > 0)
-        length += more = read(from, text + length, 4095 - (size_t)length);
+    while (more > 0 && poll(&(struct pollfd){.fd = from, .events = POLLIN}, 1, 500) > 0) {
+        more = read(from, text + length, 4095 - (size_t)length);
+        length += more > 0 ? more : 0;
+    }
     text[length] = '\0';
 }
 
