@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/path.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -20,18 +21,27 @@ int link_fail(natsStatus status, const char *doing, struct error *error) {
 
 /* ---- who may connect to whom ---- */
 
+/* Names that only look like this host's (localhost.example, 127.example) are another's. */
+static bool is_loopback(const char *host, size_t length) {
+    char name[64];
+    struct in_addr address;
+    if (length >= sizeof name)
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)length, host);
+    return strcmp(name, "localhost") == 0 || strcmp(name, "[::1]") == 0 ||
+           (inet_pton(AF_INET, name, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
+}
+
 /* One server of the list: whether it bears credentials, and is this host. */
 static void look_at(const char *url, size_t length, bool *named, bool *local) {
-    static const char *const ours[] = {"localhost", "127.", "[::1]"};
     const char *end = url + length;
     const char *scheme = strstr(url, "://");
     const char *host = scheme != NULL && scheme < end ? scheme + 3 : url;
-    const char *at = memchr(host, '@', (size_t)(end - host));
+    const char *at = memrchr(host, '@', (size_t)(end - host));
     *named = at != NULL;
-    *local = false;
     host = at != NULL ? at + 1 : host;
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        *local = *local || strncmp(host, ours[i], strlen(ours[i])) == 0;
+    size_t name = *host == '[' ? strcspn(host, "]/,") + 1 : strcspn(host, ":/,");
+    *local = name <= (size_t)(end - host) && is_loopback(host, name);
 }
 
 static int check_servers(const struct link_settings *settings, struct error *error) {

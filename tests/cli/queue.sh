@@ -5,6 +5,9 @@ command -v nats-server >/dev/null || { echo "there is no nats-server: make deps-
 small run.json
 tell run run.json --queue nats://192.0.2.1:4222 --out none
 tell worker --queue tls://192.0.2.1:4222
+for name in localhost.example 127.example 127.0.0.1.example; do # which only look like this host's
+    tell worker --queue "nats://$name:4222"
+done
 tell worker --queue nats://localhost:1
 tell worker
 tell worker --queue nats://localhost:1 --device emulated:sm_12
