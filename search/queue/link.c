@@ -109,7 +109,7 @@ static int set_options(natsOptions *options, const struct link_settings *setting
     if (status == NATS_OK && settings->authority != NULL)
         status = natsOptions_LoadCATrustedCertificates(options, settings->authority);
     if (status != NATS_OK)
-        return link_fail(status, settings->url, error);
+        return link_fail(status, "--queue", error); /* its address may hold a password */
     return settings->credentials != NULL ? set_credentials(options, settings->credentials, error)
                                          : 0;
 }
