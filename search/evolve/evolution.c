@@ -98,6 +98,44 @@ void evolution_free(struct evolution *evolution) {
     free(evolution);
 }
 
+/* ---- What is known ---- */
+
+/* What of an entry the state consists of, without padding. */
+struct known {
+    struct genome genome;
+    uint8_t made_by, rule, ok, zero;
+    uint32_t rules, told_at, index;
+    double score_us;
+};
+_Static_assert(sizeof(struct known) == 56, "its bytes are hashed");
+
+static struct hash hash_known(const struct evolution *evolution, const struct seen_entry *entry) {
+    const struct known known = {
+        .genome = entry->genome,
+        .made_by = entry->made_by,
+        .rule = entry->rule,
+        .ok = entry->ok,
+        .rules = entry->rules,
+        .told_at = entry->told_at,
+        .index = (uint32_t)(entry - evolution->seen.entries),
+        .score_us = entry->score_us,
+    };
+    return hash_bytes(&known, sizeof known);
+}
+
+/* Around each change of an entry, so that a digest need not look at all of them. */
+static void unknow(struct evolution *evolution, const struct seen_entry *entry) {
+    struct hash hash = hash_known(evolution, entry);
+    evolution->known.low -= hash.low;
+    evolution->known.high -= hash.high;
+}
+
+static void know(struct evolution *evolution, const struct seen_entry *entry) {
+    struct hash hash = hash_known(evolution, entry);
+    evolution->known.low += hash.low;
+    evolution->known.high += hash.high;
+}
+
 /* ---- Ask ---- */
 
 static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
@@ -124,6 +162,7 @@ static void begin_question(struct evolution *evolution) {
 static void note(struct evolution *evolution, const struct proposal *proposal) {
     struct seen_entry *entry = seen_add(&evolution->seen, &proposal->genome, proposal->made_by);
     entry->rule = (uint8_t)proposal->rule;
+    know(evolution, entry);
     evolution->counters[proposal->made_by].tries++;
     if (proposal->made_by == OPERATOR_RULE)
         evolution->rule_counters[proposal->rule].tries++;
@@ -177,10 +216,23 @@ static void credit(struct operator_counters *counters, int rank) {
     counters->gains += rank == 0;
 }
 
+static void accept(struct evolution *evolution, struct seen_entry *entry, double score_us,
+                   const struct measures *measures) {
+    int rank = offer(evolution, entry->trial, &entry->genome, score_us);
+    entry->ok = true;
+    entry->score_us = score_us;
+    entry->rules = space_rules(evolution->space, &entry->genome, measures);
+    credit(&evolution->counters[entry->made_by], rank);
+    if (entry->made_by == OPERATOR_RULE)
+        credit(&evolution->rule_counters[entry->rule], rank);
+}
+
 static void tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                  enum verdict verdict, double score_us, const struct measures *measures) {
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
-    if (!entry) {
+    if (entry) {
+        unknow(evolution, entry);
+    } else {
         entry = seen_add(&evolution->seen, genome, OPERATOR_SEED);
         evolution->counters[OPERATOR_SEED].tries++;
     }
@@ -188,15 +240,9 @@ static void tell(struct evolution *evolution, int64_t trial, const struct genome
         BUG("the genome of trial %lld was told twice", (long long)trial);
     put_told(evolution, entry);
     entry->trial = trial;
-    if (verdict != VERDICT_OK)
-        return;
-    int rank = offer(evolution, trial, genome, score_us);
-    entry->ok = true;
-    entry->score_us = score_us;
-    entry->rules = space_rules(evolution->space, genome, measures);
-    credit(&evolution->counters[entry->made_by], rank);
-    if (entry->made_by == OPERATOR_RULE)
-        credit(&evolution->rule_counters[entry->rule], rank);
+    if (verdict == VERDICT_OK)
+        accept(evolution, entry, score_us, measures);
+    know(evolution, entry);
 }
 
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
@@ -232,8 +278,10 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
         BUG("trial %lld is told again, but never was", (long long)trial);
     population_remove(&evolution->population, genome);
     evolution->retold_count++;
+    unknow(evolution, entry);
     entry->ok = verdict == VERDICT_OK;
     entry->score_us = entry->ok ? score_us : 0;
+    know(evolution, entry);
     if (entry->ok)
         offer(evolution, trial, genome, score_us);
 }
@@ -281,16 +329,8 @@ struct hash evolution_digest(const struct evolution *evolution) {
         hasher_add(hasher, &member->genome, sizeof member->genome);
         hasher_add(hasher, &member->score_us, sizeof member->score_us);
     }
-    for (size_t i = 0; i < evolution->seen.count; i++) {
-        const struct seen_entry *entry = &evolution->seen.entries[i];
-        hasher_add(hasher, &entry->genome, sizeof entry->genome);
-        hasher_add(hasher, &entry->made_by, sizeof entry->made_by);
-        hasher_add(hasher, &entry->rule, sizeof entry->rule);
-        hasher_add(hasher, &entry->rules, sizeof entry->rules);
-        hasher_add(hasher, &entry->ok, sizeof entry->ok);
-        hasher_add(hasher, &entry->told_at, sizeof entry->told_at);
-        hasher_add(hasher, &entry->score_us, sizeof entry->score_us);
-    }
+    hasher_add(hasher, &evolution->seen.count, sizeof evolution->seen.count);
+    hasher_add(hasher, &evolution->known, sizeof evolution->known);
     hasher_add(hasher, evolution->counters, sizeof evolution->counters);
     hasher_add(hasher, evolution->rule_counters, sizeof evolution->rule_counters);
     for (int i = evolution->start_at; i < evolution->start_count; i++)

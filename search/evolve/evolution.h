@@ -113,7 +113,8 @@ const struct operator_counters *evolution_counters(const struct evolution *evolu
 /* A row for each of the space's rules: what became of its children. */
 const struct operator_counters *evolution_rule_counters(const struct evolution *evolution);
 
-/* A hash of the whole state: equal states, equal digests. */
+/* A hash of the whole state: equal states, equal digests. Its cost does not grow with the number of
+   genomes that were seen. */
 struct hash evolution_digest(const struct evolution *evolution);
 
 #endif

@@ -35,7 +35,8 @@ struct evolution {
     double exploration;
     struct population population;
     struct seen seen;
-    uint32_t *told; /* in that order, their indices among seen.entries */
+    struct hash known; /* the sum of its entries' hashes, which evolution.c keeps */
+    uint32_t *told;    /* in that order, their indices among seen.entries */
     size_t told_count;
     uint64_t retold_count; /* scores that were told anew */
     struct operator_counters counters[OPERATOR_COUNT];

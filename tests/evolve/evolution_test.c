@@ -390,6 +390,12 @@ static void told_again_takes_its_new_place(void **state) {
     int count = population->count, failed = 0;
     assert_int_equal(count, 24);
     memcpy(members, population->members, sizeof members);
+    struct hash was = evolution_digest(evolution);
+    for (int i = 0; i < 2; i++) { /* there and back: a digest is of the state alone */
+        evolution_tell_again(evolution, members[3].trial, &members[3].genome, VERDICT_OK,
+                             members[3].score_us * (i == 0 ? 2 : 1));
+        assert_int_equal(hash_equal(was, evolution_digest(evolution)), i == 1);
+    }
     for (int i = 0; i < count; i++) {
         bool ok = i % 5 != 2;
         failed += !ok;
