@@ -75,6 +75,9 @@ typedef void (*matrix_function)(const struct matrix_shape *shape, void *const *d
 struct lanes {
     /* The row of a name and type; false if there is none. */
     bool (*find)(struct lanes_row *row, struct slice name, enum type type);
+    /* The rows one after the other, and what compares; false, or NULL, beyond the last. */
+    bool (*row_at)(struct lanes_row *row, int index);
+    lanes_function (*compare_at)(int index, const char **name, uint32_t *types);
     /* The comparison (eq, ltu, nan ...) of a type: out is a predicate; of packed types two, the
        lower half's first. NULL if there is none. */
     lanes_function (*compare)(struct slice name, enum type type);

@@ -59,6 +59,10 @@ static const struct opcode opcodes[] = {
     {"createpolicy", decode_policy, NULL, 0},
 };
 
+const struct opcode *opcode_at(int index) {
+    return (size_t)index < sizeof opcodes / sizeof *opcodes ? &opcodes[index] : NULL;
+}
+
 static int split(struct decoder *decoder) {
     struct slice opcode = decoder->statement->opcode;
     const char *at = opcode.text, *end = opcode.text + opcode.length;

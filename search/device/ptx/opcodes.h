@@ -55,6 +55,9 @@ DECODE(mbarrier);
 DECODE(mapa);
 DECODE(wgmma);
 
+/* The rows of the table, in its order; NULL beyond the last. */
+const struct opcode *opcode_at(int index);
+
 static inline struct instruction instruction_of(const struct opcode *opcode) {
     return (struct instruction){.execute = opcode->execute, .float_mode = FLOAT_ANY};
 }

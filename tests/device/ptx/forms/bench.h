@@ -1,0 +1,275 @@
+/*
+ * bench: runs all forms (forms.h) on two devices and compares what they give.
+ *
+ *     struct form_plan plan = {.one = "emulated:sm_90", .other = "cuda:0", .threads = 1 << 14,
+ *                              .jobs = 8};
+ *     struct form_result *results = forms_judge(&list, &plan);    // one for each form
+ *     forms_release(results, &list);
+ *
+ * Child processes do it, each with its own devices and a share of the forms: a form that costs a
+ * GPU its context costs the process, and the next one goes on behind it.
+ */
+#ifndef EVOTILE_TESTS_DEVICE_PTX_FORMS_BENCH_H
+#define EVOTILE_TESTS_DEVICE_PTX_FORMS_BENCH_H
+
+#include "device/device.h"
+#include "device/ptx/forms/forms.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FORMS_A_MODULE = 32, FORM_JOBS_MAX = 32, FORM_DEADLINE_S = 20 };
+
+struct form_plan {
+    const char *one, *other;
+    int threads; /* a multiple of 128 */
+    int jobs;
+    /* Changes what the other device gave; NULL: nothing does. */
+    void (*tamper)(const struct form *form, uint64_t *results, int threads);
+};
+
+struct form_bench {
+    struct device *device;
+    struct device_module *module;
+    uint64_t inputs, outputs, scratch;
+    int threads;
+};
+
+static inline size_t form_input_bytes(int threads) {
+    return (size_t)threads * FORM_SLOTS * 8;
+}
+
+static inline int form_bench_open(struct form_bench *bench, const char *spec, int threads,
+                                  struct error *error) {
+    *bench = (struct form_bench){.device = device_open(spec, error), .threads = threads};
+    if (!bench->device)
+        return -1;
+    const struct device_backend *backend = bench->device->backend;
+    size_t scratch = (size_t)threads * FORM_SCRATCH_BYTES + 256;
+    return backend->memory_new(bench->device, "operands", form_input_bytes(threads), &bench->inputs,
+                               error) < 0 ||
+                   backend->memory_new(bench->device, "results", form_input_bytes(threads),
+                                       &bench->outputs, error) < 0 ||
+                   backend->memory_new(bench->device, "scratch", scratch, &bench->scratch, error) <
+                       0
+               ? -1
+               : 0;
+}
+
+static inline void form_bench_unload(struct form_bench *bench) {
+    if (bench->module)
+        bench->device->backend->module_unload(bench->device, bench->module);
+    bench->module = NULL;
+}
+
+/* A driver takes PTX where it takes machine code. */
+static inline int form_bench_load(struct form_bench *bench, const char *ptx, struct error *error) {
+    struct device_image image = {
+        .name = "forms", .cubin = ptx, .cubin_bytes = strlen(ptx) + 1, .ptx = ptx, .log = ""};
+    form_bench_unload(bench);
+    return bench->device->backend->module_load(bench->device, &image, &bench->module, error);
+}
+
+static inline enum verdict form_bench_run(struct form_bench *bench, const struct form *form,
+                                          int number, const void *inputs, uint64_t *results,
+                                          char reason[REASON_SIZE]) {
+    const struct device_backend *backend = bench->device->backend;
+    size_t in_bytes = (size_t)bench->threads * (size_t)form_stride(form);
+    size_t out_bytes = (size_t)bench->threads * (size_t)form->result_slots * 8;
+    uint64_t addresses[] = {bench->inputs, bench->outputs, bench->scratch};
+    struct error error = {0};
+    char name[16];
+    snprintf(name, sizeof name, "f%d", number);
+    struct device_sequence sequence = {.count = 1};
+    sequence.launches[0] =
+        (struct device_launch){.module = bench->module,
+                               .kernel = name,
+                               .grid = {(unsigned)(bench->threads / FORM_THREADS), 1, 1},
+                               .block = {FORM_THREADS, 1, 1},
+                               .argument_count = 3};
+    for (int i = 0; i < 3; i++) {
+        sequence.launches[0].arguments[i].size = 8;
+        memcpy(sequence.launches[0].arguments[i].bytes, &addresses[i], 8);
+    }
+    enum verdict verdict = VERDICT_CRASHED;
+    if (backend->write(bench->device, bench->inputs, inputs, in_bytes, &error) == 0 &&
+        backend->fill32(bench->device, bench->outputs, 0xdeadbeef, out_bytes / 4, &error) == 0) {
+        verdict = backend->run(bench->device, &sequence, FORM_DEADLINE_S, reason);
+        if (verdict == VERDICT_OK &&
+            backend->read(bench->device, bench->outputs, results, out_bytes, &error) < 0)
+            verdict = VERDICT_CRASHED;
+    }
+    if (*error.text)
+        snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
+    return verdict;
+}
+
+/* ---- one process ---- */
+
+struct form_desk {
+    struct form_bench one, other;
+    unsigned char *inputs;
+    uint64_t *first, *second, *sums;
+};
+
+static inline void form_desk_open(struct form_desk *desk, const struct form_plan *plan) {
+    struct error error = {0};
+    if (form_bench_open(&desk->one, plan->one, plan->threads, &error) < 0 ||
+        form_bench_open(&desk->other, plan->other, plan->threads, &error) < 0) {
+        fprintf(stderr, "%s\n", error.text);
+        _exit(1);
+    }
+    desk->inputs = malloc(form_input_bytes(plan->threads));
+    desk->first = malloc(form_input_bytes(plan->threads));
+    desk->second = malloc(form_input_bytes(plan->threads));
+    desk->sums = malloc(form_input_bytes(plan->threads));
+}
+
+static inline bool form_is_run(struct form_bench *bench, const struct form *form, int number,
+                               const void *inputs, uint64_t *results, struct form_result *result) {
+    char reason[REASON_SIZE] = "";
+    enum verdict verdict = form_bench_run(bench, form, number, inputs, results, reason);
+    if (verdict != VERDICT_OK)
+        snprintf(result->failure, sizeof result->failure, "%s: %s: %.250s",
+                 bench->device->info.spec, verdict_name(verdict), reason);
+    return verdict == VERDICT_OK;
+}
+
+static inline void form_desk_judge(struct form_desk *desk, const struct form_plan *plan,
+                                   const struct form *form, int number,
+                                   struct form_result *result) {
+    uint64_t seed = 0xcbf29ce484222325u; /* of the opcode: other rows change nothing */
+    for (const char *at = form->opcode; *at; at++)
+        seed = (seed ^ (unsigned char)*at) * 0x100000001b3u;
+    if (form->row->summed) {
+        forms_fill(form, desk->inputs, plan->threads, seed, true);
+        if (!form_is_run(&desk->one, form, number, desk->inputs, desk->sums, result))
+            return;
+    }
+    forms_fill(form, desk->inputs, plan->threads, seed, false);
+    if (!form_is_run(&desk->one, form, number, desk->inputs, desk->first, result) ||
+        !form_is_run(&desk->other, form, number, desk->inputs, desk->second, result))
+        return;
+    if (plan->tamper)
+        plan->tamper(form, desk->second, plan->threads);
+    forms_compare(form, desk->inputs, desk->first, desk->second,
+                  form->row->summed ? desk->sums : NULL, plan->threads, result);
+}
+
+/* Loads the module of some forms on both devices; of one alone, says why it does not load. */
+static inline bool form_desk_load(struct form_desk *desk, const struct form_list *list, int first,
+                                  int count, struct form_result *results) {
+    struct error error = {0};
+    char *ptx = forms_ptx(list, first, count);
+    bool loaded = form_bench_load(&desk->one, ptx, &error) == 0 &&
+                  form_bench_load(&desk->other, ptx, &error) == 0;
+    if (!loaded && count == 1)
+        snprintf(results[first].failure, sizeof results[first].failure, "%.300s", error.text);
+    free(ptx);
+    return loaded;
+}
+
+/* What a process works through; `at` tells its parent how far it came. */
+struct form_share {
+    int at, end;
+};
+
+static inline void form_work(const struct form_list *list, const struct form_plan *plan,
+                             struct form_share *share, struct form_result *results) {
+    struct form_desk desk = {0};
+    form_desk_open(&desk, plan);
+    while (share->at < share->end) {
+        int first = share->at, left = share->end - first;
+        int count = left < FORMS_A_MODULE ? left : FORMS_A_MODULE;
+        bool together = form_desk_load(&desk, list, first, count, results);
+        for (int i = first; i < first + count; i++, share->at++) {
+            if (!together && !form_desk_load(&desk, list, i, 1, results))
+                continue;
+            form_desk_judge(&desk, plan, &list->forms[i], i, &results[i]);
+            if (*results[i].failure && strncmp(plan->other, "cuda", 4) == 0)
+                _exit(2); /* the context may be lost */
+        }
+    }
+    _exit(0);
+}
+
+/* ---- all of them ---- */
+
+static inline void forms_release(struct form_result *results, const struct form_list *list) {
+    munmap(results, (size_t)list->count * sizeof *results);
+}
+
+static inline void *form_shared(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        abort();
+    return memory;
+}
+
+static inline pid_t form_start(const struct form_list *list, const struct form_plan *plan,
+                               struct form_share *share, struct form_result *results) {
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        form_work(list, plan, share, results);
+    return child;
+}
+
+static inline struct form_result *forms_judge(const struct form_list *list,
+                                              const struct form_plan *plan) {
+    struct form_result *results = form_shared((size_t)list->count * sizeof *results);
+    struct form_share *shares = form_shared(FORM_JOBS_MAX * sizeof *shares);
+    pid_t children[FORM_JOBS_MAX];
+    int running = 0;
+    for (int i = 0; i < plan->jobs; i++) {
+        shares[i] =
+            (struct form_share){list->count * i / plan->jobs, list->count * (i + 1) / plan->jobs};
+        children[i] = form_start(list, plan, &shares[i], results);
+        running++;
+    }
+    while (running > 0) {
+        int status, i = 0;
+        pid_t ended = wait(&status);
+        if (ended < 0)
+            break;
+        while (i < plan->jobs && children[i] != ended)
+            i++;
+        struct form_share *share = &shares[i];
+        if (status != 0 && share->at < share->end) {
+            struct form_result *last = &results[share->at++];
+            if (!*last->failure)
+                snprintf(last->failure, sizeof last->failure, "the process ended with status 0x%x",
+                         (unsigned)status);
+        }
+        if (share->at < share->end)
+            children[i] = form_start(list, plan, share, results);
+        else
+            running--;
+    }
+    munmap(shares, FORM_JOBS_MAX * sizeof *shares);
+    return results;
+}
+
+/* A line for every form that is beyond its bound or did not run; how many these are. */
+static inline int forms_report(const struct form_list *list, const struct form_result *results,
+                               FILE *out) {
+    int bad = 0;
+    for (int i = 0; i < list->count; i++) {
+        const struct form_result *result = &results[i];
+        char name[2 * FORM_TEXT];
+        form_name(&list->forms[i], name);
+        if (!*result->failure && !result->mismatches)
+            continue;
+        bad++;
+        if (*result->failure)
+            fprintf(out, "%s: %s\n", name, result->failure);
+        else
+            fprintf(out, "%s: %ld of %ld results differ, by %g units (%g are allowed); %s\n", name,
+                    result->mismatches, result->compared, result->worst_ulps,
+                    list->forms[i].row->ulps, result->first);
+    }
+    return bad;
+}
+
+#endif

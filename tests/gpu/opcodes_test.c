@@ -1,0 +1,78 @@
+/*
+ * Every form of every instruction that the emulated device knows (tests/device/ptx/forms), on a GPU
+ * and on the emulated device, over the same operands: bit for bit, or within the table's bounds
+ * where PTX leaves the result open. Says every form that differs; with OUT, writes the worst
+ * difference of every form to $OUT/opcodes.txt. EVOTILE_FORMS: only those whose names hold it.
+ */
+/* cmocka wants these before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "device/ptx/forms/bench.h"
+
+#define EMULATED "emulated:sm_90"
+
+static void write_table(const struct form_list *list, const struct form_result *results) {
+    char path[512];
+    if (getenv("OUT") == NULL)
+        return;
+    snprintf(path, sizeof path, "%s/opcodes.txt", getenv("OUT"));
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < list->count; i++) {
+        char name[2 * FORM_TEXT];
+        form_name(&list->forms[i], name);
+        fprintf(file, "%s\t%g\t%g\t%ld\t%ld\t%s%s\n", name, results[i].worst_ulps,
+                list->forms[i].row->ulps, results[i].mismatches, results[i].compared,
+                results[i].failure, results[i].first);
+    }
+    fclose(file);
+}
+
+static void keep_only(struct form_list *list, const char *part) {
+    int kept = 0;
+    for (int i = 0; i < list->count; i++)
+        if (part == NULL || strstr(list->forms[i].opcode, part) != NULL)
+            list->forms[kept++] = list->forms[i];
+    list->count = kept;
+}
+
+static void devices_agree(void **state) {
+    const char *device = getenv("EVOTILE_DEVICE");
+    struct form_plan plan = {
+        .one = EMULATED, .other = device ? device : "cuda:0", .threads = 1 << 14};
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    struct form_list list;
+    (void)state;
+    plan.jobs = processors < 2 ? 1 : processors > 16 ? 8 : (int)processors / 2;
+    form_list_make(&list);
+    keep_only(&list, getenv("EVOTILE_FORMS"));
+    struct form_result *results = forms_judge(&list, &plan);
+    write_table(&list, results);
+    int bad = forms_report(&list, results, stdout);
+    print_message("%d forms, %d of them differ\n", list.count, bad);
+    forms_release(results, &list);
+    form_list_free(&list);
+    assert_int_equal(bad, 0);
+}
+
+int main(void) {
+    const char *spec = getenv("EVOTILE_DEVICE");
+    const struct CMUnitTest tests[] = {cmocka_unit_test(devices_agree)};
+    struct device_info device;
+    struct error error = {0};
+    if (device_describe(spec ? spec : "cuda:0", &device, &error) < 0) {
+        printf("no GPU: %s\n", error.text);
+        return 77;
+    }
+    if (device.compute_capability < 90) {
+        printf("%s is no sm_90, which some forms need\n", device.name);
+        return 77;
+    }
+    printf("%s, driver %s\n", device.name, device.driver);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
