@@ -489,6 +489,7 @@ struct template_setting config_setting(const struct config *config, int goal,
         .narrowings = config->narrowings,
         .narrowing_count = config->narrowing_count,
         .forbid_limited_range = !config->limited_range,
+        .table = config->shapes->recorded,
     };
 }
 

@@ -37,12 +37,16 @@ struct recorded {
     double *times_us;       /* INFINITY unless ok */
     double best_us;         /* the least of them: there is always one */
     uint32_t *row_of_rank;  /* by space_rank */
+    int shares;             /* recorded_share */
 };
 
 /* A file that is malformed, or of neither format, is an error with line and column. */
 struct recorded *recorded_read(const char *path, struct error *error);
 /* From a stream, which the caller closes; errors go where the stream puts them. */
 struct recorded *recorded_read_stream(struct json_stream *stream);
+/* The same once more, for an owner of its own: it is gone when each has freed it. Not for two
+   threads at once. */
+struct recorded *recorded_share(struct recorded *recorded);
 void recorded_free(struct recorded *recorded);
 
 /* The row of a genome, or -1. */

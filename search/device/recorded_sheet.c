@@ -23,6 +23,8 @@ void sheet_free(struct sheet *sheet) {
 /* ---- reading ---- */
 
 int sheet_add_column(struct sheet *sheet, const char *name, struct error *error) {
+    if (sheet->count > 0)
+        return error_input(error, "parameter '%.60s' comes after rows", name);
     if (sheet->column_count == COLUMNS_MAX)
         return error_input(error, "more than %d parameters", COLUMNS_MAX);
     if (strlen(name) >= NAME_SIZE)
@@ -96,7 +98,7 @@ int sheet_end_row(struct sheet *sheet, struct error *error) {
         return error_input(error, "more than %u rows", UINT32_MAX);
     if (sheet->count == sheet->room) {
         sheet->room = sheet->room ? 2 * sheet->room : 1024;
-        sheet->rows = realloc(sheet->rows, sheet->room * sizeof *sheet->rows);
+        sheet->rows = realloc(sheet->rows, sheet->room * (size_t)sheet->column_count + 1);
         sheet->verdicts = realloc(sheet->verdicts, sheet->room);
         sheet->times_us = realloc(sheet->times_us, sheet->room * sizeof *sheet->times_us);
         if (!sheet->rows || !sheet->verdicts || !sheet->times_us)
@@ -105,7 +107,8 @@ int sheet_end_row(struct sheet *sheet, struct error *error) {
     /* What came to no positive finite time was not measured. */
     if (sheet->verdict == VERDICT_OK && !(sheet->time_us > 0 && isfinite(sheet->time_us)))
         sheet->verdict = VERDICT_LAUNCH_FAILED;
-    memcpy(sheet->rows[sheet->count], sheet->cells, sizeof sheet->cells);
+    size_t columns = (size_t)sheet->column_count;
+    memcpy(sheet->rows + sheet->count * columns, sheet->cells, columns);
     sheet->verdicts[sheet->count] = (uint8_t)sheet->verdict;
     sheet->times_us[sheet->count++] = sheet->verdict == VERDICT_OK ? sheet->time_us : INFINITY;
     return 0;
@@ -146,6 +149,10 @@ static int add_gene(struct space *space, const struct column *column, const int 
                : space_add_labels(space, column->name, "", labels, column->count, 0, NULL, error);
 }
 
+static const uint8_t *row_cell(const struct sheet *sheet, size_t row, int column) {
+    return sheet->rows + row * (size_t)sheet->column_count + (size_t)column;
+}
+
 /* The genes are the columns that vary; every row becomes a genome. */
 static int make_space(const struct sheet *sheet, struct recorded *recorded, struct error *error) {
     for (int c = 0; c < sheet->column_count; c++) {
@@ -159,7 +166,7 @@ static int make_space(const struct sheet *sheet, struct recorded *recorded, stru
         if (gene < 0)
             return -1;
         for (size_t row = 0; row < sheet->count; row++)
-            recorded->genomes[row].value[gene] = places[sheet->rows[row][c]];
+            recorded->genomes[row].value[gene] = places[*row_cell(sheet, row, c)];
     }
     if (recorded->space->gene_count == 0)
         return error_input(error, "no parameter has two values: there is nothing to search");
@@ -219,8 +226,13 @@ struct recorded *sheet_finish(const struct sheet *sheet, struct error *error) {
     return recorded;
 }
 
+struct recorded *recorded_share(struct recorded *recorded) {
+    recorded->shares++;
+    return recorded;
+}
+
 void recorded_free(struct recorded *recorded) {
-    if (!recorded)
+    if (!recorded || recorded->shares-- > 0)
         return;
     space_free(recorded->space);
     free(recorded->genomes);

@@ -35,9 +35,9 @@ struct sheet {
     uint8_t cells[COLUMNS_MAX];
     enum verdict verdict;
     double time_us;
-    /* The rows that are. */
+    /* The rows that are: with the first the columns are known. */
     size_t count, room;
-    uint8_t (*rows)[COLUMNS_MAX];
+    uint8_t *rows; /* column_count cells each */
     uint8_t *verdicts;
     double *times_us;
 };

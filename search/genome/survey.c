@@ -248,38 +248,41 @@ struct diagram *diagram_of_space(const struct space *space, uint64_t *steps, boo
 
 /* ---- From rows ---- */
 
-static int compare_rows(const void *a, const void *b) {
-    return memcmp(a, b, sizeof(struct genome));
+static int compare_rows(const void *a, const void *b, void *rows) {
+    const struct genome *genomes = rows;
+    return memcmp(&genomes[*(const uint32_t *)a], &genomes[*(const uint32_t *)b], sizeof *genomes);
 }
 
-/* The node for sorted rows that agree in all genes before this level. */
+/* The node for rows that agree in all genes before this level; `order` is theirs when sorted. */
 static uint32_t node_of_rows(struct diagram *diagram, const struct space *space,
-                             const struct genome *rows, size_t count, int level) {
+                             const struct genome *rows, const uint32_t *order, size_t count,
+                             int level) {
     if (level == space->gene_count)
         return DIAGRAM_END;
     uint32_t children[DOMAIN_MAX];
     size_t at = 0;
     for (int value = 0; value < space->genes[level].count; value++) {
         size_t first = at;
-        while (at < count && rows[at].value[level] == value)
+        while (at < count && rows[order[at]].value[level] == value)
             at++;
-        children[value] = at == first
-                              ? DIAGRAM_NONE
-                              : node_of_rows(diagram, space, rows + first, at - first, level + 1);
+        children[value] =
+            at == first ? DIAGRAM_NONE
+                        : node_of_rows(diagram, space, rows, order + first, at - first, level + 1);
     }
     return diagram_node(diagram, level, children);
 }
 
 void plan_set_rows(const struct space *space, const struct genome *rows, size_t count) {
     struct plan *plan = space->plan;
-    struct genome *sorted = malloc((count + 1) * sizeof *sorted);
-    if (!sorted)
+    uint32_t *order = malloc((count + 1) * sizeof *order);
+    if (!order || count > UINT32_MAX)
         BUG("out of memory");
-    memcpy(sorted, rows, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_rows);
+    for (size_t row = 0; row < count; row++)
+        order[row] = (uint32_t)row;
+    qsort_r(order, count, sizeof *order, compare_rows, (void *)rows);
     /* Without checks the order of the levels is the order of the genes, as the sorting's is. */
     plan->diagram = new_diagram(space);
-    diagram_set_root(plan->diagram, node_of_rows(plan->diagram, space, sorted, count, 0));
+    diagram_set_root(plan->diagram, node_of_rows(plan->diagram, space, rows, order, count, 0));
     plan->whole = plan->table = true;
-    free(sorted);
+    free(order);
 }

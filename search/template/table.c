@@ -8,10 +8,12 @@
 
 int load_table(struct template *template, const struct template_setting *setting,
                struct error *error) {
+    struct recorded *known = setting != NULL ? setting->table : NULL;
     if (setting != NULL && setting->narrowing_count > 0)
         return error_input(error, "%s: a recorded space cannot be narrowed: leave \"genes\" out",
                            template->folder);
-    template->recorded = recorded_read(template->folder, error);
+    template->recorded =
+        known != NULL ? recorded_share(known) : recorded_read(template->folder, error);
     if (template->recorded == NULL)
         return -1;
     const struct recorded *recorded = template->recorded;

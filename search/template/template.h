@@ -185,6 +185,7 @@ struct template_setting {
     const struct narrowing *narrowings;
     int narrowing_count;
     bool forbid_limited_range; /* relaxed genomes are not valid */
+    struct recorded *table;    /* of `folder`, where that was read before; NULL: it is read */
 };
 
 struct template {

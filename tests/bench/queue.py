@@ -44,9 +44,9 @@ def main():
         print("skipped: there is no nats-server: make deps-test")
         return 77
     folder = Path(tempfile.mkdtemp(prefix="queue."))
-    make_space(folder / "space.json", arguments.trials)
+    make_space(folder / "space.json.gz", arguments.trials)
     (folder / "config.json").write_text(json.dumps(
-        {"template": f"recorded:{folder}/space.json", "search": {"strategy": "random"},
+        {"template": f"recorded:{folder}/space.json.gz", "search": {"strategy": "random"},
          "budget": {"trials": arguments.trials}}))
     server = Server(folder)
     log = open(folder / "log", "w")

@@ -12,6 +12,7 @@ many rows, for a long search. Prints what happened; exit status 1 where a trial 
 nats-server.
 """
 import argparse
+import gzip
 import json
 import os
 import random
@@ -36,13 +37,13 @@ def free_port():
 
 
 def make_space(path, rows):
-    """A Kernel Tuner cache with as many rows at least, of genes with four values."""
+    """A Kernel Tuner cache (.json.gz) with as many rows at least, of genes with four values."""
     genes = 1
     while 4 ** genes < rows:
         genes += 1
     names = [f"gene_{g}" for g in range(genes)]
     draw = random.Random(1)
-    with open(path, "w") as out:
+    with gzip.open(path, "wt", compresslevel=1) as out:
         out.write(json.dumps({"device_name": "bench", "kernel_name": "bench", "problem_size": 1,
                               "tune_params_keys": names, "tune_params": {name: [0, 1, 2, 3] for name in names},
                               "objective": "time"})[:-1] + ', "cache": {\n')
@@ -238,7 +239,7 @@ def main():
         return 77
     folder = Path(tempfile.mkdtemp(prefix="chaos."))
     if arguments.rows > 0:
-        arguments.space = folder / "space.json"
+        arguments.space = folder / "space.json.gz"
         make_space(arguments.space, arguments.rows)
     chaos = Chaos(arguments, folder)
     try:
