@@ -43,12 +43,12 @@ static void keep_only(struct form_list *list, const char *part) {
 
 static void devices_agree(void **state) {
     const char *device = getenv("EVOTILE_DEVICE");
-    struct form_plan plan = {
-        .one = EMULATED, .other = device ? device : "cuda:0", .threads = 1 << 14};
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const struct form_plan plan = {.one = EMULATED,
+                                   .other = device ? device : "cuda:0",
+                                   .threads = 1 << 14,
+                                   .jobs = processes_jobs()};
     struct form_list list;
     (void)state;
-    plan.jobs = processors < 2 ? 1 : processors > 16 ? 8 : (int)processors / 2;
     form_list_make(&list);
     keep_only(&list, getenv("EVOTILE_FORMS"));
     struct form_result *results = forms_judge(&list, &plan);

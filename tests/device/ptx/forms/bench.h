@@ -13,13 +13,10 @@
 #define EVOTILE_TESTS_DEVICE_PTX_FORMS_BENCH_H
 
 #include "device/device.h"
+#include "device/processes.h"
 #include "device/ptx/forms/forms.h"
 
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-enum { FORMS_A_MODULE = 32, FORM_JOBS_MAX = 32, FORM_DEADLINE_S = 20 };
+enum { FORMS_A_MODULE = 32, FORM_DEADLINE_S = 20 };
 
 struct form_plan {
     const char *one, *other;
@@ -108,22 +105,29 @@ static inline enum verdict form_bench_run(struct form_bench *bench, const struct
 /* ---- one process ---- */
 
 struct form_desk {
+    const struct form_list *list;
+    const struct form_plan *plan;
+    struct form_result *results;
     struct form_bench one, other;
     unsigned char *inputs;
     uint64_t *first, *second, *sums;
+    int loaded_end; /* behind the last form whose module has been loaded, or refused */
+    bool together;  /* it was loaded, with those before it */
 };
 
-static inline void form_desk_open(struct form_desk *desk, const struct form_plan *plan) {
+static inline void form_desk_open(void *context) {
+    struct form_desk *desk = context;
+    int threads = desk->plan->threads;
     struct error error = {0};
-    if (form_bench_open(&desk->one, plan->one, plan->threads, &error) < 0 ||
-        form_bench_open(&desk->other, plan->other, plan->threads, &error) < 0) {
+    if (form_bench_open(&desk->one, desk->plan->one, threads, &error) < 0 ||
+        form_bench_open(&desk->other, desk->plan->other, threads, &error) < 0) {
         fprintf(stderr, "%s\n", error.text);
         _exit(1);
     }
-    desk->inputs = malloc(form_input_bytes(plan->threads));
-    desk->first = malloc(form_input_bytes(plan->threads));
-    desk->second = malloc(form_input_bytes(plan->threads));
-    desk->sums = malloc(form_input_bytes(plan->threads));
+    desk->inputs = malloc(form_input_bytes(threads));
+    desk->first = malloc(form_input_bytes(threads));
+    desk->second = malloc(form_input_bytes(threads));
+    desk->sums = malloc(form_input_bytes(threads));
 }
 
 static inline bool form_is_run(struct form_bench *bench, const struct form *form, int number,
@@ -136,9 +140,10 @@ static inline bool form_is_run(struct form_bench *bench, const struct form *form
     return verdict == VERDICT_OK;
 }
 
-static inline void form_desk_judge(struct form_desk *desk, const struct form_plan *plan,
-                                   const struct form *form, int number,
-                                   struct form_result *result) {
+static inline void form_desk_judge(struct form_desk *desk, int number) {
+    const struct form *form = &desk->list->forms[number];
+    const struct form_plan *plan = desk->plan;
+    struct form_result *result = &desk->results[number];
     uint64_t seed = 0xcbf29ce484222325u; /* of the opcode: other rows change nothing */
     for (const char *at = form->opcode; *at; at++)
         seed = (seed ^ (unsigned char)*at) * 0x100000001b3u;
@@ -158,40 +163,36 @@ static inline void form_desk_judge(struct form_desk *desk, const struct form_pla
 }
 
 /* Loads the module of some forms on both devices; of one alone, says why it does not load. */
-static inline bool form_desk_load(struct form_desk *desk, const struct form_list *list, int first,
-                                  int count, struct form_result *results) {
+static inline bool form_desk_load(struct form_desk *desk, int first, int count) {
     struct error error = {0};
-    char *ptx = forms_ptx(list, first, count);
+    struct form_result *result = &desk->results[first];
+    char *ptx = forms_ptx(desk->list, first, count);
     bool loaded = form_bench_load(&desk->one, ptx, &error) == 0 &&
                   form_bench_load(&desk->other, ptx, &error) == 0;
     if (!loaded && count == 1)
-        snprintf(results[first].failure, sizeof results[first].failure, "%.300s", error.text);
+        snprintf(result->failure, sizeof result->failure, "%.300s", error.text);
     free(ptx);
     return loaded;
 }
 
-/* What a process works through; `at` tells its parent how far it came. */
-struct form_share {
-    int at, end;
-};
-
-static inline void form_work(const struct form_list *list, const struct form_plan *plan,
-                             struct form_share *share, struct form_result *results) {
-    struct form_desk desk = {0};
-    form_desk_open(&desk, plan);
-    while (share->at < share->end) {
-        int first = share->at, left = share->end - first;
-        int count = left < FORMS_A_MODULE ? left : FORMS_A_MODULE;
-        bool together = form_desk_load(&desk, list, first, count, results);
-        for (int i = first; i < first + count; i++, share->at++) {
-            if (!together && !form_desk_load(&desk, list, i, 1, results))
-                continue;
-            form_desk_judge(&desk, plan, &list->forms[i], i, &results[i]);
-            if (*results[i].failure && strncmp(plan->other, "cuda", 4) == 0)
-                _exit(2); /* the context may be lost */
-        }
+static inline void form_desk_work(void *context, int item, int end) {
+    struct form_desk *desk = context;
+    if (item >= desk->loaded_end) {
+        int count = end - item < FORMS_A_MODULE ? end - item : FORMS_A_MODULE;
+        desk->together = form_desk_load(desk, item, count);
+        desk->loaded_end = item + count;
     }
-    _exit(0);
+    if (desk->together || form_desk_load(desk, item, 1))
+        form_desk_judge(desk, item);
+    if (*desk->results[item].failure && !desk->other.device->info.predicts)
+        _exit(2); /* the context may be lost */
+}
+
+static inline void form_desk_lost(void *context, int item, int status) {
+    struct form_result *result = &((struct form_desk *)context)->results[item];
+    if (!*result->failure)
+        snprintf(result->failure, sizeof result->failure, "the process ended with status 0x%x",
+                 (unsigned)status);
 }
 
 /* ---- all of them ---- */
@@ -200,55 +201,20 @@ static inline void forms_release(struct form_result *results, const struct form_
     munmap(results, (size_t)list->count * sizeof *results);
 }
 
-static inline void *form_shared(size_t bytes) {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        abort();
-    return memory;
-}
-
-static inline pid_t form_start(const struct form_list *list, const struct form_plan *plan,
-                               struct form_share *share, struct form_result *results) {
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0)
-        form_work(list, plan, share, results);
-    return child;
-}
-
 static inline struct form_result *forms_judge(const struct form_list *list,
                                               const struct form_plan *plan) {
-    struct form_result *results = form_shared((size_t)list->count * sizeof *results);
-    struct form_share *shares = form_shared(FORM_JOBS_MAX * sizeof *shares);
-    pid_t children[FORM_JOBS_MAX];
-    int running = 0;
-    for (int i = 0; i < plan->jobs; i++) {
-        shares[i] =
-            (struct form_share){list->count * i / plan->jobs, list->count * (i + 1) / plan->jobs};
-        children[i] = form_start(list, plan, &shares[i], results);
-        running++;
-    }
-    while (running > 0) {
-        int status, i = 0;
-        pid_t ended = wait(&status);
-        if (ended < 0)
-            break;
-        while (i < plan->jobs && children[i] != ended)
-            i++;
-        struct form_share *share = &shares[i];
-        if (status != 0 && share->at < share->end) {
-            struct form_result *last = &results[share->at++];
-            if (!*last->failure)
-                snprintf(last->failure, sizeof last->failure, "the process ended with status 0x%x",
-                         (unsigned)status);
-        }
-        if (share->at < share->end)
-            children[i] = form_start(list, plan, share, results);
-        else
-            running--;
-    }
-    munmap(shares, FORM_JOBS_MAX * sizeof *shares);
-    return results;
+    struct form_desk desk = {.list = list,
+                             .plan = plan,
+                             .results =
+                                 processes_shared((size_t)list->count * sizeof *desk.results)};
+    const struct processes processes = {.count = list->count,
+                                        .jobs = plan->jobs,
+                                        .context = &desk,
+                                        .open = form_desk_open,
+                                        .work = form_desk_work,
+                                        .lost = form_desk_lost};
+    processes_run(&processes);
+    return desk.results;
 }
 
 /* A line for every form that is beyond its bound or did not run; how many these are. */

@@ -1,0 +1,41 @@
+/*
+ * 300 random genomes of the templates in six shapes each, on a GPU and on the emulated device:
+ * every element of their outputs is within the bounds of emulated/agree.h. EVOTILE_SHARE: only one
+ * of so many genomes.
+ */
+#include "emulated/agree.h"
+
+#define EMULATED "emulated:sm_90"
+
+static const char *device_spec(void) {
+    return getenv("EVOTILE_DEVICE") ? getenv("EVOTILE_DEVICE") : "cuda:0";
+}
+
+static void devices_agree(void **state) {
+    (void)state;
+    const struct agree_plan plan = {.one = EMULATED,
+                                    .other = device_spec(),
+                                    .share =
+                                        getenv("EVOTILE_SHARE") ? atoi(getenv("EVOTILE_SHARE")) : 1,
+                                    .jobs = processes_jobs()};
+    int bad = agree_all(&plan, stdout);
+    fflush(stdout);
+    assert_int_equal(bad, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(devices_agree)};
+    struct device_info device;
+    struct error error = {0};
+    setenv("EVOTILE_DEVICES", "configs/devices", 0);
+    if (device_describe(device_spec(), &device, &error) < 0) {
+        printf("no GPU: %s\n", error.text);
+        return 77;
+    }
+    if (device.compute_capability != 90) {
+        printf("%s is no sm_90, which one of the templates is for\n", device.name);
+        return 77;
+    }
+    printf("%s, driver %s\n", device.name, device.driver);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
