@@ -5,6 +5,8 @@
  */
 #include "emulated/agree.h"
 
+#include "base/path.h"
+
 #define EMULATED "emulated:sm_90"
 
 static const char *device_spec(void) {
@@ -18,8 +20,20 @@ static void devices_agree(void **state) {
                                     .share =
                                         getenv("EVOTILE_SHARE") ? atoi(getenv("EVOTILE_SHARE")) : 1,
                                     .jobs = processes_jobs()};
-    int bad = agree_all(&plan, stdout);
+    char *report = NULL, path[512];
+    size_t length = 0;
+    FILE *text = open_memstream(&report, &length);
+    assert_non_null(text);
+    int bad = agree_all(&plan, text);
+    fclose(text);
+    fputs(report, stdout);
     fflush(stdout);
+    if (getenv("OUT") != NULL) {
+        struct error error = {0};
+        snprintf(path, sizeof path, "%s/agree.txt", getenv("OUT"));
+        assert_int_equal(path_write_file(path, report, length, &error), 0);
+    }
+    free(report);
     assert_int_equal(bad, 0);
 }
 

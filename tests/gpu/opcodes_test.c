@@ -1,8 +1,9 @@
 /*
  * Every form of every instruction that the emulated device knows (tests/device/ptx/forms), on a GPU
  * and on the emulated device, over the same operands: bit for bit, or within the table's bounds
- * where PTX leaves the result open. Says every form that differs; with OUT, writes the worst
- * difference of every form to $OUT/opcodes.txt. EVOTILE_FORMS: only those whose names hold it.
+ * where PTX leaves the result open. Says every form that differs; with OUT, writes of every form to
+ * $OUT/opcodes.txt the worst difference, its bound, how many results were beyond that, of how many,
+ * where the worst was, and some of the others. EVOTILE_FORMS: only those whose names hold it.
  */
 /* cmocka wants these before it. */
 #include <setjmp.h>
@@ -28,7 +29,9 @@ static void write_table(const struct form_list *list, const struct form_result *
         form_name(&list->forms[i], name);
         fprintf(file, "%s\t%g\t%g\t%ld\t%ld\t%s%s\n", name, results[i].worst_ulps,
                 list->forms[i].row->ulps, results[i].mismatches, results[i].compared,
-                results[i].failure, results[i].first);
+                results[i].failure, results[i].worst);
+        for (int j = 0; j < FORM_SAMPLES && *results[i].samples[j]; j++)
+            fprintf(file, "\t%s\n", results[i].samples[j]);
     }
     fclose(file);
 }

@@ -233,7 +233,7 @@ static inline int forms_report(const struct form_list *list, const struct form_r
         else
             fprintf(out, "%s: %ld of %ld results differ, by %g units (%g are allowed); %s\n", name,
                     result->mismatches, result->compared, result->worst_ulps,
-                    list->forms[i].row->ulps, result->first);
+                    list->forms[i].row->ulps, result->worst);
     }
     return bad;
 }

@@ -49,11 +49,13 @@ struct form_list {
 };
 
 /* What comparing a form gave. */
+enum { FORM_SAMPLES = 6 };
 struct form_result {
     double worst_ulps;
     long mismatches, compared;
-    char first[320];   /* the first of the mismatches, with its operands */
-    char failure[320]; /* why it could not be run; empty if it was */
+    char samples[FORM_SAMPLES][200]; /* of the mismatches, the first ones, with their operands */
+    char worst[200];                 /* the same of the worst distance */
+    char failure[320];               /* why it could not be run; empty if it was */
 };
 
 /* ---- from patterns to forms ---- */
@@ -372,7 +374,8 @@ static inline double form_distance(const struct form_row *row, enum type type, u
 }
 
 static inline void form_describe(const struct form *form, const unsigned char *inputs, int thread,
-                                 int slot, uint64_t a, uint64_t b, char *text, size_t bytes) {
+                                 int slot, uint64_t a, uint64_t b, char text[200]) {
+    size_t bytes = 200;
     size_t used = (size_t)snprintf(text, bytes, "thread %d, result %d: 0x%llx and 0x%llx of",
                                    thread, slot, (unsigned long long)a, (unsigned long long)b);
     for (int i = 0; i < form->operand_slots && used < bytes; i++) {
@@ -393,11 +396,17 @@ static inline void forms_compare(const struct form *form, const unsigned char *i
                 double distance = form_distance(form->row, form->results[group].type, one[at],
                                                 other[at], sums ? sums[at] : 0);
                 result->compared++;
-                if (distance > result->worst_ulps)
+                bool is_worst = distance > result->worst_ulps;
+                bool is_sample = distance > form->row->ulps && result->mismatches++ < FORM_SAMPLES;
+                if (is_worst)
                     result->worst_ulps = distance;
-                if (distance > form->row->ulps && !result->mismatches++)
-                    form_describe(form, inputs, thread, slot, one[at], other[at], result->first,
-                                  sizeof result->first);
+                if (is_worst || is_sample)
+                    form_describe(form, inputs, thread, slot, one[at], other[at],
+                                  is_sample ? result->samples[result->mismatches - 1]
+                                            : result->worst);
+                if (is_worst && is_sample)
+                    memcpy(result->worst, result->samples[result->mismatches - 1],
+                           sizeof result->worst);
             }
 }
 
