@@ -227,6 +227,51 @@ natsMsg *link_message(const char *kind, const char *id, const char *mark, const 
     return message;
 }
 
+static bool is_control(unsigned long letter) { /* of Unicode */
+    return letter < 0x20 || (letter >= 0x7f && letter < 0xa0);
+}
+
+/* What an escape stands for; others than \u in the order of `letters`. */
+static unsigned long escaped(const char *escape, int *length) {
+    static const char letters[] = "bfnrt", controls[] = "\b\f\n\r\t";
+    char digits[5] = "";
+    *length = 2;
+    if (escape[1] == 'u' && strspn(escape + 2, "0123456789abcdefABCDEF") >= 4) {
+        memcpy(digits, escape + 2, 4);
+        *length = 6;
+        return strtoul(digits, NULL, 16);
+    }
+    const char *letter = strchr(letters, escape[1]);
+    return letter != NULL ? (unsigned long)controls[letter - letters] : ' ';
+}
+
+const char *link_control(const char *text, int *length) {
+    for (; *text != '\0'; text += *length) {
+        unsigned long letter = (unsigned char)*text;
+        *length = 1;
+        if (letter == 0xc2) { /* UTF-8 of U+0080 to U+00BF */
+            letter = (unsigned char)text[1];
+            *length = letter >= 0x80 && is_control(letter) ? 2 : 1;
+            letter = *length == 2 ? letter : ' ';
+        } else if (letter >= 0x80) { /* of any other */
+            letter = ' ';
+        } else if (letter == '\\' && text[1] != '\0') {
+            letter = escaped(text, length);
+        }
+        if (is_control(letter))
+            return text;
+    }
+    return NULL;
+}
+
+/* Lines may stay: a compiler's words have several. */
+static void blank_controls(char *text) {
+    int length = 0;
+    for (char *at = text; (at = (char *)link_control(at, &length)) != NULL; at += length)
+        if (strncmp(at, "\\n", 2) != 0 && strncmp(at, "\\t", 2) != 0)
+            memset(at, ' ', (size_t)length);
+}
+
 char *link_text(natsMsg *message, char mark[QUEUE_MARK_SIZE]) {
     const char *value = NULL;
     int length = natsMsg_GetDataLength(message);
@@ -238,5 +283,6 @@ char *link_text(natsMsg *message, char mark[QUEUE_MARK_SIZE]) {
     char *text = strndup(natsMsg_GetData(message), (size_t)length);
     if (text == NULL)
         BUG("out of memory");
+    blank_controls(text);
     return text;
 }

@@ -63,6 +63,10 @@ void link_close(struct link *link);
 /* Whether the server is there; tells of it when that changes. */
 bool link_is_up(struct link *link);
 
+/* The first control character (C0, DEL, C1) of a JSON text, as itself or as an escape, and how many
+   bytes it takes: what a terminal would obey. NULL: there is none. */
+const char *link_control(const char *text, int *length);
+
 /* Random digits. */
 void link_id(char id[QUEUE_ID_SIZE]);
 

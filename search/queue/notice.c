@@ -47,6 +47,15 @@ static int read_flag(const struct json *object, const char *key, bool *flag, str
     return json_need(object, key, &value, error) < 0 ? -1 : json_bool(&value, flag, error);
 }
 
+/* Before anything of it is read: errors quote it. */
+static int read_plain(struct json_document *document, const char *what, const char *text,
+                      struct error *error) {
+    int length;
+    if (link_control(text, &length) != NULL)
+        return error_input(error, "%s has a control character in what it says", what);
+    return json_read_text(document, what, text, error);
+}
+
 /* It becomes part of subjects, keys and file names. */
 static int read_id(const struct json *object, const char *key, char id[QUEUE_ID_SIZE],
                    struct error *error) {
@@ -196,7 +205,7 @@ static int read_description(const struct json *root, struct description *descrip
 int description_parse(struct description *description, const char *text, struct error *error) {
     struct json_document document;
     *description = (struct description){0};
-    if (json_read_text(&document, "a run's description", text, error) < 0)
+    if (read_plain(&document, "a run's description", text, error) < 0)
         return -1;
     struct json root = json_root(&document);
     int status = read_description(&root, description, error);
@@ -249,7 +258,7 @@ static int read_beat(const struct json *root, struct beat *beat, struct error *e
 int beat_parse(struct beat *beat, const char *text, struct error *error) {
     struct json_document document;
     *beat = (struct beat){0};
-    if (json_read_text(&document, "a worker", text, error) < 0)
+    if (read_plain(&document, "a worker", text, error) < 0)
         return -1;
     struct json root = json_root(&document);
     int status = read_beat(&root, beat, error);

@@ -1,7 +1,8 @@
 /*
  * notice: what coordinator and workers tell of themselves, as JSON: a run's description, which lies
  * in the key-value bucket, and a worker's beat. What comes from the server is checked here, each
- * length and each path, before anything is done with it.
+ * length and each path, before anything is done with it; its words go to terminals, and what holds
+ * a control character is refused.
  *
  *     char *text = description_print(&description);            // the caller frees it
  *     if (description_parse(&description, text, &error) == 0) ...;

@@ -30,7 +30,8 @@ int link_bind(struct link *link, bool make, struct error *error);
 void link_subject(char subject[QUEUE_SUBJECT_SIZE], const char *kind, const char *id);
 /* A message with its mark. The caller destroys it. */
 natsMsg *link_message(const char *kind, const char *id, const char *mark, const char *line);
-/* What bears a mark and is no longer than it may be, as text that the caller frees; else NULL. */
+/* What bears a mark and is no longer than it may be, as text that the caller frees; else NULL.
+   Control characters other than tabs and ends of lines are blanks in it. */
 char *link_text(natsMsg *message, char mark[QUEUE_MARK_SIZE]);
 
 #endif

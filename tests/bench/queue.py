@@ -5,8 +5,8 @@ workers only look rows up, over a real nats-server on loopback.
     tests/bench/queue.py [--trials 60000] [--hosts 10] [--workers 20] [--evotile build/evotile]
 
 HOSTS processes `evotile worker` with WORKERS device workers each; the strategy is random, so that proposing costs
-nothing. Prints the rate of the last two thirds, and of coordinator, server and workers the processor time and the most
-memory. All share the cores of this machine.
+nothing. Prints the rate and the coordinator's cost a trial as the run grows, and of coordinator, server and a worker
+the processor time and the most memory. All share the cores of this machine.
 """
 import argparse
 import json
@@ -33,6 +33,31 @@ def spent(pid):
     return (int(fields[11]) + int(fields[12])) / TICKS, int(status["VmHWM"].split()[0]) / 1024
 
 
+def stored(run):
+    """How many trials lie there; 0 before there is a store."""
+    try:
+        store = sqlite3.connect(f"file:{run}/run.db?mode=ro", uri=True)
+        count = store.execute("SELECT max(number) + 1 FROM trials").fetchone()[0] or 0
+        store.close()
+        return count
+    except sqlite3.Error:
+        return 0
+
+
+def print_growth(samples, steps=10):
+    """Of samples (clock, trials, the coordinator's processor seconds and megabytes), about so many equal parts."""
+    print("trials      trials/s  coordinator, ms a trial  cores     MB")
+    whole, before = samples[-1][1], samples[0]
+    for sample in samples:
+        trials = sample[1] - before[1]
+        if trials < whole / steps and sample is not samples[-1] or trials == 0:
+            continue
+        clock_s, processor_s = sample[0] - before[0], sample[2] - before[2]
+        print(f"{sample[1]:8d} {trials / clock_s:11.0f} {1000 * processor_s / trials:24.3f} {processor_s / clock_s:6.2f} "
+              f"{sample[3]:6.0f}")
+        before = sample
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--evotile", default="build/evotile")
@@ -55,14 +80,16 @@ def main():
                                  str(arguments.workers)], stderr=log) for _ in range(arguments.hosts)]
     coordinator = subprocess.Popen([arguments.evotile, "run", folder / "config.json", "--queue", url, "--out",
                                     folder / "run"], stderr=log)
-    use, begun = None, time.monotonic()
+    use, samples, begun = None, [], time.monotonic()
     while coordinator.poll() is None:
         try:
             use = {"coordinator": spent(coordinator.pid), "server": spent(server.process.pid),
                    "a worker": spent(workers[0].pid)}
+            if (count := stored(folder / "run")) > 0:
+                samples.append((time.monotonic(), count, *use["coordinator"]))
         except (OSError, KeyError, IndexError):
             pass
-        time.sleep(0.1)
+        time.sleep(0.5)
     whole_s = time.monotonic() - begun
     for worker in workers:
         worker.terminate()
@@ -70,6 +97,7 @@ def main():
         worker.wait()
     server.end(15)
     store = sqlite3.connect(f"file:{folder}/run/run.db?mode=ro", uri=True)
+    print_growth(samples)
     first, last, told = store.execute("SELECT min(issued), max(finished), count(told) FROM trials").fetchone()
     late = store.execute("SELECT count(*) FROM trials WHERE finished > ?", (first + (last - first) / 3,)).fetchone()[0]
     print(f"{arguments.hosts} x {arguments.workers} workers, {len(os.sched_getaffinity(0))} cores: {told} trials in "

@@ -1,5 +1,6 @@
 /* Any text from the queue's server: it is a description or a beat, or is refused; what is taken
-   stays within its bounds and prints as text that is taken again as the same. */
+   stays within its bounds, holds nothing that a terminal would obey and prints as text that is
+   taken again as the same. */
 #include "queue/notice.h"
 
 #include <string.h>
@@ -12,13 +13,33 @@ static void check_path(const char *path) {
         BUG("a file may be written to %s", path);
 }
 
+static void check_words(const char *words) {
+    for (const unsigned char *at = (const unsigned char *)words; *at != '\0'; at++)
+        if (*at < 0x20 || *at == 0x7f || (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0))
+            BUG("a terminal would obey '%s'", words);
+}
+
+static void check_place(const struct queue_place *place) {
+    check_words(place->device.spec);
+    check_words(place->device.name);
+    check_words(place->device.driver);
+    check_words(place->nvrtc);
+    check_words(place->method);
+}
+
 static void as_description(const char *text) {
     struct description first, second;
     struct error error = {0};
-    if (description_parse(&first, text, &error) < 0)
+    if (description_parse(&first, text, &error) < 0) {
+        check_words(error.text);
         return;
-    for (int f = 0; f < first.file_count; f++)
+    }
+    check_words(first.name);
+    check_place(&first.place);
+    for (int f = 0; f < first.file_count; f++) {
         check_path(first.files[f].path);
+        check_words(first.files[f].path);
+    }
     char *printed = description_print(&first);
     if (description_parse(&second, printed, &error) < 0)
         BUG("%s: %s", error.text, printed);
@@ -34,8 +55,12 @@ static void as_description(const char *text) {
 static void as_beat(const char *text) {
     struct beat first, second;
     struct error error = {0};
-    if (beat_parse(&first, text, &error) < 0)
+    if (beat_parse(&first, text, &error) < 0) {
+        check_words(error.text);
         return;
+    }
+    check_words(first.host);
+    check_place(&first.place);
     char *printed = beat_print(&first);
     if (beat_parse(&second, printed, &error) < 0)
         BUG("%s: %s", error.text, printed);

@@ -83,6 +83,55 @@ static void what_is_not_lawful_is_refused(void **state) {
     free(text);
 }
 
+/* What a terminal would obey is in no word of it, however it is written. */
+static void control_characters_are_refused(void **state) {
+    (void)state;
+    static const char *const words[] = {
+        "\x1b[2J",
+        "\\u001b[2J",
+        "\\u001B]0;",
+        "\r",
+        "\\r",
+        "\\n",
+        "\n",
+        "\xc2\x9b"
+        "2J",
+        "\\u009b2J",
+        "\x7f",
+        "\\u007F",
+        "\\\\\\b",
+        "a\\u0000b",
+    };
+    static const char *const places[] = {"night",    "emulated",   "12.6",
+                                         "a method", "template/a", "\"name\":\"night\",\""};
+    static const char *const lawful[] = {"\xc3\x9b",  "\xe2\x80\x9b", "\\\\r",   "\\u00e4",
+                                         "\\\\u001b", "\\\"",         "\xc2\xa0"};
+    struct queue_file files[2];
+    struct description description = some_description(files), read;
+    struct error error = {0};
+    char *text = description_print(&description);
+    char changed[8192];
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+            snprintf(changed, sizeof changed, "%s%s", places[p], words[w]);
+            refuse(text, places[p], changed, "a run's description has a control character");
+        }
+    for (size_t w = 0; w < sizeof lawful / sizeof *lawful; w++) {
+        const char *at = strstr(text, "night");
+        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, lawful[w], at);
+        if (description_parse(&read, changed, &error) < 0)
+            fail_msg("%s", error.text);
+        description_release(&read);
+    }
+    free(text);
+    struct beat beat = some_beat();
+    strcpy(beat.host, "node7\x1b]0;owned\x07");
+    text = beat_print(&beat);
+    assert_int_equal(beat_parse(&beat, text, &error), -1);
+    assert_string_equal(error.text, "a worker has a control character in what it says");
+    free(text);
+}
+
 static void places_differ_in_each_part(void **state) {
     (void)state;
     const struct queue_place place = some_place();
@@ -108,6 +157,7 @@ static void places_differ_in_each_part(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptions_come_back),
+        cmocka_unit_test(control_characters_are_refused),
         cmocka_unit_test(beats_come_back),
         cmocka_unit_test(what_is_not_lawful_is_refused),
         cmocka_unit_test(places_differ_in_each_part),

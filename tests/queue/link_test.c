@@ -1,0 +1,46 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue/server.h"
+
+/* What a result says goes to terminals: lines and tabs stay, what a terminal would obey does not,
+   and the JSON is as long as it was. */
+static void messages_come_without_control_characters(void **state) {
+    (void)state;
+    static const struct {
+        const char *sent, *read;
+    } rows[] = {
+        {"{\"reason\":\"a \\u001b[2J b\"}", "{\"reason\":\"a       [2J b\"}"},
+        {"\x1b]0;x\x07", " ]0;x "},
+        {"one\\ntwo\\tthree\\r", "one\\ntwo\\tthree  "},
+        {"\xc2\x9b m\xc3\xb6glich \xc2\xc2\x9b", "   m\xc3\xb6glich \xc2  "},
+        {"a \\\\u001b, as it is written", "a \\\\u001b, as it is written"},
+        {"\\", "\\"},
+        {"", ""},
+    };
+    assert_int_equal(nats_Open(-1), NATS_OK); /* messages are the library's */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char mark[QUEUE_MARK_SIZE];
+        natsMsg *message = link_message("result", "0123456789abcdef", "a-1", rows[i].sent);
+        char *text = link_text(message, mark);
+        assert_non_null(text);
+        assert_string_equal(text, rows[i].read);
+        assert_string_equal(mark, "a-1");
+        free(text);
+        natsMsg_Destroy(message);
+    }
+    nats_CloseAndWait(1000);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_come_without_control_characters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
