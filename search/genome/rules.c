@@ -65,6 +65,22 @@ int space_add_favour(struct space *space, int rule, const char *gene, const char
     return 0;
 }
 
+static bool can_move(const struct favour *favour, const struct space *space,
+                     const struct genome *genome) {
+    int now = genome->value[favour->gene], next = now + favour->step;
+    return favour->step == 0 ? now != favour->value
+                             : next >= 0 && next < space->genes[favour->gene].count;
+}
+
+/* What is as the rule would have it already needs no advice. */
+static bool leaves_something(const struct rule *rule, const struct space *space,
+                             const struct genome *genome) {
+    for (int f = 0; f < rule->favour_count; f++)
+        if (can_move(&rule->favours[f], space, genome))
+            return true;
+    return false;
+}
+
 uint32_t space_rules(const struct space *space, const struct genome *genome,
                      const struct measures *measures) {
     const struct rules *rules = &space->rules;
@@ -87,7 +103,8 @@ uint32_t space_rules(const struct space *space, const struct genome *genome,
         }
     }
     for (int r = 0; r < rules->count; r++)
-        if (holds[r] > 0 && 2 * holds[r] >= space->environment_count)
+        if (holds[r] > 0 && 2 * holds[r] >= space->environment_count &&
+            leaves_something(&rules->rows[r], space, genome))
             holding |= UINT32_C(1) << r;
     return holding;
 }

@@ -71,7 +71,7 @@ int space_add_favour(struct space *space, int rule, const char *gene, const char
                      struct error *error);
 
 /* A bit for each rule whose condition holds for this valid genome, in at least half of the
-   environments. */
+   environments, and which would move at least one gene. */
 uint32_t space_rules(const struct space *space, const struct genome *genome,
                      const struct measures *measures);
 

@@ -66,6 +66,8 @@ static void rules_hold_by_cases_and_measures(void **state) {
     rule(space, "BLOCKS > 100000");                      /* in none */
     rule(space, "MEASURED_REGISTERS > 128");             /* only where that is known */
     rule(space, "100 / (MEASURED_CTAS_PER_SM - 2) > 0"); /* cannot always be evaluated */
+    for (int r = 0; r < 4; r++)
+        favour(space, r, "SPLITS", "higher");
     sealed(space);
     struct genome genome = genome_of(0, 2, 0);
     assert_int_equal(space_rules(space, &genome, &unknown), 1);
@@ -110,6 +112,24 @@ static void children_move_where_the_rule_points(void **state) {
     space_free(space);
 }
 
+static void a_rule_with_nothing_to_move_is_silent(void **state) {
+    (void)state;
+    struct space *space = space_of_two_cases();
+    struct measures unknown = {0};
+    int more = rule(space, "1"), layout = rule(space, "1");
+    favour(space, more, "SPLITS", "higher");
+    favour(space, more, "ROWS", "lower");
+    favour(space, layout, "LAYOUT", "xor");
+    sealed(space);
+    struct genome both = genome_of(4, 1, 2), first = genome_of(4, 1, 1),
+                  second = genome_of(4, 0, 0), neither = genome_of(4, 0, 1);
+    assert_int_equal(space_rules(space, &both, &unknown), 3);
+    assert_int_equal(space_rules(space, &first, &unknown), 1);
+    assert_int_equal(space_rules(space, &second, &unknown), 2);
+    assert_int_equal(space_rules(space, &neither, &unknown), 0);
+    space_free(space);
+}
+
 static void mistakes_are_told(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
@@ -132,6 +152,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_hold_by_cases_and_measures),
         cmocka_unit_test(children_move_where_the_rule_points),
+        cmocka_unit_test(a_rule_with_nothing_to_move_is_silent),
         cmocka_unit_test(mistakes_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
