@@ -72,7 +72,7 @@ int main(void) {
         printf("no GPU: %s\n", error.text);
         return 77;
     }
-    if (device.compute_capability < 90) {
+    if (device.compute_capability != 90) {
         printf("%s is no sm_90, which some forms need\n", device.name);
         return 77;
     }

@@ -19,8 +19,9 @@
 static const struct {
     const char *name, *where;
 } elsewhere[] = {
-    {"trap", "gpu/exploits_test"},     {"brkpt", "a trap"},
-    {"wmma", "gpu/samples_test"},      {"wgmma", "gpu/hopper_test"},
+    {"trap", "gpu/exploits_test"},
+    {"brkpt", "a trap"},
+    {"wmma", "gpu/samples_test"},
     {"setmaxnreg", "gpu/hopper_test"},
 };
 

@@ -112,6 +112,8 @@ static inline void form_list_add(struct form_list *list, const struct form_row *
     snprintf(form->opcode, sizeof form->opcode, "%.*s", (int)(bar ? bar - text : FORM_TEXT - 1),
              text);
     snprintf(form->extra, sizeof form->extra, "%s", bar ? bar + 1 : "");
+    for (char *at = form->extra; (at = strchr(at, ';')) != NULL;)
+        *at = ',';
     bool is_result = true;
     for (const char *at = row->groups; *at; at += strspn(at, " ")) {
         int length = (int)strcspn(at, " ");
@@ -230,7 +232,7 @@ static inline void form_write_kernel(FILE *out, const struct form *form, int num
     fprintf(out,
             ".visible .entry f%d(.param .u64 in, .param .u64 out, .param .u64 scratch) {\n"
             ".reg .b64 %%n, %%out, %%m, %%z; .reg .b32 %%s, %%t, %%u;\n"
-            ".shared .align 16 .b8 own[%d];\n",
+            ".shared .align 128 .b8 own[%d];\n",
             number, FORM_THREADS * FORM_SCRATCH_BYTES);
     for (int i = 0; i < form->result_count; i++)
         form_write_registers(out, &form->results[i], form_result_names[i]);
@@ -282,7 +284,7 @@ static inline char *forms_ptx(const struct form_list *list, int first, int count
     FILE *out = open_memstream(&text, &length);
     if (!out)
         abort();
-    fputs(".version 8.0\n.target sm_90\n.address_size 64\n"
+    fputs(".version 8.0\n.target sm_90a\n.address_size 64\n"
           ".const .align 4 .b32 form_constants[32] = {",
           out);
     for (int i = 0; i < 32; i++)

@@ -1,6 +1,6 @@
 /*
  * table: every form of an instruction that is compared between devices (forms.h), as rows of
- * patterns: {a,b} stands for a and for b; what follows a bar is $x.
+ * patterns: {a,b} stands for a and for b; what follows a bar is $x, with commas for semicolons.
  *
  *     {"add{,.rn,.rz}.{f32,f64}", "t = t t", 0},
  *
@@ -57,8 +57,28 @@ struct form_row {
 #define RED_SHARED  "st.shared.$w [$s], $a; $f [$s], $b; ld.shared.$w $d, [$s];"
 #define BESIDE      "$f; mov.b32 $d, $a;"
 #define GENERIC     ".reg .b64 at; cvta.global.u64 at, $m; "
-#define ONE_B       "$f $d, $a, {$b}, $c;"
-#define ROWS_IN     "st.shared.v4.b32 [$s], $a; bar.warp.sync " MEMBERS "; "
+/* The lanes of a warp meet in the first one's bytes, `at` before their own. */
+#define TOGETHER                                                                                   \
+    ".reg .b32 at; .reg .pred first; mov.u32 at, %laneid; setp.eq.u32 first, at, 0; "              \
+    "shl.b32 at, at, 4; "
+#define MEET "bar.warp.sync " MEMBERS "; "
+/* b, of the first 16 threads, is the right matrix; `to` describes it. */
+#define RIGHT_IN                                                                                   \
+    ".shared .align 128 .b8 right[256]; .reg .b32 at, it; .reg .b64 to, left; .reg .pred yes; "    \
+    "mov.u32 at, right; mov.u32 it, own; sub.u32 it, $s, it; add.u32 at, at, it; "                 \
+    "setp.lt.u32 yes, it, 256; @yes st.shared.v4.b32 [at], $b; setp.eq.u32 yes, it, it; "          \
+    "mov.u32 at, right; shr.u32 at, at, 4; cvt.u64.u32 to, at; or.b64 to, to, 0x1000080000; "
+#define MULTIPLY(left)                                                                             \
+    "fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned; "                                    \
+    "$f $d, " left ", to, yes, $x; wgmma.commit_group.sync.aligned; "                              \
+    "wgmma.wait_group.sync.aligned 0;"
+#define LEFT_IN                                                                                    \
+    "st.shared.v4.b32 [$s], $a; mov.u32 at, own; shr.u32 at, at, 4; cvt.u64.u32 left, at; "        \
+    "or.b64 left, left, 0x1000080000; "
+#define START_4 "mov.b32 %d0, %c0; mov.b32 %d1, %c1; mov.b32 %d2, %c2; mov.b32 %d3, %c3; "
+#define START_2 "mov.b32 %d0, %c0; mov.b32 %d1, %c1; "
+#define ONE_B   "$f $d, $a, {$b}, $c;"
+#define ROWS_IN "st.shared.v4.b32 [$s], $a; bar.warp.sync " MEMBERS "; "
 
 static const struct form_row form_rows[] = {
     /* ---- integers ---- */
@@ -101,6 +121,11 @@ static const struct form_row form_rows[] = {
     FORM("mov.b64", "2b32 = t", 0),
     FORM("mov.b64", "t = 4b16", 0),
     FORM("mov.b64", "4b16 = t", 0),
+
+    FORM("mov.{b16,u32,s64}|{1,-1,0x7f,0b101,017}", "t = t", 0, .body = "$f $d, $x;"),
+    FORM("add.f32|{0f3f800000,0fff800000,1.5,-2.0e-3}", "t = t", 0, .body = "$f $d, $a, $x;"),
+    FORM("fma.rn.f64|{0d3ff8000000000000,0.1}", "t = t t", 0, .body = "$f $d, $a, $x, $b;"),
+    FORM("mad.lo.s32|{-3,0x7fffffff}", "t = t t", 0, .body = "$f $d, $a, $x, $b;"),
 
     /* ---- comparisons ---- */
     FORM("setp.{eq,ne}.{b16,b32,b64}", "pred = t t", 0),
@@ -312,6 +337,14 @@ static const struct form_row form_rows[] = {
     FORM("red.global.add.{f32,f64,noftz.f16x2,noftz.bf16x2}", "t = t t", 0, .body = RED_GLOBAL),
     FORM("red.shared.add.{f32,f64}", "t = t t", 0, .body = RED_SHARED),
     FORM("red{.relaxed,.release}.{cta,gpu,sys}.global.add.u32", "t = t t", 0, .body = RED_GLOBAL),
+    FORM("red.shared.{add.u32,add.s32,add.u64,max.s32,min.u32,and.b32,xor.b32,inc.u32}", "t = t t",
+         0,
+         .body = TOGETHER "sub.u32 at, $s, at; @first st.shared.$w [at], $a; " MEET
+                          "$f [at], $b; " MEET "ld.shared.$w $d, [at];"),
+    FORM("red.global.{add.u32,add.u64,max.u64,min.s32,or.b64,dec.u32}", "t = t t", 0,
+         .body = TOGETHER ".reg .b64 to; cvt.u64.u32 to, at; sub.u64 to, $m, to; "
+                          "@first st.global.$w [to], $a; " MEET "$f [to], $b; " MEET
+                          "ld.global.$w $d, [to];"),
     FORM("cp.async.ca.shared.global{,.L2::128B}|{4,8,16}", "2b64 = b64 b64", 0,
          .body = "st.shared.v2.b64 [$s], {$b, $a}; $f [$s], [$n], $x; cp.async.wait_all; "
                  "ld.shared.v2.b64 $d, [$s];"),
@@ -376,6 +409,24 @@ static const struct form_row form_rows[] = {
          "4f32 = 2f32~matrix f32~matrix 4f32~matrix", 4, .body = ONE_B, .summed = true),
     FORM("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
          "4f32 = 4f32~matrix 2f32~matrix 4f32~matrix", 4, .summed = true),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16|{1;1;0,-1;1;0}",
+         "4f32 = 4f16x2~matrix 4f16x2~matrix 4f32~matrix", 4,
+         .body = START_4 RIGHT_IN MULTIPLY("$a"), .summed = true),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16|{1;1;0;0,1;-1;0;0,1;1;1;0,1;1;0;1}",
+         "4f32 = 4f16x2~matrix 4f16x2~matrix 4f32~matrix", 4,
+         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY("left"), .summed = true),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16|{1;1;0,-1;1;0}",
+         "4f32 = 4bf16x2~matrix 4bf16x2~matrix 4f32~matrix", 4,
+         .body = START_4 RIGHT_IN MULTIPLY("$a"), .summed = true),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16|{1;1;0;0,1;-1;0;0,1;1;1;0,1;1;0;1}",
+         "4f32 = 4bf16x2~matrix 4bf16x2~matrix 4f32~matrix", 4,
+         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY("left"), .summed = true),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16|{1;1;0,-1;1;0}",
+         "2f16x2 = 4f16x2~matrix 4f16x2~matrix 2f16x2~matrix", 2,
+         .body = START_2 RIGHT_IN MULTIPLY("$a"), .summed = true),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16|{1;1;0;0,1;-1;0;0,1;1;1;0,1;1;0;1}",
+         "2f16x2 = 4f16x2~matrix 4f16x2~matrix 2f16x2~matrix", 2,
+         .body = START_2 RIGHT_IN LEFT_IN MULTIPLY("left"), .summed = true),
 };
 enum { FORM_ROWS = sizeof form_rows / sizeof *form_rows };
 
