@@ -1,6 +1,7 @@
 #include "cmd/diagnose.h"
 
 #include "cmd/cmd.h"
+#include "cmd/images.h"
 #include "cmd/solo.h"
 #include "cmd/table.h"
 #include "device/emulated.h"
@@ -27,6 +28,7 @@ static const struct table_column columns[] = {
 struct diagnosing {
     struct device *device;
     struct ptx_microscope *microscope;
+    struct cache *cache;
     struct compiler *compiler;
     struct bench *bench;
     const struct template *template;
@@ -35,6 +37,7 @@ struct diagnosing {
 static void close(struct diagnosing *diagnosing) {
     bench_free(diagnosing->bench);
     compiler_free(diagnosing->compiler);
+    cache_free(diagnosing->cache);
     if (diagnosing->device != NULL)
         device_close(diagnosing->device);
 }
@@ -67,7 +70,9 @@ static int open(struct diagnosing *diagnosing, const struct config *config, int 
     if (diagnosing->device == NULL)
         return -1;
     diagnosing->microscope = emulated_microscope(diagnosing->device, TEMPLATE_MARK_SYMBOL);
-    diagnosing->compiler = compiler_new(config, &diagnosing->device->info, NULL, error);
+    diagnosing->cache = cache_new(NULL, 0);
+    const struct image_cache images = images_cached(diagnosing->cache);
+    diagnosing->compiler = compiler_new(config, &diagnosing->device->info, &images, error);
     if (diagnosing->compiler == NULL)
         return -1;
     diagnosing->bench = bench_new(config, diagnosing->device, diagnosing->compiler, error);

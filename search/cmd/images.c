@@ -4,11 +4,8 @@ static bool cached(void *context, struct hash hash, struct device_image *image) 
     struct cache_entry entry = {0};
     if (!cache_get(context, hash, &entry))
         return false;
-    *image = (struct device_image){.name = "cached",
-                                   .cubin = entry.cubin,
-                                   .cubin_bytes = entry.cubin_size,
-                                   .ptx = entry.ptx,
-                                   .log = entry.log};
+    *image = (struct device_image){
+        .cubin = entry.cubin, .cubin_bytes = entry.cubin_size, .ptx = entry.ptx, .log = entry.log};
     return true;
 }
 

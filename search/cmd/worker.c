@@ -22,7 +22,6 @@ struct worker {
     struct compiler *compiler;
     struct bench *bench;
     struct cache *cache;
-    struct image_cache image_cache;
 };
 
 /* ---- talking ---- */
@@ -69,8 +68,8 @@ static int start(struct worker *worker, const char *config_path, const char *tem
         *info = worker->device->info;
     }
     worker->cache = cache_new(NULL, 0);
-    worker->image_cache = images_cached(worker->cache);
-    worker->compiler = compiler_new(worker->config, info, &worker->image_cache, error);
+    const struct image_cache images = images_cached(worker->cache);
+    worker->compiler = compiler_new(worker->config, info, &images, error);
     if (worker->compiler == NULL)
         return -1;
     if (worker->has_device) {

@@ -24,6 +24,7 @@
 struct nvrtc {
     void *library;
     char version[16];
+    struct image_cache cache;
 #define X(name) __typeof__(&name) name;
     NVRTC_FUNCTIONS(X)
 #undef X
@@ -94,6 +95,14 @@ void nvrtc_close(struct nvrtc *nvrtc) {
         return;
     /* NVRTC keeps what it allocated when it is unloaded, so it stays. */
     free(nvrtc);
+}
+
+void nvrtc_use_cache(struct nvrtc *nvrtc, const struct image_cache *cache) {
+    nvrtc->cache = cache != NULL ? *cache : (struct image_cache){0};
+}
+
+const struct image_cache *nvrtc_cache(const struct nvrtc *nvrtc) {
+    return &nvrtc->cache;
 }
 
 const char *nvrtc_version(const struct nvrtc *nvrtc) {
@@ -167,9 +176,9 @@ static char *product(nvrtcProgram program, size_function size_of, text_function 
     return NULL;
 }
 
-int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
-                  const char *const *options, int option_count, struct device_image *image,
-                  char *reason, struct error *error) {
+static int compile(struct nvrtc *nvrtc, const char *name, const char *source,
+                   const char *const *options, int option_count, struct device_image *image,
+                   char *reason, struct error *error) {
     nvrtcProgram program;
     size_t bytes = 0;
     int result = -1;
@@ -197,6 +206,38 @@ int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
     if (result != 0)
         nvrtc_image_release(image);
     return result;
+}
+
+static struct hash image_hash(const struct nvrtc *nvrtc, const char *name, const char *source,
+                              const char *const *options, int option_count) {
+    struct hasher *hasher = hasher_new();
+    hasher_add_text(hasher, nvrtc->version);
+    for (int i = 0; i < option_count; i++)
+        hasher_add_text(hasher, options[i]);
+    hasher_add_text(hasher, name); /* faults and reports speak of it */
+    hasher_add_text(hasher, source);
+    return hasher_finish(hasher);
+}
+
+int nvrtc_compile_anew(struct nvrtc *nvrtc, const char *name, const char *source,
+                       const char *const *options, int option_count, struct device_image *image,
+                       char *reason, struct error *error) {
+    int status = compile(nvrtc, name, source, options, option_count, image, reason, error);
+    if (status == 0 && nvrtc->cache.put != NULL)
+        nvrtc->cache.put(nvrtc->cache.context,
+                         image_hash(nvrtc, name, source, options, option_count), image);
+    return status;
+}
+
+int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
+                  const char *const *options, int option_count, struct device_image *image,
+                  char *reason, struct error *error) {
+    if (nvrtc->cache.get == NULL ||
+        !nvrtc->cache.get(nvrtc->cache.context,
+                          image_hash(nvrtc, name, source, options, option_count), image))
+        return nvrtc_compile_anew(nvrtc, name, source, options, option_count, image, reason, error);
+    image->name = name;
+    return 0;
 }
 
 void nvrtc_image_release(struct device_image *image) {

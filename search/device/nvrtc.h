@@ -5,7 +5,11 @@
  * loader's path), so the binary starts on a machine that has none. One compilation gives both the
  * cubin and the PTX. NVRTC holds one lock a process: parallel compilation needs several processes.
  *
+ * It goes through a cache where it was given one: what was compiled once, by whomever, costs the
+ * reading of a file.
+ *
  *     struct nvrtc *nvrtc = nvrtc_open(&error);
+ *     nvrtc_use_cache(nvrtc, &cache);
  *     if (nvrtc_compile(nvrtc, "kernel.cu", source, options, count, &image, &error) == 0) ...
  *     nvrtc_image_release(&image);
  *     nvrtc_close(nvrtc);
@@ -14,12 +18,24 @@
 #define EVOTILE_DEVICE_NVRTC_H
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "device/device.h"
 
 struct nvrtc;
 
+/* Where compiled kernels are kept, addressed by all that they are made from; any of the functions
+   may be NULL. `get` fills an image that nvrtc_image_release frees, and says whether it had it. */
+struct image_cache {
+    bool (*get)(void *context, struct hash hash, struct device_image *image);
+    void (*put)(void *context, struct hash hash, const struct device_image *image);
+    void *context;
+};
+
 struct nvrtc *nvrtc_open(struct error *error);
 void nvrtc_close(struct nvrtc *nvrtc);
+/* From now on. NULL: none, as at first. It is copied; its context outlives the nvrtc. */
+void nvrtc_use_cache(struct nvrtc *nvrtc, const struct image_cache *cache);
+const struct image_cache *nvrtc_cache(const struct nvrtc *nvrtc);
 
 /* "13.0" */
 const char *nvrtc_version(const struct nvrtc *nvrtc);
@@ -32,6 +48,11 @@ bool nvrtc_supports(const struct nvrtc *nvrtc, int compute_capability);
 int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
                   const char *const *options, int option_count, struct device_image *image,
                   char *reason, struct error *error);
+/* The same past the cache, whose entry is replaced: for a kernel that is not what its entry says.
+ */
+int nvrtc_compile_anew(struct nvrtc *nvrtc, const char *name, const char *source,
+                       const char *const *options, int option_count, struct device_image *image,
+                       char *reason, struct error *error);
 void nvrtc_image_release(struct device_image *image);
 
 #endif

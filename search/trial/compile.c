@@ -10,7 +10,6 @@ enum { SOURCE_BYTES_MAX = 4 << 20 };
 struct compiler {
     const struct config *config;
     struct device_info device;
-    struct image_cache cache;
     struct nvrtc *nvrtc;
     struct template *templates[CASES_MAX]; /* by goal, loaded on first use */
 };
@@ -22,11 +21,10 @@ struct compiler *compiler_new(const struct config *config, const struct device_i
         BUG("out of memory");
     compiler->config = config;
     compiler->device = *device;
-    if (cache != NULL)
-        compiler->cache = *cache;
     compiler->nvrtc = nvrtc_open(error);
     if (compiler->nvrtc == NULL)
         goto failed;
+    nvrtc_use_cache(compiler->nvrtc, cache);
     if (!nvrtc_supports(compiler->nvrtc, device->compute_capability)) {
         error_set(error, "NVRTC %s does not compile for sm_%d: install a CUDA Toolkit that does",
                   nvrtc_version(compiler->nvrtc), device->compute_capability);
@@ -87,16 +85,6 @@ static void fill_key(struct compiler *compiler, const struct template *template,
     trial_key_place(key, &compiler->device, nvrtc_version(compiler->nvrtc));
 }
 
-static struct hash image_hash(const struct compiler *compiler, const char *source,
-                              const struct compile_options *options) {
-    struct hasher *hasher = hasher_new();
-    hasher_add_text(hasher, nvrtc_version(compiler->nvrtc));
-    for (int i = 0; i < options->count; i++)
-        hasher_add_text(hasher, options->items[i]);
-    hasher_add_text(hasher, source);
-    return hasher_finish(hasher);
-}
-
 /* ptxas -v reports each kernel: "8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads".
  */
 static int spill_bytes(const char *log) {
@@ -115,16 +103,10 @@ static int spill_bytes(const char *log) {
 static int build(struct compiler *compiler, const struct template *template, const char *source,
                  const struct compile_options *options, bool anew, struct device_image *image,
                  struct trial_result *result, struct error *error) {
-    struct hash hash = image_hash(compiler, source, options);
     char reason[REASON_SIZE] = "";
-    int status = 0;
-    if (anew || compiler->cache.get == NULL ||
-        !compiler->cache.get(compiler->cache.context, hash, image)) {
-        status = nvrtc_compile(compiler->nvrtc, template->source, source, options->items,
-                               options->count, image, reason, error);
-        if (status == 0 && compiler->cache.put != NULL)
-            compiler->cache.put(compiler->cache.context, hash, image);
-    }
+    int status = (anew ? nvrtc_compile_anew : nvrtc_compile)(compiler->nvrtc, template->source,
+                                                             source, options->items, options->count,
+                                                             image, reason, error);
     if (status == 1)
         trial_end(result, VERDICT_COMPILE_FAILED, reason);
     if (status != 0)

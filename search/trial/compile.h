@@ -1,6 +1,7 @@
 /*
  * compile: the first half of a trial. A genome becomes source and machine code for each variant of
- * its goal's cases, through a cache addressed by everything that went in.
+ * its goal's cases, through a cache addressed by everything that went in; so do our own programs
+ * that it is judged with, whoever compiles them with compiler_nvrtc.
  *
  *     struct compiler *compiler = compiler_new(config, device_info, &cache, &error);
  *     enum verdict verdict = compiler_build(compiler, &request, images, &result, &error);
@@ -15,17 +16,9 @@
 #include "device/nvrtc.h"
 #include "trial/trial.h"
 
-/* Where compiled kernels are kept; any of the functions may be NULL. `get` fills an image that
-   nvrtc_image_release frees, and says whether it had it. */
-struct image_cache {
-    bool (*get)(void *context, struct hash hash, struct device_image *image);
-    void (*put)(void *context, struct hash hash, const struct device_image *image);
-    void *context;
-};
-
 struct compiler;
 
-/* Both `config` and `cache` outlive the compiler. */
+/* `config` and the cache's context outlive the compiler; no cache: NULL. */
 struct compiler *compiler_new(const struct config *config, const struct device_info *device,
                               const struct image_cache *cache, struct error *error);
 void compiler_free(struct compiler *compiler);

@@ -32,7 +32,8 @@ static int open_guest(struct bench *bench, const struct trial_rival *rival, stru
     guest->config = config_from_text(rival->config, text, rival->template_folder, error);
     free(text);
     if (guest->config != NULL)
-        guest->compiler = compiler_new(guest->config, &bench->device->info, NULL, error);
+        guest->compiler = compiler_new(guest->config, &bench->device->info,
+                                       nvrtc_cache(compiler_nvrtc(bench->compiler)), error);
     if (guest->compiler != NULL)
         guest->bench = bench_new(guest->config, bench->device, guest->compiler, error);
     if (guest->bench == NULL) {
