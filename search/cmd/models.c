@@ -1,5 +1,7 @@
 #include "cmd/models.h"
 
+#include "cmd/session.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -13,14 +15,33 @@ static void make_label(const char *name, char label[64]) {
     label[used] = '\0';
 }
 
-static struct model *find_model(struct models *models, const struct device_info *info) {
+static bool has_label(const struct models *models, const char *label) {
+    for (int m = 0; m < models->count; m++)
+        if (strcmp(models->items[m].label, label) == 0)
+            return true;
+    return false;
+}
+
+struct model *models_find(struct models *models, const struct device_info *info) {
     for (int m = 0; m < models->count; m++)
         if (device_same_model(&models->items[m].first, info))
             return &models->items[m];
-    struct model *model = &models->items[models->count++];
-    *model = (struct model){.first = *info};
-    make_label(info->name, model->label);
-    return model;
+    if (models->count == DEVICES_MAX)
+        return NULL;
+    struct model model = {.first = *info};
+    char label[sizeof model.label];
+    make_label(info->name, label);
+    snprintf(model.label, sizeof model.label, "%s", label);
+    for (int i = 2; has_label(models, model.label); i++) /* of one name, and other sizes */
+        snprintf(model.label, sizeof model.label, "%.50s-%d", label, i);
+    models->items[models->count] = model;
+    return &models->items[models->count++];
+}
+
+int models_compile_workers(const struct models *models, int model, int64_t asked) {
+    int all = asked >= 0 ? (int)asked : session_default_compile_workers(models->device_count);
+    int share = all * models->items[model].device_count / models->device_count;
+    return all > 0 && share == 0 ? 1 : share;
 }
 
 static void add_device(struct model *model, const char *spec) {
@@ -46,7 +67,7 @@ int models_read(struct models *models, const char *devices, struct error *error)
         struct device_info info;
         if (device_describe(list.specs[d], &info, error) < 0)
             return -1;
-        add_device(find_model(models, &info), list.specs[d]);
+        add_device(models_find(models, &info), list.specs[d]);
     }
     return 0;
 }

@@ -3,15 +3,14 @@
 #include "cmd/foresee.h"
 #include "cmd/session.h"
 
-#include "base/process.h"
 #include "cmd/cmd.h"
+#include "cmd/fleet.h"
 #include "cmd/models.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static void say_end(const struct session *session, int status) {
@@ -66,45 +65,6 @@ static int default_run_dir(const char *config_path, char run_dir[PATH_SIZE], str
 
 enum { CONFIGS_MAX = 100 };
 
-/* The only state that a signal handler can reach. */
-static volatile sig_atomic_t terminations, interruptions;
-
-static void on_signal(int number) {
-    if (number == SIGTERM)
-        terminations = terminations + 1;
-    else
-        interruptions = interruptions + 1;
-}
-
-/* Waits for the children, and passes each SIGTERM on; a ^C in the terminal they have got
-   themselves. `status` becomes that of the first that failed. True where a signal came. */
-static bool wait_for_all(pid_t *children, int count, int *status) {
-    struct sigaction action = {.sa_handler = on_signal};
-    struct sigaction old_int, old_term;
-    int passed = 0, left = count;
-    sigaction(SIGINT, &action, &old_int);
-    sigaction(SIGTERM, &action, &old_term);
-    while (left > 0) {
-        int how;
-        for (int c = 0; c < count; c++) {
-            if (children[c] == 0 || waitpid(children[c], &how, WNOHANG) != children[c])
-                continue;
-            children[c] = 0;
-            left--;
-            if (*status == STATUS_DONE)
-                *status = WIFEXITED(how) ? WEXITSTATUS(how) : STATUS_FAILED;
-        }
-        for (; passed < terminations; passed++)
-            for (int c = 0; c < count; c++)
-                if (children[c] != 0)
-                    kill(children[c], SIGTERM);
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    }
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGTERM, &old_term, NULL);
-    return terminations + interruptions > 0;
-}
-
 /* Takes the config over. */
 static int run_in(const char *run_dir, struct config *config,
                   const struct session_settings *settings, bool *interrupted) {
@@ -123,34 +83,78 @@ static int run_in(const char *run_dir, struct config *config,
     return search(&session, interrupted);
 }
 
-/* A run for each model, in processes of their own: nothing of one's search is the other's. Takes
-   the config over. */
+static void model_run_dir(const char *run_dir, const struct model *model, char folder[PATH_SIZE]) {
+    snprintf(folder, PATH_SIZE, "%.4000s-%s", run_dir, model->label);
+}
+
+/* A run for each model. Takes the config over. */
 static int run_models(const char *run_dir, struct config *config, const struct models *models,
                       const struct session_settings *settings, bool *interrupted) {
-    pid_t children[DEVICES_MAX];
-    int status = STATUS_DONE;
-    int compile_workers = settings->compile_workers >= 0
-                              ? (int)settings->compile_workers
-                              : session_default_compile_workers(models->device_count);
+    struct fleet fleet = {0};
     for (int m = 0; m < models->count; m++) {
-        const struct model *model = &models->items[m];
         struct session_settings its = *settings;
         char folder[PATH_SIZE];
-        int share = compile_workers * model->device_count / models->device_count;
-        its.device = model->devices;
-        its.compile_workers = compile_workers > 0 && share == 0 ? 1 : share;
-        snprintf(folder, sizeof folder, "%.4000s-%s", run_dir, model->label);
-        children[m] = fork();
-        if (children[m] < 0)
-            BUG("no process for %s", model->first.name);
-        if (children[m] == 0) {
-            process_die_with_parent();
+        its.device = models->items[m].devices;
+        its.compile_workers = models_compile_workers(models, m, settings->compile_workers);
+        model_run_dir(run_dir, &models->items[m], folder);
+        if (fleet_fork(&fleet) == 0)
             _exit(run_in(folder, config, &its, interrupted));
-        }
     }
-    *interrupted = wait_for_all(children, models->count, &status);
+    *interrupted = fleet_wait(&fleet, NULL);
     config_free(config);
-    return status;
+    return fleet.status;
+}
+
+/* ---- on a queue ---- */
+
+/* Who begins a run for each model after the first that workers turn out to have. */
+struct starter {
+    const char *run_dir;
+    struct config *config;
+    const struct session_settings *settings;
+    struct models models;
+    struct fleet fleet;
+};
+
+static void begin_model(void *context, const struct device_info *info) {
+    struct starter *starter = context;
+    int known = starter->models.count;
+    const struct model *model = models_find(&starter->models, info);
+    bool interrupted;
+    if (model == NULL || starter->models.count == known || known == 0) /* it is the first run's */
+        return;
+    struct session_settings its = *starter->settings;
+    char folder[PATH_SIZE];
+    its.queue_model = &model->first;
+    model_run_dir(starter->run_dir, model, folder);
+    if (fleet_fork(&starter->fleet) == 0)
+        _exit(run_in(folder, starter->config, &its, &interrupted));
+}
+
+/* The first worker's model has the run here. The runs of others are a child's children: it was
+   forked while we had no threads. Takes the config over. */
+static int run_on_queue(const char *run_dir, struct config *config,
+                        const struct session_settings *settings, bool *interrupted) {
+    struct session_settings its = *settings;
+    struct fleet fleet = {0};
+    int news[2];
+    if (pipe2(news, O_CLOEXEC) < 0)
+        BUG("no pipe");
+    its.queue_news = news[1];
+    if (fleet_fork(&fleet) == 0) {
+        struct starter starter = {.run_dir = run_dir, .config = config, .settings = &its};
+        const struct fleet_news heard = {news[0], begin_model, &starter};
+        close(news[1]);
+        fleet_wait(&starter.fleet, &heard);
+        _exit(starter.fleet.status);
+    }
+    int status = run_in(run_dir, config, &its, interrupted);
+    close(news[0]);
+    close(news[1]);
+    if (*interrupted)
+        kill(fleet.children[0], SIGTERM);
+    *interrupted = fleet_wait(&fleet, NULL) || *interrupted;
+    return status != STATUS_DONE ? status : fleet.status;
 }
 
 /* Takes the config over. */
@@ -167,8 +171,9 @@ static int run_one(const char *config_path, struct config *config, const char *o
         config_free(config);
         return error_report(&error);
     }
-    return models.count > 1 ? run_models(run_dir, config, &models, settings, interrupted)
-                            : run_in(run_dir, config, settings, interrupted);
+    return settings->queue.url != NULL ? run_on_queue(run_dir, config, settings, interrupted)
+           : models.count > 1          ? run_models(run_dir, config, &models, settings, interrupted)
+                                       : run_in(run_dir, config, settings, interrupted);
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -339,8 +344,9 @@ const struct verb verb_run = {
         "which "
         "may come\nand go; their template travels with the run. It waits for the first, whose "
         "device "
-        "model, driver and\nNVRTC are then the run's. `resume --queue` goes on with it, plain "
-        "`resume` on this host's own device.\n\n"
+        "model, driver and\nNVRTC are then the run's; workers of another model have a run of their "
+        "own, in a folder that ends in\nits name, with the same budget. `resume --queue` goes on "
+        "with one of them, plain `resume` on this\nhost's own device.\n\n"
         "With recorded:FILE in place of a config, a recorded tuning space (see simulate) is "
         "searched by\nlook-up: it stands in for compiler and GPU.\n\n"
         "  evotile run configs/demo.json\n"

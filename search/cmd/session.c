@@ -211,8 +211,8 @@ static int fill_folder(struct session *session, const char *run_dir, const struc
         path_write_file(config_path, config->text, strlen(config->text), error) < 0 ||
         session_copy_template(config->template_folder, name, run_dir, error) < 0 ||
         session_files(run_dir, config_path, template_folder, error) < 0 ||
-        session_start_workers(session, config_path, template_folder, config->device, NULL, error) <
-            0 ||
+        session_start_workers(session, config_path, template_folder, config->device,
+                              session->settings.queue_model, error) < 0 ||
         start_evolutions(session, pool_device(session->pool), warm, error) < 0)
         return -1;
     return create_store(session, error);

@@ -22,19 +22,21 @@
 #include "trial/pool.h"
 
 struct session_settings {
-    const char *device;         /* NULL: the config's */
-    int64_t trials;             /* 0: the config's */
-    double seconds;             /* 0: the config's */
-    int64_t patience;           /* 0: the config's */
-    double target_us;           /* 0: the config's */
-    int64_t seed;               /* -1: the config's */
-    int64_t compile_workers;    /* -1: as many as there are cores for */
-    struct link_settings queue; /* url NULL: the workers are of this host */
-    double queue_patience_s;    /* 0: the queue's */
-    bool nice;                  /* or as the config says */
-    int64_t max_temperature_c;  /* 0: the config's */
-    bool verbose;               /* a line a trial */
-    const char *seed_genome;    /* cmd/warm.h; NULL: none. Of a new run alone */
+    const char *device;                    /* NULL: the config's */
+    int64_t trials;                        /* 0: the config's */
+    double seconds;                        /* 0: the config's */
+    int64_t patience;                      /* 0: the config's */
+    double target_us;                      /* 0: the config's */
+    int64_t seed;                          /* -1: the config's */
+    int64_t compile_workers;               /* -1: as many as there are cores for */
+    struct link_settings queue;            /* url NULL: the workers are of this host */
+    double queue_patience_s;               /* 0: the queue's */
+    int queue_news;                        /* remote_settings.news */
+    const struct device_info *queue_model; /* of a new run's workers; NULL: the first worker's */
+    bool nice;                             /* or as the config says */
+    int64_t max_temperature_c;             /* 0: the config's */
+    bool verbose;                          /* a line a trial */
+    const char *seed_genome;               /* cmd/warm.h; NULL: none. Of a new run alone */
     const char *warm_start;
     int64_t predict; /* genomes to look at before a new run (cmd/foresee.h); 0: none */
     bool recording;  /* random genomes, each timed in full and fighting no duel */

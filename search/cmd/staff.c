@@ -68,7 +68,8 @@ int session_start_workers(struct session *session, const char *config_path,
                                                  .run_dir = session->run_dir,
                                                  .id = id,
                                                  .patience_s = session->settings.queue_patience_s,
-                                                 .wanted = wanted};
+                                                 .wanted = wanted,
+                                                 .news = session->settings.queue_news};
         if (session->settings.device != NULL || session->settings.compile_workers >= 0)
             return error_input(error, "with --queue workers are of other hosts: --device and "
                                       "--compile-workers are for `evotile worker`");

@@ -4,7 +4,9 @@
 #include "base/process.h"
 #include "cmd/cmd.h"
 #include "cmd/enlist.h"
+#include "cmd/fleet.h"
 #include "cmd/images.h"
+#include "cmd/models.h"
 #include "device/recorded.h"
 #include "trial/bench.h"
 #include "trial/wire.h"
@@ -168,12 +170,32 @@ static int serve(struct worker *worker, struct error *error) {
     return status;
 }
 
-static int run_enlisted(struct enlistment *how) {
+static int run_enlisted(const struct enlistment *how) {
     struct error error = {0};
+    return enlist(how, &error) < 0 ? error_report(&error) : STATUS_DONE;
+}
+
+/* A worker for each device model, as a run is of one. */
+static int enlist_models(struct enlistment *how) {
+    struct error error = {0};
+    struct models models;
+    struct fleet fleet = {0};
     signal(SIGPIPE, SIG_IGN);
     if (how->devices == NULL)
         how->devices = "auto";
-    return enlist(how, &error) < 0 ? error_report(&error) : STATUS_DONE;
+    if (models_read(&models, how->devices, &error) < 0)
+        return error_report(&error);
+    if (models.count == 1)
+        return run_enlisted(how);
+    for (int m = 0; m < models.count; m++) {
+        struct enlistment its = *how;
+        its.devices = models.items[m].devices;
+        its.compile_workers = models_compile_workers(&models, m, how->compile_workers);
+        if (fleet_fork(&fleet) == 0)
+            _exit(run_enlisted(&its));
+    }
+    fleet_wait(&fleet, NULL);
+    return fleet.status;
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -205,7 +227,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     how.devices = spec;
     if (how.link.url != NULL)
-        return run_enlisted(&how);
+        return enlist_models(&how);
     if (role == NULL || config_path == NULL || template_folder == NULL || spec == NULL) {
         fprintf(stderr, "evotile: worker needs --queue URL: see `evotile worker --help`\n");
         return STATUS_USAGE;
@@ -254,8 +276,11 @@ const struct verb verb_worker = {
         "NVRTC and, for a GPU, its driver.\nWorkers may be started and stopped at any time: what "
         "one "
         "had when it vanished, another does.\n\n"
-        "A population is of one device model, driver and NVRTC: a worker with others leaves the "
-        "run alone and\nsays so. A server on another host must ask for credentials: in the URL, or "
+        "A population is of one device model, driver and NVRTC. For another model the "
+        "coordinator begins a run of\nits own; a worker whose driver or NVRTC differs leaves the "
+        "run "
+        "alone and says so. Devices of several\nmodels here are as many workers. A server on "
+        "another host must ask for credentials: in the URL, or "
         "better in a file that only\nits user may read. configs/queue has a server's "
         "configuration, "
         "a systemd unit and a Slurm script.\n\n"

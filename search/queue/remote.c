@@ -9,13 +9,15 @@
 #include "trial/wire.h"
 
 #include <string.h>
+#include <unistd.h>
 
-enum { WORKERS_MAX = 4096, RESULTS_PENDING_MAX = 65536 };
+enum { WORKERS_MAX = 4096, RESULTS_PENDING_MAX = 65536, MODELS_MAX = 16 };
 
 static const double patience_default_s = 30;
 static const double describe_every_s = 5; /* workers give a run up that is silent for long */
 static const double forget_after_s = 15;  /* a worker without a beat */
 static const double tend_every_s = 0.1;
+static const double come_back_s = 300; /* with its crew started */
 
 struct helper {
     struct beat beat;
@@ -30,6 +32,8 @@ struct remote {
     struct description description;
     struct device_info wanted;
     bool has_wanted;
+    int news, model_count;
+    struct device_info models[MODELS_MAX]; /* those that are no news */
     natsSubscription *results, *beats;
     int helper_count;
     struct helper *helpers;
@@ -116,6 +120,26 @@ static bool accept(struct remote *remote, const struct beat *beat, char why[256]
     return true;
 }
 
+/* Whether somebody has been told. */
+static bool tell_model(struct remote *remote, const struct device_info *model) {
+    if (remote->news == 0)
+        return false;
+    for (int m = 0; m < remote->model_count; m++)
+        if (device_same_model(&remote->models[m], model))
+            return true;
+    if (remote->model_count == MODELS_MAX ||
+        write(remote->news, model, sizeof *model) != (ssize_t)sizeof *model)
+        return false;
+    remote->models[remote->model_count++] = *model;
+    return true;
+}
+
+static bool is_other_model(const struct remote *remote, const struct device_info *model) {
+    return remote->description.placed
+               ? !device_same_model(model, &remote->description.place.device)
+               : remote->has_wanted && !device_same_model(model, &remote->wanted);
+}
+
 static void take_beat(struct remote *remote, const struct beat *beat) {
     char why[256];
     struct helper *helper = find_helper(remote, beat->worker);
@@ -123,13 +147,16 @@ static void take_beat(struct remote *remote, const struct beat *beat) {
         return;
     bool is_new = helper->heard == 0;
     bool accepted = accept(remote, beat, why);
-    if (!accepted && !helper->refused)
+    bool elsewhere =
+        tell_model(remote, &beat->place.device) && is_other_model(remote, &beat->place.device);
+    if (!accepted && !helper->refused && !elsewhere)
         log_warn("a worker on %s gets no work of this run: %s", beat->host, why);
     if (accepted && is_new)
         log_info("a worker on %s: %d x %s", beat->host, beat->devices, beat->place.device.name);
     *helper = (struct helper){.beat = *beat, .heard = clock_seconds(), .refused = !accepted};
     if (beat->leaving) {
-        log_info("a worker on %s left", beat->host);
+        if (accepted)
+            log_info("a worker on %s left", beat->host);
         drop_helper(remote, helper);
     }
 }
@@ -363,11 +390,18 @@ static const struct pool_backend remote_backend = {
 
 static int wait_for_worker(struct remote *remote, const char *url, struct error *error) {
     struct trial_result unexpected;
-    log_info("waiting for a worker: start `evotile worker --queue %s` on each host with a GPU",
-             strchr(url, '@') != NULL ? "URL" : url);
-    while (!remote->description.placed)
+    double begun = clock_seconds();
+    bool announced = remote->news != 0 && remote->has_wanted; /* by one that was refused */
+    if (!announced)
+        log_info("waiting for a worker: start `evotile worker --queue %s` on each host with a GPU",
+                 strchr(url, '@') != NULL ? "URL" : url);
+    while (!remote->description.placed) {
         if (remote_wait(&remote->pool, 0.1, &unexpected, error) < 0)
             return -1;
+        if (announced && clock_seconds() - begun > come_back_s)
+            return error_set(error, "the worker with %s has gone, and no other came",
+                             remote->wanted.name);
+    }
     remote->pool.device = remote->description.place.device;
     snprintf(remote->pool.nvrtc, sizeof remote->pool.nvrtc, "%s", remote->description.place.nvrtc);
     return 0;
@@ -381,6 +415,7 @@ struct pool *remote_new(const struct remote_settings *settings, struct error *er
     remote->has_wanted = settings->wanted != NULL;
     if (settings->wanted != NULL)
         remote->wanted = *settings->wanted;
+    remote->news = settings->news;
     remote->lonely = clock_seconds();
     remote->description.patience_s =
         settings->patience_s > 0 ? settings->patience_s : patience_default_s;

@@ -11,6 +11,7 @@
  * What is submitted is sent, again until the server has acknowledged it, and its result taken once,
  * however often it comes. A server that is gone is waited for. The first worker decides which
  * device model, driver, NVRTC and method the run has; others than these are not given work.
+ * Workers of another model have a run of their own where somebody hears the news of them.
  */
 #ifndef EVOTILE_QUEUE_REMOTE_H
 #define EVOTILE_QUEUE_REMOTE_H
@@ -23,7 +24,9 @@ struct remote_settings {
     const char *run_dir;              /* with config.json and template/ */
     const char *id;                   /* of the run, as link_id makes one */
     double patience_s;                /* a worker that is silent for so long has vanished; 0: 30 */
-    const struct device_info *wanted; /* of a run that is resumed: its model; NULL: any */
+    const struct device_info *wanted; /* the workers' model; NULL: the first's */
+    int news; /* a pipe's writing end: each model that a worker has is written there, once, as a
+                 whole struct; 0: none */
 };
 
 struct pool *remote_new(const struct remote_settings *settings, struct error *error);

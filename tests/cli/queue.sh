@@ -1,5 +1,5 @@
-# Workers on a queue: their template travels with the run, another device model is left out, and a server on another
-# host must be told who we are.
+# Workers on a queue: their template travels with the run, those of another device model have a run of their own, and a
+# server on another host must be told who we are.
 . "$ROOT/tests/cli/tell"
 command -v nats-server >/dev/null || { echo "there is no nats-server: make deps-test" >&2; exit 77; }
 small run.json
@@ -31,25 +31,28 @@ tell worker --queue "$url" 2>&1 | sed "s/:$port/:PORT/"
 (cd / && EVOTILE_TEMPLATES=/nowhere exec "$EVOTILE" worker --queue "$url" --credentials "$OLDPWD/token" --device emulated:sm_89 \
     --compile-workers 1 --device-workers 1) 2>right.log &
 right=$!
-"$EVOTILE" run run.json --queue "$url" --credentials token --trials 10000 --time 15s --redeliver 5s --out run 2>run.log &
+"$EVOTILE" run run.json --queue "$url" --credentials token --trials 10000 --time 12s --redeliver 5s --out run 2>run.log &
 run=$!
 until grep -q "a worker on" run.log; do sleep 0.1; kill -0 $run || break; done
-"$EVOTILE" worker --queue "$url" --credentials token --device emulated:sm_90 --compile-workers 1 --device-workers 1 2>wrong.log &
-wrong=$!
+"$EVOTILE" worker --queue "$url" --credentials token --device emulated:sm_90,emulated:sm_80 --compile-workers 2 --device-workers 1 2>other.log &
+other=$!
 wait $run
 echo "the run: status $?"
 sed -E "s/a worker on [^:]*:/a worker on HOST:/; s/:$port/:PORT/; s/[0-9]+ trials are/some trials are/
-    /champion/d; /trials?, .*\/s/d; /worker on .* left$/d" run.log
+    /champion/d; /trials?, .*\/s/d; /worker on .* left$/d" run.log | LC_ALL=C sort
 sleep 3
-kill $right $wrong
+kill $right $other
 wait $right
-echo "the right worker: status $?"
-wait $wrong
-echo "the wrong worker: status $?"
-sed -E 's/run [0-9a-f]{16}/run ID/' right.log
-echo
-sed -E 's/run [0-9a-f]{16}/run ID/' wrong.log
-"$EVOTILE" board run --json | grep -c '"genome"' | sed 's/[1-9][0-9]*/some genomes/'
+echo "the first worker: status $?"
+wait $other
+echo "the others: status $?"
+head -n 2 right.log | sed -E 's/run [0-9a-f]{16}/run ID/'
+grep "left to others" other.log | grep "not NVIDIA L4" | sed -E 's/run [0-9a-f]{16}/run ID/' | LC_ALL=C sort
+for run in run run-*; do
+    "$EVOTILE" board $run --json 2>/dev/null | grep -c '"genome"' | sed "s/[1-9][0-9]*/$run: some genomes/"
+    python3 -c 'import sqlite3, sys
+print(*sqlite3.connect(sys.argv[1] + "/run.db").execute("SELECT value FROM meta WHERE name = \"device_name\"").fetchone())' $run
+done
 kill $server
 wait $server
 ls

@@ -1,0 +1,119 @@
+/* Processes side by side, and the models that they are for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cmd/fleet.h"
+#include "cmd/models.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void the_first_failure_counts(void **state) {
+    (void)state;
+    struct fleet fleet = {0};
+    for (int c = 0; c < 3; c++)
+        if (fleet_fork(&fleet) == 0)
+            _exit(c == 1 ? 3 : 0);
+    assert_false(fleet_wait(&fleet, NULL));
+    assert_int_equal(fleet.status, 3);
+    assert_int_equal(fleet.left, 0);
+}
+
+struct heard {
+    int count;
+    struct fleet *fleet;
+};
+
+/* As the runs on a queue do: who hears of a model begins something for it. */
+static void hear(void *context, const struct device_info *model) {
+    struct heard *heard = context;
+    char name[32];
+    snprintf(name, sizeof name, "model %d", heard->count++);
+    assert_string_equal(model->name, name);
+    if (fleet_fork(heard->fleet) == 0)
+        _exit(0);
+}
+
+static void news_are_heard_until_all_have_closed(void **state) {
+    (void)state;
+    int news[2];
+    struct fleet fleet = {0};
+    struct heard heard = {.fleet = &fleet};
+    assert_int_equal(pipe(news), 0);
+    if (fleet_fork(&fleet) == 0) {
+        for (int m = 0; m < 5; m++) {
+            struct device_info model = {0};
+            snprintf(model.name, sizeof model.name, "model %d", m);
+            if (write(news[1], &model, sizeof model) != (ssize_t)sizeof model)
+                _exit(1);
+        }
+        _exit(0);
+    }
+    close(news[1]);
+    const struct fleet_news from = {news[0], hear, &heard};
+    assert_false(fleet_wait(&fleet, &from));
+    assert_int_equal(heard.count, 5);
+    assert_int_equal(fleet.count, 6);
+    assert_int_equal(fleet.status, 0);
+    close(news[0]);
+}
+
+/* One child asks us to end until it is ended itself; the other ends by nothing else. */
+static void a_termination_is_passed_on(void **state) {
+    (void)state;
+    struct fleet fleet = {0};
+    signal(SIGTERM, SIG_IGN);
+    if (fleet_fork(&fleet) == 0)
+        for (;;)
+            pause();
+    if (fleet_fork(&fleet) == 0)
+        for (;;) {
+            kill(getppid(), SIGTERM);
+            usleep(20000);
+        }
+    assert_true(fleet_wait(&fleet, NULL));
+    assert_int_not_equal(fleet.status, 0);
+    signal(SIGTERM, SIG_DFL);
+}
+
+static void models_are_told_apart(void **state) {
+    (void)state;
+    static struct models models;
+    struct device_info h200 = {.name = "NVIDIA H200", .sm_count = 132};
+    struct device_info slice = {.name = "NVIDIA H200", .sm_count = 16};
+    struct device_info l4 = {.name = "NVIDIA L4, emulated", .sm_count = 58};
+    assert_string_equal(models_find(&models, &h200)->label, "nvidia-h200");
+    assert_string_equal(models_find(&models, &slice)->label, "nvidia-h200-2");
+    assert_string_equal(models_find(&models, &l4)->label, "nvidia-l4-emulated");
+    strcpy(h200.spec, "cuda:7"); /* where it is does not matter */
+    assert_ptr_equal(models_find(&models, &h200), &models.items[0]);
+    assert_int_equal(models.count, 3);
+    for (int m = 0; m < 3; m++)
+        models.items[m].device_count = m + 1;
+    models.device_count = 6;
+    assert_int_equal(models_compile_workers(&models, 2, 12), 6);
+    assert_int_equal(models_compile_workers(&models, 0, 3), 1);
+    assert_int_equal(models_compile_workers(&models, 0, 0), 0);
+    for (int m = 3; m < DEVICES_MAX; m++) {
+        snprintf(l4.name, sizeof l4.name, "model %d", m);
+        assert_non_null(models_find(&models, &l4));
+    }
+    strcpy(l4.name, "one too many");
+    assert_null(models_find(&models, &l4));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_failure_counts),
+        cmocka_unit_test(news_are_heard_until_all_have_closed),
+        cmocka_unit_test(a_termination_is_passed_on),
+        cmocka_unit_test(models_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
