@@ -13,7 +13,7 @@ struct elite {
 
 struct retiming {
     struct session *session;
-    struct elite *elites; /* those that are outdated, goal by goal, in rank order */
+    struct elite *elites; /* those that are outdated, goal by goal, the best first */
     int count, told, dropped;
     struct member best[CASES_MAX]; /* of the goal's elites with figures of the present setting */
     bool has_best[CASES_MAX];
@@ -70,25 +70,48 @@ static void note_best(struct retiming *it, int goal, const struct member *member
     it->has_best[goal] = true;
 }
 
+/* Behind those of the goal that are as good; nothing where it is among them, from another island.
+ */
+static void add_elite(struct retiming *it, int goal, const struct member *member) {
+    int at = it->count;
+    for (int i = 0; i < it->count; i++)
+        if (it->elites[i].member.trial == member->trial)
+            return;
+    while (at > 0 && it->elites[at - 1].goal == goal &&
+           it->elites[at - 1].member.score_us > member->score_us) {
+        it->elites[at] = it->elites[at - 1];
+        at--;
+    }
+    it->elites[at] = (struct elite){.member = *member, .goal = goal};
+    it->count++;
+}
+
+static int collect_island(struct retiming *it, int goal, const struct population *island,
+                          struct error *error) {
+    it->elites = realloc(it->elites, (size_t)(it->count + island->count + 1) * sizeof *it->elites);
+    if (it->elites == NULL)
+        BUG("out of memory");
+    for (int i = 0; i < island->count; i++) {
+        const struct member *member = &island->members[i];
+        struct store_trial *trial = store_trial_read(it->session->store, member->trial, error);
+        if (trial == NULL)
+            return -1;
+        if (trial->outdated)
+            add_elite(it, goal, member);
+        else
+            note_best(it, goal, member);
+        store_trial_free(trial);
+    }
+    return 0;
+}
+
 static int collect(struct retiming *it, struct error *error) {
-    struct session *session = it->session;
-    for (int goal = 0; goal < session->goal_count; goal++) {
-        const struct population *population = evolution_population(session->evolutions[goal]);
-        it->elites =
-            realloc(it->elites, (size_t)(it->count + population->count + 1) * sizeof *it->elites);
-        if (it->elites == NULL)
-            BUG("out of memory");
-        for (int i = 0; i < population->count; i++) {
-            const struct member *member = &population->members[i];
-            struct store_trial *trial = store_trial_read(session->store, member->trial, error);
-            if (trial == NULL)
+    for (int goal = 0; goal < it->session->goal_count; goal++) {
+        int count;
+        const struct population *islands = evolution_islands(it->session->evolutions[goal], &count);
+        for (int i = 0; i < count; i++)
+            if (collect_island(it, goal, &islands[i], error) < 0)
                 return -1;
-            if (trial->outdated)
-                it->elites[it->count++] = (struct elite){.member = *member, .goal = goal};
-            else
-                note_best(it, goal, member);
-            store_trial_free(trial);
-        }
     }
     return 0;
 }
@@ -201,10 +224,10 @@ static int crown(struct session *session, struct error *error) {
 int session_retime(struct session *session, struct error *error) {
     struct retiming it = {.session = session};
     struct key present = {0};
-    int members = 0;
+    bool any = false;
     for (int goal = 0; goal < session->goal_count; goal++)
-        members += evolution_population(session->evolutions[goal])->count;
-    if (members == 0 || session->config->shapes->recorded != NULL) /* a run that begins; a table */
+        any = any || evolution_champion(session->evolutions[goal]) != NULL;
+    if (!any || session->config->shapes->recorded != NULL) /* a run that begins; a table */
         return 0;
     int status = read_present(session, &present, error);
     if (status == 0)

@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/fleet.h"
 #include "cmd/models.h"
+#include "evolve/archipelago.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -180,6 +181,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct session_settings settings = {.seed = -1, .compile_workers = -1};
     const char *out = NULL;
     const char *templates = NULL;
+    int64_t islands = -1; /* the config's */
     const struct option_row rows[] = {
         {"trials", "N", "stop after N trials", OPTION_INTEGER, &settings.trials},
         {"time", "T", "stop after T: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION, &settings.seconds},
@@ -188,6 +190,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"target", "US", "stop at this latency, in microseconds", OPTION_NUMBER,
          &settings.target_us},
         {"seed", "N", "begin the random numbers from N", OPTION_INTEGER, &settings.seed},
+        {"islands", "K", "breed K populations apart, with the best of each migrating (1)",
+         OPTION_INTEGER, &islands},
         {"seed-genome", "GENOMES", "begin with these, parted by semicolons", OPTION_TEXT,
          &settings.seed_genome},
         {"warm-start", "RUN", "begin with the best of that run, or of the runs in that folder",
@@ -226,6 +230,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     if (settings.predict < 0 || settings.predict > FORESEE_MOST)
         status = error_input(&error, "--predict: from 0 to %d", FORESEE_MOST);
+    if (islands == 0 || islands > ISLANDS_MAX)
+        status = error_input(&error, "--islands: from 1 to %d", ISLANDS_MAX);
+    settings.islands = islands > 0 ? islands : 0;
     if (count > 1 && out != NULL)
         status = error_input(&error, "--out names the folder of one run: leave it out for several");
     /* All are read before the first begins: a mistake in the last shows now, not in the morning. */
@@ -327,6 +334,10 @@ const struct verb verb_run = {
         "(no GPU is needed, but some tenths of a second of a core each), and begins with the "
         "four that\n"
         "are predicted to be fastest: see `evotile help model`.\n\n"
+        "With --islands K, or search.islands of the config, K populations breed apart and share no "
+        "more than\nwhat was tried and learnt; every search.migration trials the best of each goes "
+        "to the next. Many\nworkers then do not make one population all alike. It is for evolve, "
+        "free, full and insight: the other\nstrategies breed from no population.\n\n"
         "On a GPU that others use too, --nice gives no trial to it while a process that is not "
         "the\n"
         "run's computes there; --max-temperature does so while it is too hot, until it is 5 "

@@ -44,6 +44,15 @@ static int find_seeds(struct session *session, int goal, const struct warm *warm
     return count < 0 ? -1 : 0;
 }
 
+static void warn_of_islands(const struct session *session) {
+    int count;
+    evolution_islands(session->evolutions[0], &count);
+    if (count < session->config->islands && !session->settings.recording)
+        log_warn("strategy %s breeds from no population, so that %d islands are as one: set "
+                 "search.strategy to evolve, free, full or insight",
+                 session->config->strategy, session->config->islands);
+}
+
 /* `warm` is NULL where a run is resumed, or nothing was asked for. */
 static int start_evolutions(struct session *session, const struct device_info *device,
                             const struct warm *warm, struct error *error) {
@@ -55,6 +64,8 @@ static int start_evolutions(struct session *session, const struct device_info *d
         struct genome seeds[WARM_MAX];
         char name[CASE_NAME_SIZE];
         settings.population = config->population;
+        settings.islands = config->islands;
+        settings.migration = config->migration;
         settings.initial = config->initial;
         settings.exploration = config->exploration;
         snprintf(settings.strategy, sizeof settings.strategy, "%s", config->strategy);
@@ -77,6 +88,7 @@ static int start_evolutions(struct session *session, const struct device_info *d
             return error_prefix(error, "%s", name);
         }
     }
+    warn_of_islands(session);
     return 0;
 }
 
@@ -100,17 +112,21 @@ static void apply_settings(struct session *session) {
         config->max_temperature_c = (int)session->settings.max_temperature_c;
     if (session->settings.seed >= 0)
         config->seed = (uint64_t)session->settings.seed;
+    if (session->settings.islands > 0)
+        config->islands = (int)session->settings.islands;
 }
 
-/* What the command line may give anew, as the store has it: numbers, and where they belong. */
-enum { TERM_COUNT = 6 };
-static const char *const term_names[TERM_COUNT] = {"trials",    "seconds", "patience",
-                                                   "target_us", "nice",    "max_temperature_c"};
+/* What the command line may say otherwise than the config, as the store has it: numbers, and where
+   they belong. */
+enum { TERM_COUNT = 7 };
+static const char *const term_names[TERM_COUNT] = {
+    "trials", "seconds", "patience", "target_us", "nice", "max_temperature_c", "islands"};
 
 static void get_terms(const struct config *config, double terms[TERM_COUNT]) {
     const double all[TERM_COUNT] = {
         (double)config->trials, config->seconds, (double)config->patience,
-        config->target_us,      config->nice,    config->max_temperature_c};
+        config->target_us,      config->nice,    config->max_temperature_c,
+        config->islands};
     memcpy(terms, all, sizeof all);
 }
 
@@ -121,6 +137,7 @@ static void set_terms(struct config *config, const double terms[TERM_COUNT]) {
     config->target_us = terms[3];
     config->nice = terms[4] != 0;
     config->max_temperature_c = (int)terms[5];
+    config->islands = (int)terms[6];
 }
 
 static void print_terms(const struct config *config, char texts[TERM_COUNT][32]) {

@@ -28,6 +28,7 @@ struct session_settings {
     int64_t patience;                      /* 0: the config's */
     double target_us;                      /* 0: the config's */
     int64_t seed;                          /* -1: the config's */
+    int64_t islands;                       /* 0: the config's */
     int64_t compile_workers;               /* -1: as many as there are cores for */
     struct link_settings queue;            /* url NULL: the workers are of this host */
     double queue_patience_s;               /* 0: the queue's */

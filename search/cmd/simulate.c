@@ -358,6 +358,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int64_t first_seed = 1;
     int64_t jobs = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t in_flight = 1;
+    int64_t islands = 1;
     const struct option_row rows[] = {
         {"strategy", "NAMES", "of strategies, parted by commas (default: all)", OPTION_TEXT,
          &wishes.strategies},
@@ -365,6 +366,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"seeds", "N", "runs of each strategy on each space (50)", OPTION_INTEGER, &seeds},
         {"seed", "N", "the first of them (1)", OPTION_INTEGER, &first_seed},
         {"in-flight", "K", "candidates open at once (1)", OPTION_INTEGER, &in_flight},
+        {"islands", "K", "populations that breed apart, as of run (1)", OPTION_INTEGER, &islands},
         {"jobs", "N", "processes (default: cores)", OPTION_INTEGER, &jobs},
         {"against", "GENOME",
          "begin with it, and say how much faster runs end; \"default\": the template's",
@@ -389,10 +391,15 @@ static int run(const struct verb *verb, int argc, char **argv) {
                     CELLS_MAX);
         return error_report(&error);
     }
+    if (islands < 1 || islands > ISLANDS_MAX) {
+        error_input(&error, "--islands: from 1 to %d", ISLANDS_MAX);
+        return error_report(&error);
+    }
     simulating.simulation = (struct simulation){.seeds = (int)seeds,
                                                 .first_seed = (uint64_t)first_seed,
                                                 .trials = (int)trials,
                                                 .in_flight = (int)in_flight,
+                                                .islands = (int)islands,
                                                 .jobs = (int)jobs};
     int status = simulate(&simulating, count, &wishes, &error);
     release(&simulating);

@@ -48,6 +48,7 @@ static struct evolution *begin(const struct simulation *simulation, int run, str
     int space = run / simulation->seeds / simulation->strategy_count;
     struct evolution_settings settings = evolution_defaults();
     snprintf(settings.strategy, sizeof settings.strategy, "%s", simulation->strategies[strategy]);
+    settings.islands = simulation->islands;
     settings.no_default = true; /* a table of rows has none, and peers are given none */
     if (simulation->first_rows != NULL) {
         settings.seeds = &simulation->spaces[space]->genomes[simulation->first_rows[space]];

@@ -28,7 +28,7 @@ struct simulation {
     int strategy_count;
     int seeds; /* runs of each strategy on each space */
     uint64_t first_seed;
-    int trials, in_flight, jobs;
+    int trials, in_flight, islands, jobs;
     const int64_t *first_rows; /* by space: what each run tries first; NULL: what it likes */
     /* Filled: a run for each space, strategy and seed. */
     struct simulation_shared *shared;

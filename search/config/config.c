@@ -17,6 +17,8 @@ static const struct config defaults = {
     .seed = 1,
     .strategy = "auto",
     .population = 24,
+    .islands = 1,
+    .migration = 64,
     .initial = 32,
     .exploration = 0.10,
     .timing = {.input_sets = 4,
@@ -48,6 +50,8 @@ struct field {
 
 static const struct field search_fields[] = {
     FIELD("population", FIELD_INT, population, 2, 4096),
+    FIELD("islands", FIELD_INT, islands, 1, 64),
+    FIELD("migration", FIELD_INT, migration, 1, 1000000),
     FIELD("initial", FIELD_INT, initial, 1, 100000),
     FIELD("exploration", FIELD_DOUBLE, exploration, 0, 1),
     FIELD("sanitize_every", FIELD_INT, sanitize_every, 0, 1000000),

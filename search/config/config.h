@@ -58,6 +58,8 @@ struct config {
     double target_us; /* a goal ends when its champion's score is no more; 0: never */
     char strategy[32];
     int population, initial;
+    int islands;   /* populations that breed apart and share `population`: 1 */
+    int migration; /* of the best of each to the next, every so many trials: 64 */
     double exploration;
     int sanitize_every;    /* champions, between two that go through compute-sanitizer during the
                               search; 0: only the last, at its end */

@@ -104,7 +104,7 @@ static int draw(struct random *random, const double *shares, int count) {
 }
 
 static bool applies(const struct manner *manner, const struct evolution *evolution, int kind) {
-    int parents = manner->elites ? evolution->population.count : 1;
+    int parents = manner->elites ? evolution->parents->count : 1;
     if (kind == OPERATOR_INSIGHT)
         return manner->insights;
     if (kind == OPERATOR_RULE)
@@ -156,7 +156,7 @@ static const struct member *elite(const struct population *population, const str
 
 static bool breed(const struct manner *manner, struct evolution *evolution,
                   struct proposal *proposal) {
-    const struct population *population = &evolution->population;
+    const struct population *population = evolution->parents;
     struct random *random = &evolution->random;
     enum operator_kind kind = pick(manner, evolution);
     const struct member *picked[2] = {&population->members[0], NULL};
@@ -176,7 +176,7 @@ static bool breed(const struct manner *manner, struct evolution *evolution,
 
 static bool propose(const struct manner *manner, struct evolution *evolution,
                     struct proposal *proposal) {
-    if (evolution->population.count == 0 ||
+    if (evolution->parents->count == 0 ||
         random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < TRIES; i++)

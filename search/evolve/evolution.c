@@ -14,8 +14,12 @@ enum {
 };
 
 struct evolution_settings evolution_defaults(void) {
-    return (struct evolution_settings){
-        .strategy = "auto", .population = 24, .initial = 32, .exploration = 0.10};
+    return (struct evolution_settings){.strategy = "auto",
+                                       .population = 24,
+                                       .islands = 1,
+                                       .migration = 64,
+                                       .initial = 32,
+                                       .exploration = 0.10};
 }
 
 static int check_settings(const struct evolution_settings *settings, struct error *error) {
@@ -29,6 +33,12 @@ static int check_settings(const struct evolution_settings *settings, struct erro
     if (settings->population < 2 || settings->population > MEMBERS_MAX)
         return error_input(error, "a population of %d: from 2 to %d will do", settings->population,
                            MEMBERS_MAX);
+    if (settings->islands < 1 || settings->islands > ISLANDS_MAX)
+        return error_input(error, "%d islands: from 1 to %d will do", settings->islands,
+                           ISLANDS_MAX);
+    if (settings->migration < 1)
+        return error_input(error, "a migration every %d trials: from 1 on will do",
+                           settings->migration);
     if (settings->initial < 1 || settings->initial > MEMBERS_MAX)
         return error_input(error, "an initial start of %d: from 1 to %d will do", settings->initial,
                            MEMBERS_MAX);
@@ -80,7 +90,10 @@ struct evolution *evolution_new(const struct space *space,
     evolution->seed = seed;
     evolution->stream = stream;
     random_seed(&evolution->random, seed, stream);
-    population_init(&evolution->population, settings->population);
+    archipelago_init(&evolution->archipelago, evolution->strategy->breeds ? settings->islands : 1,
+                     settings->population);
+    evolution->migration = settings->migration;
+    evolution->parents = &evolution->archipelago.islands[0];
     make_starts(evolution, settings);
     return evolution;
 }
@@ -91,7 +104,7 @@ void evolution_free(struct evolution *evolution) {
     if (evolution->strategy->free_state)
         evolution->strategy->free_state(evolution->state);
     free(evolution->told);
-    population_release(&evolution->population);
+    archipelago_release(&evolution->archipelago);
     seen_release(&evolution->seen);
     space_cursor_free(evolution->rest);
     free(evolution->starts);
@@ -151,19 +164,33 @@ static bool next_start(struct evolution *evolution, struct proposal *proposal) {
     return false;
 }
 
+/* The islands have their turns. */
+static int next_island(const struct evolution *evolution) {
+    return (int)(evolution->seen.count % (size_t)evolution->archipelago.count);
+}
+
 /* A sequence of its own for each question: what is drawn for one does not depend on what was drawn
    for others, so that a question whose answer is known need not be asked again. */
 static void begin_question(struct evolution *evolution) {
+    evolution->parents = &evolution->archipelago.islands[next_island(evolution)];
     random_seed(&evolution->random,
                 evolution->seed + 0x9E3779B97F4A7C15 * (evolution->seen.count + 1),
                 evolution->stream);
 }
 
+static struct seen_entry *see(struct evolution *evolution, const struct genome *genome,
+                              enum operator_kind made_by) {
+    int island = next_island(evolution);
+    struct seen_entry *entry = seen_add(&evolution->seen, genome, made_by);
+    entry->island = (uint8_t)island;
+    evolution->counters[made_by].tries++;
+    return entry;
+}
+
 static void note(struct evolution *evolution, const struct proposal *proposal) {
-    struct seen_entry *entry = seen_add(&evolution->seen, &proposal->genome, proposal->made_by);
+    struct seen_entry *entry = see(evolution, &proposal->genome, proposal->made_by);
     entry->rule = (uint8_t)proposal->rule;
     know(evolution, entry);
-    evolution->counters[proposal->made_by].tries++;
     if (proposal->made_by == OPERATOR_RULE)
         evolution->rule_counters[proposal->rule].tries++;
 }
@@ -192,11 +219,10 @@ int evolution_replay(struct evolution *evolution, const struct proposal *proposa
 
 /* ---- Tell ---- */
 
-static int offer(struct evolution *evolution, int64_t trial, const struct genome *genome,
-                 double score_us) {
+static struct member member_of(int64_t trial, const struct genome *genome, double score_us) {
     if (!(score_us > 0 && isfinite(score_us)))
         BUG("trial %lld is ok with a score of %g us", (long long)trial, score_us);
-    return population_offer(&evolution->population, &(struct member){trial, *genome, score_us});
+    return (struct member){trial, *genome, score_us};
 }
 
 static void put_told(struct evolution *evolution, struct seen_entry *entry) {
@@ -218,7 +244,8 @@ static void credit(struct operator_counters *counters, int rank) {
 
 static void accept(struct evolution *evolution, struct seen_entry *entry, double score_us,
                    const struct measures *measures) {
-    int rank = offer(evolution, entry->trial, &entry->genome, score_us);
+    const struct member member = member_of(entry->trial, &entry->genome, score_us);
+    int rank = archipelago_offer(&evolution->archipelago, entry->island, &member);
     entry->ok = true;
     entry->score_us = score_us;
     entry->rules = space_rules(evolution->space, &entry->genome, measures);
@@ -230,12 +257,10 @@ static void accept(struct evolution *evolution, struct seen_entry *entry, double
 static void tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                  enum verdict verdict, double score_us, const struct measures *measures) {
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
-    if (entry) {
+    if (entry)
         unknow(evolution, entry);
-    } else {
-        entry = seen_add(&evolution->seen, genome, OPERATOR_SEED);
-        evolution->counters[OPERATOR_SEED].tries++;
-    }
+    else
+        entry = see(evolution, genome, OPERATOR_SEED);
     if (entry->told_at)
         BUG("the genome of trial %lld was told twice", (long long)trial);
     put_told(evolution, entry);
@@ -243,6 +268,9 @@ static void tell(struct evolution *evolution, int64_t trial, const struct genome
     if (verdict == VERDICT_OK)
         accept(evolution, entry, score_us, measures);
     know(evolution, entry);
+    if (evolution->archipelago.count > 1 &&
+        evolution->told_count % (size_t)evolution->migration == 0)
+        archipelago_migrate(&evolution->archipelago);
 }
 
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
@@ -276,24 +304,24 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
     if (!entry || !entry->told_at)
         BUG("trial %lld is told again, but never was", (long long)trial);
-    population_remove(&evolution->population, genome);
     evolution->retold_count++;
     unknow(evolution, entry);
     entry->ok = verdict == VERDICT_OK;
     entry->score_us = entry->ok ? score_us : 0;
     know(evolution, entry);
-    if (entry->ok)
-        offer(evolution, trial, genome, score_us);
+    const struct member again = entry->ok ? member_of(trial, genome, score_us) : (struct member){0};
+    archipelago_renew(&evolution->archipelago, entry->island, genome, entry->ok ? &again : NULL);
 }
 
 /* ---- Reading ---- */
 
-const struct population *evolution_population(const struct evolution *evolution) {
-    return &evolution->population;
+const struct population *evolution_islands(const struct evolution *evolution, int *count) {
+    *count = evolution->archipelago.count;
+    return evolution->archipelago.islands;
 }
 
 const struct member *evolution_champion(const struct evolution *evolution) {
-    return evolution->population.count > 0 ? &evolution->population.members[0] : NULL;
+    return archipelago_champion(&evolution->archipelago);
 }
 
 uint64_t evolution_seen_count(const struct evolution *evolution) {
@@ -316,19 +344,26 @@ const struct operator_counters *evolution_rule_counters(const struct evolution *
     return evolution->rule_counters;
 }
 
+static void add_island(struct hasher *hasher, const struct population *island) {
+    hasher_add(hasher, &island->capacity, sizeof island->capacity);
+    for (int i = 0; i < island->count; i++) {
+        const struct member *member = &island->members[i];
+        hasher_add(hasher, &member->trial, sizeof member->trial);
+        hasher_add(hasher, &member->genome, sizeof member->genome);
+        hasher_add(hasher, &member->score_us, sizeof member->score_us);
+    }
+}
+
 struct hash evolution_digest(const struct evolution *evolution) {
     struct hasher *hasher = hasher_new();
     hasher_add_text(hasher, evolution->strategy->name);
     hasher_add(hasher, &evolution->seed, sizeof evolution->seed);
     hasher_add(hasher, &evolution->stream, sizeof evolution->stream);
     hasher_add(hasher, &evolution->exploration, sizeof evolution->exploration);
-    hasher_add(hasher, &evolution->population.capacity, sizeof evolution->population.capacity);
-    for (int i = 0; i < evolution->population.count; i++) {
-        const struct member *member = &evolution->population.members[i];
-        hasher_add(hasher, &member->trial, sizeof member->trial);
-        hasher_add(hasher, &member->genome, sizeof member->genome);
-        hasher_add(hasher, &member->score_us, sizeof member->score_us);
-    }
+    for (int i = 0; i < evolution->archipelago.count; i++)
+        add_island(hasher, &evolution->archipelago.islands[i]);
+    if (evolution->archipelago.count > 1) /* of one there is no migration */
+        hasher_add(hasher, &evolution->migration, sizeof evolution->migration);
     hasher_add(hasher, &evolution->seen.count, sizeof evolution->seen.count);
     hasher_add(hasher, &evolution->known, sizeof evolution->known);
     hasher_add(hasher, evolution->counters, sizeof evolution->counters);

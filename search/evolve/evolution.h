@@ -16,7 +16,8 @@
  *     }
  *     evolution_free(evolution);
  *
- * No genome is proposed twice, whatever came of it.
+ * No genome is proposed twice, whatever came of it. With several islands the questions go to them
+ * in turn: what they have in common is what was seen, and what strategies learn from it.
  */
 #ifndef EVOTILE_EVOLVE_EVOLUTION_H
 #define EVOTILE_EVOLVE_EVOLUTION_H
@@ -33,7 +34,9 @@ enum { TRIAL_NONE = -1, STRATEGY_NAME_SIZE = 32 };
 
 struct evolution_settings {
     char strategy[STRATEGY_NAME_SIZE]; /* a name of evolve/strategy.c's table */
-    int population;                    /* 24 */
+    int population;                    /* 24: the room of all islands */
+    int islands;                       /* 1: populations that breed apart (evolve/archipelago.h) */
+    int migration;                     /* 64: trials told, between two migrations */
     int initial;                       /* 32: the default genome, the seeds, then a start that
                                           strategies may cut short */
     double exploration;                /* 0.10 of the proposals after the start: uniform draws */
@@ -54,8 +57,8 @@ struct proposal {
 struct operator_counters {
     uint64_t tries;     /* proposed */
     uint64_t successes; /* told with VERDICT_OK */
-    uint64_t entered;   /* came into the population */
-    uint64_t gains;     /* became the champion */
+    uint64_t entered;   /* came into the population of their island */
+    uint64_t gains;     /* became its best */
 };
 
 struct evolution_settings evolution_defaults(void);
@@ -94,8 +97,9 @@ void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const st
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
                           enum verdict verdict, double score_us);
 
-/* In rank order; valid until the next tell. */
-const struct population *evolution_population(const struct evolution *evolution);
+/* The populations, `count` of them, each in rank order; a member may be in several. One where the
+   strategy breeds from none. Valid until the next tell. */
+const struct population *evolution_islands(const struct evolution *evolution, int *count);
 
 /* The best so far, or NULL. Valid until the next tell. */
 const struct member *evolution_champion(const struct evolution *evolution);

@@ -37,15 +37,16 @@ int population_offer(struct population *population, const struct member *member)
     return rank;
 }
 
-void population_remove(struct population *population, const struct genome *genome) {
+bool population_remove(struct population *population, const struct genome *genome) {
     struct member *members = population->members;
     for (int i = 0; i < population->count; i++)
         if (genome_equal(&members[i].genome, genome)) {
             population->count--;
             memmove(&members[i], &members[i + 1],
                     (size_t)(population->count - i) * sizeof *members);
-            return;
+            return true;
         }
+    return false;
 }
 
 /* The index of a draw among all but `without` (-1: among all). */

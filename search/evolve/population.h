@@ -33,8 +33,8 @@ void population_release(struct population *population);
    which then leaves. Returns its rank from 0, or -1. The score is finite. */
 int population_offer(struct population *population, const struct member *member);
 
-/* Takes the member with this genome out; nothing happens where there is none. */
-void population_remove(struct population *population, const struct genome *genome);
+/* Takes the member with this genome out; false where there is none. */
+bool population_remove(struct population *population, const struct genome *genome);
 
 /* A member, drawn with weights 1/(rank + capacity), rank counted from 1: the first is drawn about
    twice as often as the last. NULL if there is none. */

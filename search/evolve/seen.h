@@ -15,6 +15,7 @@ struct seen_entry {
     struct genome genome;
     uint8_t made_by;  /* enum operator_kind */
     uint8_t rule;     /* of the template's, where that is OPERATOR_RULE */
+    uint8_t island;   /* that it was asked for (evolve/archipelago.h) */
     bool ok;          /* told with VERDICT_OK */
     uint32_t told_at; /* its place among those that were told, from 1; 0: not told */
     int64_t trial;    /* its number; 0 until told */

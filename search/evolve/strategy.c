@@ -35,7 +35,7 @@ bool strategy_walk(struct evolution *evolution, struct proposal *proposal) {
 
 static bool breed(struct evolution *evolution, struct proposal *proposal) {
     struct random *random = &evolution->random;
-    const struct population *population = &evolution->population;
+    const struct population *population = evolution->parents;
     const struct member *picked[2] = {NULL, NULL};
     enum operator_kind kind = operators_pick(population->count, random);
     if (operators[kind].parents < 2)
@@ -52,7 +52,7 @@ static bool breed(struct evolution *evolution, struct proposal *proposal) {
    decided once: were it at every try, a converged population, whose children are mostly known,
    would explore more than it was told to. */
 static bool evolve(struct evolution *evolution, struct proposal *proposal) {
-    if (evolution->population.count == 0 ||
+    if (evolution->parents->count == 0 ||
         random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < BREED_TRIES; i++)
@@ -62,20 +62,21 @@ static bool evolve(struct evolution *evolution, struct proposal *proposal) {
 }
 
 const struct strategy strategies[] = {
-    {"auto", "expected improvement under a Gaussian process", NULL, 0, auto_propose, auto_free},
+    {"auto", "expected improvement under a Gaussian process", NULL, 0, auto_propose, auto_free,
+     false},
     {"evolve", "steady-state evolution of a ranked population", start_spread, START_ANY, evolve,
-     NULL},
+     NULL, true},
     {"free", "EvoEngineer's Free: mutations of the best", start_spread, ENGINEER_START,
-     free_propose, NULL},
+     free_propose, NULL, true},
     {"full", "EvoEngineer's Full: elites, insights, operators by merit", start_spread,
-     ENGINEER_START, full_propose, engineer_free},
-    {"grid", "every genome in turn", NULL, 0, strategy_walk, NULL},
+     ENGINEER_START, full_propose, engineer_free, true},
+    {"grid", "every genome in turn", NULL, 0, strategy_walk, NULL, false},
     {"insight", "EvoEngineer's Insight: the best, mutated by what the archive teaches",
-     start_spread, ENGINEER_START, insight_propose, engineer_free},
+     start_spread, ENGINEER_START, insight_propose, engineer_free, true},
     {"map", "MAP-Elites: the best of each niche are the parents", start_spread, ENGINEER_START,
-     map_propose, map_free},
-    {"random", "uniform draws without replacement", NULL, 0, strategy_explore, NULL},
-    {NULL, NULL, NULL, 0, NULL, NULL},
+     map_propose, map_free, false},
+    {"random", "uniform draws without replacement", NULL, 0, strategy_explore, NULL, false},
+    {NULL, NULL, NULL, 0, NULL, NULL, false},
 };
 
 const struct strategy *strategy_find(const char *name) {

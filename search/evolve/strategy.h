@@ -6,6 +6,7 @@
 #ifndef EVOTILE_EVOLVE_STRATEGY_H
 #define EVOTILE_EVOLVE_STRATEGY_H
 
+#include "evolve/archipelago.h"
 #include "evolve/evolution.h"
 #include "evolve/seen.h"
 
@@ -19,6 +20,7 @@ struct strategy {
     bool (*propose)(struct evolution *evolution, struct proposal *proposal);
     /* Frees evolution->state; NULL for strategies that keep none. */
     void (*free_state)(void *state);
+    bool breeds; /* from `parents`, so that several islands differ from one */
 };
 
 /* Ended by a row without a name. */
@@ -33,10 +35,12 @@ struct evolution {
     uint64_t seed, stream;
     struct random random; /* each question has a sequence of its own */
     double exploration;
-    struct population population;
-    struct seen seen;
-    struct hash known; /* the sum of its entries' hashes, which evolution.c keeps */
-    uint32_t *told;    /* in that order, their indices among seen.entries */
+    struct archipelago archipelago;
+    int migration;
+    const struct population *parents; /* the island that this question is for */
+    struct seen seen;                 /* by all islands: none asks what another did */
+    struct hash known;                /* the sum of its entries' hashes, which evolution.c keeps */
+    uint32_t *told;                   /* in that order, their indices among seen.entries */
     size_t told_count;
     uint64_t retold_count; /* scores that were told anew */
     struct operator_counters counters[OPERATOR_COUNT];

@@ -32,6 +32,7 @@ static struct simulation simulate(struct recorded *const *spaces, int jobs, int 
                                     .first_seed = 1,
                                     .trials = TRIALS,
                                     .in_flight = in_flight,
+                                    .islands = 1,
                                     .jobs = jobs};
     struct error error = {0};
     if (simulation_run(&simulation, &error) < 0)
@@ -119,6 +120,7 @@ static void unknown_strategy_is_refused(void **state) {
                                     .seeds = 1,
                                     .trials = 1,
                                     .in_flight = 1,
+                                    .islands = 1,
                                     .jobs = 1};
     struct error error = {0};
     assert_int_equal(simulation_run(&simulation, &error), -1);

@@ -54,15 +54,22 @@ static enum verdict verdict_of(const struct genome *genome) {
     return bits % 5 ? VERDICT_OK : (enum verdict)(1 + bits / 5 % (VERDICT_COUNT - 1));
 }
 
-static struct evolution *evolution_of(const struct space *space, const char *strategy,
-                                      uint64_t seed) {
+static struct evolution *islands_of(const struct space *space, const char *strategy, uint64_t seed,
+                                    int islands, int migration) {
     struct evolution_settings settings = evolution_defaults();
     struct error error = {0};
     snprintf(settings.strategy, sizeof settings.strategy, "%s", strategy);
+    settings.islands = islands;
+    settings.migration = migration;
     struct evolution *evolution = evolution_new(space, &settings, seed, 0, &error);
     if (!evolution)
         fail_msg("%s", error.text);
     return evolution;
+}
+
+static struct evolution *evolution_of(const struct space *space, const char *strategy,
+                                      uint64_t seed) {
+    return islands_of(space, strategy, seed, 1, 64);
 }
 
 /* Of every strategy in turn. */
@@ -116,13 +123,14 @@ static void same_calls_same_state(void **state) {
     static struct genome genomes[TRIALS];
     random_seed(&interleaving, 41, 0);
     for (int i = 0; i < 2 * STRATEGIES; i++) {
-        struct evolution *evolution = evolution_of(space, strategy(i), (uint64_t)i);
+        int islands = i < STRATEGIES ? 1 : 3;
+        struct evolution *evolution = islands_of(space, strategy(i), (uint64_t)i, islands, 30);
         int calls = run(evolution, &interleaving, TRIALS, events);
         assert_int_equal(calls, 2 * TRIALS);
 
         /* Another process repeats the calls, as a resumed run does. */
-        struct evolution *again = evolution_of(space, strategy(i), (uint64_t)i);
-        struct evolution *resumed = evolution_of(space, strategy(i), (uint64_t)i);
+        struct evolution *again = islands_of(space, strategy(i), (uint64_t)i, islands, 30);
+        struct evolution *resumed = islands_of(space, strategy(i), (uint64_t)i, islands, 30);
         int asked = 0;
         for (int j = 0; j < calls; j++) {
             struct proposal proposal;
@@ -179,7 +187,8 @@ static void other_seed_or_order_is_another_state(void **state) {
     space_free(space);
 }
 
-/* Every valid genome of a small space is proposed once, and then there is none. */
+/* Every valid genome of a small space is proposed once, and then there is none; also where there
+   are more islands than genomes. */
 static void small_spaces_are_exhausted(void **state) {
     (void)state;
     struct random random;
@@ -195,7 +204,9 @@ static void small_spaces_are_exhausted(void **state) {
             assert_null(evolution_new(space, &settings, 1, 0, &error));
             assert_non_null(strstr(error.text, "no genome is valid"));
         } else {
-            struct evolution *evolution = evolution_of(space, strategy(i), 7);
+            static const int islands[] = {1, 3, 64};
+            struct evolution *evolution =
+                islands_of(space, strategy(i), 7, islands[below(&random, 3)], 5);
             while (evolution_ask(evolution, &proposal)) {
                 assert_true(brute_force_valid(space, &proposal.genome));
                 assert_true(evolution_has_seen(evolution, &proposal.genome));
@@ -298,6 +309,86 @@ static void the_start_is_spread(void **state) {
     space_free(space);
 }
 
+static bool same_members(const struct population *one, const struct population *other) {
+    bool same = one->count == other->count;
+    for (int i = 0; i < one->count && same; i++)
+        same = one->members[i].trial == other->members[i].trial;
+    return same;
+}
+
+/* One question is open at a time, so that the islands are told in turn. */
+static void islands_meet_every_n_trials_only(void **state) {
+    (void)state;
+    enum { ISLANDS = 3, EVERY = 40, TRIALS = 400, ROOM = 8 };
+    struct space *space = landscape();
+    static const char *const breeders[] = {"evolve", "free", "full", "insight"};
+    for (int i = 0; i < 4; i++) {
+        struct evolution *evolution = islands_of(space, breeders[i], 3, ISLANDS, EVERY);
+        struct member before[ISLANDS][ROOM];
+        int count, came = 0, bred = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            struct population populations[ISLANDS];
+            struct proposal proposal;
+            const struct population *islands = evolution_islands(evolution, &count);
+            assert_int_equal(count, ISLANDS);
+            for (int k = 0; k < ISLANDS; k++) {
+                populations[k] = islands[k];
+                populations[k].members = before[k];
+                assert_int_equal(islands[k].capacity, ROOM);
+                memcpy(before[k], islands[k].members, (size_t)islands[k].count * sizeof **before);
+            }
+            assert_int_equal(evolution_ask(evolution, &proposal), 1);
+            for (int p = 0; p < 2; p++)
+                if (proposal.parents[p] != TRIAL_NONE) { /* one of the island whose turn it is */
+                    bool there = false;
+                    for (int m = 0; m < populations[trial % ISLANDS].count; m++)
+                        there = there || before[trial % ISLANDS][m].trial == proposal.parents[p];
+                    assert_true(there);
+                    bred++;
+                }
+            evolution_tell(evolution, trial, &proposal.genome, verdict_of(&proposal.genome),
+                           score_of(&proposal.genome));
+            bool meet = (trial + 1) % EVERY == 0;
+            for (int k = 0; k < ISLANDS; k++) {
+                bool same = same_members(&islands[k], &populations[k]);
+                if (k != trial % ISLANDS && !meet)
+                    assert_true(same);
+                came += k != trial % ISLANDS && !same;
+            }
+        }
+        assert_true(came > 3 && came <= (ISLANDS - 1) * TRIALS / EVERY);
+        assert_true(bred > TRIALS / 2);
+        evolution_free(evolution);
+    }
+    space_free(space);
+}
+
+/* Of one island no migration matters, and who breeds from no population has but one. */
+static void one_island_is_one_search(void **state) {
+    (void)state;
+    enum { TRIALS = 150 };
+    struct space *space = landscape();
+    static struct event events[2 * TRIALS];
+    for (int i = 0; i < STRATEGIES; i++) {
+        bool breeds = strategies[i].breeds;
+        struct hash digests[2];
+        for (int k = 0; k < 2; k++) {
+            struct random interleaving;
+            int count;
+            random_seed(&interleaving, 45, 0);
+            struct evolution *evolution =
+                islands_of(space, strategies[i].name, 1, k == 0 || breeds ? 1 : 8, k == 0 ? 64 : 3);
+            evolution_islands(evolution, &count);
+            assert_int_equal(count, 1);
+            run(evolution, &interleaving, TRIALS, events);
+            digests[k] = evolution_digest(evolution);
+            evolution_free(evolution);
+        }
+        assert_true(hash_equal(digests[0], digests[1]));
+    }
+    space_free(space);
+}
+
 static void counters_add_up(void **state) {
     (void)state;
     enum { TRIALS = 1000 };
@@ -324,7 +415,9 @@ static void counters_add_up(void **state) {
     assert_true(sum.gains > 5);
     assert_in_range(counters[OPERATOR_EXPLORE].tries, 60, 140);
 
-    const struct population *population = evolution_population(evolution);
+    int islands;
+    const struct population *population = evolution_islands(evolution, &islands);
+    assert_int_equal(islands, 1);
     assert_int_equal(population->count, 24);
     assert_ptr_equal(evolution_champion(evolution), &population->members[0]);
     for (int i = 1; i < population->count; i++)
@@ -383,7 +476,8 @@ static void told_again_takes_its_new_place(void **state) {
     random_seed(&interleaving, 47, 0);
     struct evolution *evolution = evolution_of(space, "evolve", 8);
     run(evolution, &interleaving, TRIALS, events);
-    const struct population *population = evolution_population(evolution);
+    int islands;
+    const struct population *population = evolution_islands(evolution, &islands);
     struct operator_counters before[OPERATOR_COUNT];
     memcpy(before, evolution_counters(evolution), sizeof before);
     struct member members[24];
@@ -451,10 +545,14 @@ static void bad_settings_are_refused(void **state) {
         struct evolution_settings settings;
         const char *words;
     } rows[] = {
-        {{"evolv", 24, 32, 0.1, NULL, 0, false}, "no strategy 'evolv'; the nearest is 'evolve'"},
-        {{"evolve", 1, 32, 0.1, NULL, 0, false}, "a population of 1"},
-        {{"evolve", 24, 0, 0.1, NULL, 0, false}, "an initial start of 0"},
-        {{"evolve", 24, 32, 1.5, NULL, 0, false}, "an exploration of 1.5"},
+        {{"evolv", 24, 1, 64, 32, 0.1, NULL, 0, false},
+         "no strategy 'evolv'; the nearest is 'evolve'"},
+        {{"evolve", 1, 1, 64, 32, 0.1, NULL, 0, false}, "a population of 1"},
+        {{"evolve", 24, 0, 64, 32, 0.1, NULL, 0, false}, "0 islands"},
+        {{"evolve", 24, 65, 64, 32, 0.1, NULL, 0, false}, "65 islands: from 1 to 64 will do"},
+        {{"evolve", 24, 4, 0, 32, 0.1, NULL, 0, false}, "a migration every 0 trials"},
+        {{"evolve", 24, 1, 64, 0, 0.1, NULL, 0, false}, "an initial start of 0"},
+        {{"evolve", 24, 1, 64, 32, 1.5, NULL, 0, false}, "an exploration of 1.5"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error error = {0};
@@ -472,6 +570,8 @@ int main(void) {
         cmocka_unit_test(small_spaces_are_exhausted),
         cmocka_unit_test(starts_with_the_default_and_the_seeds),
         cmocka_unit_test(the_start_is_spread),
+        cmocka_unit_test(islands_meet_every_n_trials_only),
+        cmocka_unit_test(one_island_is_one_search),
         cmocka_unit_test(counters_add_up),
         cmocka_unit_test(told_from_elsewhere_is_not_asked),
         cmocka_unit_test(told_again_takes_its_new_place),

@@ -6,11 +6,11 @@
 
 #include "base/random.h"
 
-static const char config_text[] =
-    "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE
-    "\", \"objective\": \"per_case\",\n"
-    "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}],\n"
-    "  \"search\": {\"initial\": 12, \"population\": 8}, " TINY_GENES " }";
+#define CONFIG(search)                                                                             \
+    "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE                                   \
+    "\", \"objective\": \"per_case\",\n"                                                           \
+    "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}],\n"       \
+    "  \"search\": {\"initial\": 12, \"population\": 8" search "}, " TINY_GENES " }"
 
 enum { KILLS_DEFAULT = 10, TRIALS_A_KILL = 10, EARLY_MS = 600, LATER_MS = 300 };
 
@@ -40,14 +40,11 @@ static void kill_once(const struct tiny *tiny, const char *run_dir, const char *
                  said_text(said));
 }
 
-static void no_kill_costs_a_finished_trial(void **state) {
-    (void)state;
+static void kill_and_resume(const char *config_text, int kills) {
     struct tiny tiny;
     struct error error = {0};
     struct random random;
     char run_dir[PATH_SIZE], trials[24];
-    const char *asked = getenv("KILLS");
-    int kills = asked != NULL ? atoi(asked) : KILLS_DEFAULT;
     int64_t wanted = (int64_t)kills * TRIALS_A_KILL;
     int64_t with_progress = 0, told = 0;
     tiny_make(&tiny, config_text);
@@ -80,7 +77,26 @@ static void no_kill_costs_a_finished_trial(void **state) {
     tiny_remove(&tiny);
 }
 
+static int kills_asked(void) {
+    const char *asked = getenv("KILLS");
+    return asked != NULL ? atoi(asked) : KILLS_DEFAULT;
+}
+
+static void no_kill_costs_a_finished_trial(void **state) {
+    (void)state;
+    kill_and_resume(CONFIG(""), kills_asked());
+}
+
+static void nor_one_of_several_islands(void **state) {
+    (void)state;
+    kill_and_resume(CONFIG(", \"strategy\": \"full\", \"islands\": 3, \"migration\": 7"),
+                    kills_asked() / 2);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_kill_costs_a_finished_trial)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_kill_costs_a_finished_trial),
+        cmocka_unit_test(nor_one_of_several_islands),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,14 +6,17 @@
 
 static struct inspection inspection; /* large */
 
-static const char config_text[] =
+static const char config_format[] =
     "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE
     "\", \"objective\": \"per_case\",\n"
     "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}],\n"
-    "  \"search\": {\"initial\": 12, \"population\": 8}, " TINY_GENES " }";
+    "  \"search\": {\"initial\": 12, \"population\": 8%s}, " TINY_GENES " }";
 
-static void make_run(struct place *place, const char *trials) {
+/* `search` is what the config's search says besides. */
+static void make_run(struct place *place, const char *search, const char *trials) {
     struct error error = {0};
+    char config_text[1024];
+    snprintf(config_text, sizeof config_text, config_format, search);
     tiny_make(&place->tiny, config_text);
     assert_int_equal(path_join(place->run_dir, place->tiny.folder, "run", &error), 0);
     inspection_init(&inspection, place->run_dir);
@@ -54,7 +57,7 @@ static void elites_are_timed_again_once(void **state) {
     struct error error = {0};
     struct store_counts counts;
     char said[PATH_SIZE];
-    make_run(&place, "40");
+    make_run(&place, "", "40");
     assert_int_equal(inspection.retold, 0);
     memcpy(members, inspection.member, sizeof members);
     fake_driver(&place, "570.1");
@@ -80,6 +83,21 @@ static void elites_are_timed_again_once(void **state) {
     tiny_remove(&place.tiny);
 }
 
+/* Who is on several is timed once. */
+static void elites_of_every_island_are_timed_again(void **state) {
+    (void)state;
+    static bool members[RUN_TRIALS_MAX];
+    struct place place;
+    char said[PATH_SIZE];
+    make_run(&place, ", \"strategy\": \"evolve\", \"islands\": 3, \"migration\": 5", "40");
+    memcpy(members, inspection.member, sizeof members);
+    fake_driver(&place, "570.1");
+    resume_to(&place, 45, said);
+    expect_said(said, "elites were timed again, 0 of them dropped");
+    expect_retold(members, 1);
+    tiny_remove(&place.tiny);
+}
+
 /* Killed at random moments while they are timed: none is timed twice, the search is what it would
    have been. */
 static void a_kill_in_the_midst_costs_nothing(void **state) {
@@ -91,7 +109,7 @@ static void a_kill_in_the_midst_costs_nothing(void **state) {
     for (int round = 0; round < 3; round++) {
         struct place place;
         char said[PATH_SIZE];
-        make_run(&place, "30");
+        make_run(&place, "", "30");
         memcpy(members, inspection.member, sizeof members);
         fake_driver(&place, "570.1");
         inspection.uncrowned = true;
@@ -135,7 +153,7 @@ static void an_elite_that_fails_now_is_dropped(void **state) {
     struct place place;
     struct error error = {0};
     char said[PATH_SIZE], folder[PATH_SIZE], hash[HASH_TEXT_SIZE];
-    make_run(&place, "40");
+    make_run(&place, "", "40");
     memcpy(members, inspection.member, sizeof members);
     int64_t champion = inspection.champions[0];
     /* As a compiler would that takes the champion's kernel no more. */
@@ -178,6 +196,7 @@ static void an_elite_that_fails_now_is_dropped(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elites_are_timed_again_once),
+        cmocka_unit_test(elites_of_every_island_are_timed_again),
         cmocka_unit_test(a_kill_in_the_midst_costs_nothing),
         cmocka_unit_test(an_elite_that_fails_now_is_dropped),
     };

@@ -208,7 +208,10 @@ static inline int load_evolutions(struct inspection *it, struct store *store, st
     it->goal_count = config_goal_count(it->config);
     for (int g = 0; g < it->goal_count; g++) {
         struct evolution_settings settings = evolution_defaults();
+        snprintf(settings.strategy, sizeof settings.strategy, "%s", it->config->strategy);
         settings.population = it->config->population;
+        settings.islands = it->config->islands;
+        settings.migration = it->config->migration;
         settings.initial = it->config->initial;
         settings.exploration = it->config->exploration;
         it->templates[g] = config_load_template(it->config, g, &it->device, error);
@@ -240,12 +243,15 @@ static inline int check_state(struct inspection *it, struct store *store, struct
     int64_t best[CASES_MAX];
     memset(it->member, 0, sizeof it->member);
     for (int g = 0; g < it->goal_count; g++) {
-        const struct population *population = evolution_population(it->evolutions[g]);
+        int islands;
+        const struct population *populations = evolution_islands(it->evolutions[g], &islands);
+        const struct member *champion = evolution_champion(it->evolutions[g]);
         struct hash digest = evolution_digest(it->evolutions[g]);
         hasher_add(hasher, &digest, sizeof digest);
-        for (int i = 0; i < population->count; i++)
-            it->member[population->members[i].trial] = true;
-        best[g] = population->count > 0 ? population->members[0].trial : STORE_NO_TRIAL;
+        for (int i = 0; i < islands; i++)
+            for (int k = 0; k < populations[i].count; k++)
+                it->member[populations[i].members[k].trial] = true;
+        best[g] = champion != NULL ? champion->trial : STORE_NO_TRIAL;
         it->champions[g] = STORE_NO_TRIAL;
     }
     struct hash digest = hasher_finish(hasher);
