@@ -20,6 +20,11 @@ static bool needs_flush(const char *name) {
            !strncmp(name, "max", 3);
 }
 
+/* slct of whatever type, by an fp32. */
+static bool compares_a_float(const char *name) {
+    return !strcmp(name, "slct.f32");
+}
+
 DECODE(arithmetic) {
     (void)opcode;
     enum type type = take_type(decoder);
@@ -39,7 +44,7 @@ DECODE(arithmetic) {
     struct instruction instruction = {
         .execute = execute_arithmetic,
         .lanes = row.function,
-        .float_mode = type_is_float(type) ? mode : FLOAT_ANY,
+        .float_mode = type_is_float(type) || compares_a_float(row.name) ? mode : FLOAT_ANY,
         .input_count = (uint8_t)row.input_count,
         .width = (uint8_t)row.out_width,
         .type = (uint8_t)type,
@@ -83,7 +88,7 @@ static int decode_comparison(struct decoder *decoder, struct instruction *instru
     int bytes = type_bytes(type), combination = take_one_of(decoder, combinations);
     instruction->type = (uint8_t)type;
     instruction->float_mode = type == TYPE_F32 || type == TYPE_F64 ? mode : FLOAT_ANY;
-    if (type == TYPE_F16 || type == TYPE_F16X2)
+    if (type_is_float(type) && instruction->float_mode == FLOAT_ANY) /* compared in fp32 */
         instruction->float_mode = FLOAT_NEAREST;
     instruction->lanes = take_comparison(decoder, type);
     if (!instruction->lanes)
@@ -188,8 +193,11 @@ DECODE(cvt) {
         type_bytes(conversion.to) > 8 || (packs && conversion.from != TYPE_F32) ||
         (!packs && (conversion.from == TYPE_F16X2 || conversion.from == TYPE_BF16X2)) ||
         conversion.to == TYPE_PRED || conversion.from == TYPE_PRED ||
-        conversion.from == TYPE_TF32 || (conversion.to == TYPE_TF32 && !away))
+        conversion.from == TYPE_TF32 ||
+        (conversion.to == TYPE_TF32 && (!away || conversion.from != TYPE_F32)))
         return decode_fail(decoder, "this conversion is not known");
+    bool flushes = (mode & FLOAT_FLUSH) && conversion.to == TYPE_F32 &&
+                   (conversion.from == TYPE_F32 || conversion.from == TYPE_BF16);
     /* Going through fp16 takes fp32 subnormals; flushing would lose them, and changes no result. */
     if (to_half || conversion.from == TYPE_F16 || conversion.from == TYPE_BF16) {
         if (to_half)
@@ -205,9 +213,8 @@ DECODE(cvt) {
                                       .float_mode = mode,
                                       .input_count = (uint8_t)inputs,
                                       .width = (uint8_t)to_bytes,
-                                      .type = (uint8_t)conversion.to};
-    instruction.flush =
-        (mode & FLOAT_FLUSH) && conversion.from == TYPE_F32 && conversion.to == TYPE_F32;
+                                      .type = (uint8_t)conversion.to,
+                                      .flush = flushes};
     if (!instruction.lanes) {
         instruction.execute = execute_conversion;
         instruction.as.conversion = conversion;

@@ -215,22 +215,33 @@ EXECUTE(shift_address) {
     return ACTION_NEXT;
 }
 
+static bool is_const(const struct ptx_module *module, uint64_t address) {
+    for (int i = 0; i < module->variable_count; i++)
+        if (module->variables[i].is_const &&
+            address - module->variables[i].address < module->variables[i].bytes)
+            return true;
+    return false;
+}
+
 /* A block's own shared memory is also the cluster's. */
-static bool is_in(uint64_t address, enum space space, unsigned rank) {
+static bool is_in(const struct ptx_module *module, uint64_t address, enum space space,
+                  unsigned rank) {
     uint64_t block = (address - SHARED_WINDOW) / RANK_STRIDE;
     if (space == SPACE_CLUSTER || space == SPACE_SHARED)
         return address - SHARED_WINDOW < WINDOW_BYTES &&
                (space == SPACE_CLUSTER || block == 0 || block == rank + 1);
     if (space == SPACE_LOCAL || space == SPACE_PARAM)
         return address - (space == SPACE_LOCAL ? LOCAL_WINDOW : PARAM_WINDOW) < WINDOW_BYTES;
-    return address < SHARED_WINDOW || address >= PARAM_WINDOW + WINDOW_BYTES;
+    bool is_global = address < SHARED_WINDOW || address >= PARAM_WINDOW + WINDOW_BYTES;
+    return is_global && is_const(module, address) == (space == SPACE_CONST);
 }
 
 EXECUTE(isspace) {
     uint32_t result = 0;
     const uint64_t *from = place_of(warp, instruction->operands[1]);
     for (int lane = 0; lane < LANES; lane++)
-        result |= (uint32_t)is_in(from[lane], instruction->as.isspace.space, warp->block->rank)
+        result |= (uint32_t)is_in(warp->kernel->module, from[lane], instruction->as.isspace.space,
+                                  warp->block->rank)
                   << lane;
     merge_lanes(place_of(warp, instruction->operands[0]), &result, 0, mask);
     return ACTION_NEXT;

@@ -345,10 +345,18 @@ static uint32_t add_halves(enum type type, uint32_t a, uint32_t b) {
     return result;
 }
 
-static uint64_t add_atomically(enum type type, uint64_t old, uint64_t b) {
+/* A denormal is zero. */
+static uint32_t flushed(uint32_t bits) {
+    return bits & 0x7f800000u ? bits : bits & 0x80000000u;
+}
+
+/* Global memory adds fp32 as if with .ftz, shared memory does not. */
+static uint64_t add_atomically(enum type type, uint64_t old, uint64_t b, bool flushes) {
     switch (type) {
     case TYPE_F32:
-        return float_bits(bits_float((uint32_t)old) + bits_float((uint32_t)b));
+        return flushes ? flushed(float_bits(bits_float(flushed((uint32_t)old)) +
+                                            bits_float(flushed((uint32_t)b))))
+                       : float_bits(bits_float((uint32_t)old) + bits_float((uint32_t)b));
     case TYPE_F64:
         return double_bits(bits_double(old) + bits_double(b));
     case TYPE_F16X2:
@@ -361,14 +369,14 @@ static uint64_t add_atomically(enum type type, uint64_t old, uint64_t b) {
     }
 }
 
-static uint64_t reduce_atomically(const struct access *access, uint64_t old, uint64_t b,
-                                  uint64_t c) {
+static uint64_t reduce_atomically(const struct access *access, bool is_shared, uint64_t old,
+                                  uint64_t b, uint64_t c) {
     bool less = access->is_signed ? access->element_bytes == 4 ? (int32_t)old < (int32_t)b
                                                                : (int64_t)old < (int64_t)b
                                   : old < b;
     switch (access->reduction) {
     case REDUCE_ADD:
-        return add_atomically(access->type, old, b);
+        return add_atomically(access->type, old, b, !is_shared);
     case REDUCE_MIN:
         return less ? old : b;
     case REDUCE_MAX:
@@ -401,6 +409,7 @@ EXECUTE(atomic) {
         return ACTION_FAULT;
     if (warp->block->cluster->float_mode != FLOAT_NEAREST)
         float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
+    bool in_shared = is_shared(warp, access, pointers[__builtin_ctz(mask)]);
     uint8_t *out = place_of(warp, operands[0]);
     const uint8_t *b = place_of(warp, operands[2]), *c = place_of(warp, operands[3]);
     FOR_EACH_LANE(lane, mask) {
@@ -408,7 +417,7 @@ EXECUTE(atomic) {
         memcpy(&old, pointers[lane], (size_t)bytes);
         memcpy(&operand, b + (int)lane * bytes, (size_t)bytes);
         memcpy(&swap, c + (int)lane * bytes, (size_t)bytes);
-        uint64_t value = reduce_atomically(access, old, operand, swap);
+        uint64_t value = reduce_atomically(access, in_shared, old, operand, swap);
         memcpy(pointers[lane], &value, (size_t)bytes);
         if (access->returns)
             memcpy(out + (int)lane * bytes, &old, (size_t)bytes);

@@ -282,6 +282,7 @@ struct ptx_module {
     struct module_variable {
         int name;
         uint64_t address, bytes;
+        bool is_const;
     } * variables; /* .global and .const */
     int variable_count;
 };

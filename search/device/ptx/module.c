@@ -75,8 +75,8 @@ static int place_variables(struct ptx_module *module, struct error *error) {
                                       variable->bytes);
         if (!address)
             return error_set(error, "PTX: no memory for '%s'", keep_name(module, variable->name));
-        module->variables[module->variable_count++] =
-            (struct module_variable){variable->name, address, variable->bytes};
+        module->variables[module->variable_count++] = (struct module_variable){
+            variable->name, address, variable->bytes, variable->space == SPACE_CONST};
     }
     /* Now that all have addresses, values may be some of them. */
     for (int i = 0; i < ast->variable_count; i++) {

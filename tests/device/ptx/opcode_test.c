@@ -102,7 +102,7 @@ static uint64_t div_s32(uint64_t a, uint64_t b, uint64_t c) {
 }
 static uint64_t rem_u64(uint64_t a, uint64_t b, uint64_t c) {
     (void)c;
-    return b ? a % b : a;
+    return b ? a % b : ~0ull;
 }
 static uint64_t shl_b32(uint64_t a, uint64_t b, uint64_t c) {
     (void)c;
@@ -234,6 +234,31 @@ static uint64_t cvt_rz_bf16(uint64_t a, uint64_t b, uint64_t c) {
     (void)b, (void)c;
     return isnan(f32(a)) ? 0x7fff : a >> 16;
 }
+/* Toward zero: what bf16 has no digits for is cut off. */
+static uint64_t cvt_rz_bf16_u64(uint64_t a, uint64_t b, uint64_t c) {
+    (void)b, (void)c;
+    int top = a ? 63 - __builtin_clzll(a) : 0;
+    uint64_t cut = top > 7 ? a >> (top - 7) << (top - 7) : a;
+    return bits32((float)cut) >> 16;
+}
+static uint64_t cvt_ftz_f32_bf16(uint64_t a, uint64_t b, uint64_t c) {
+    (void)b, (void)c;
+    return flushed(a << 16 & 0xffff0000);
+}
+static uint64_t fma_relu_f16(uint64_t a, uint64_t b, uint64_t c) {
+    uint64_t sum = fma_f16(a, b, c);
+    return (sum & 0x7fff) > 0x7c00 || !(sum >> 15) ? sum : 0;
+}
+static uint64_t lg2_ftz(uint64_t a, uint64_t b, uint64_t c) {
+    (void)b, (void)c;
+    return bits32((float)log2(f32(flushed(a))));
+}
+static uint64_t bfe_u64(uint64_t a, uint64_t b, uint64_t c) {
+    uint64_t position = (uint32_t)b, length = (uint32_t)c, result = 0;
+    for (uint64_t i = 0; i < 64 && i < length && position + i < 64; i++)
+        result |= (a >> (position + i) & 1) << i;
+    return result;
+}
 static uint64_t cvt_f32_f16(uint64_t a, uint64_t b, uint64_t c) {
     (void)b, (void)c;
     return bits32((float)f16(a & 0xffff));
@@ -303,6 +328,20 @@ static uint64_t copysign_f32(uint64_t a, uint64_t b, uint64_t c) {
 static uint64_t slct(uint64_t a, uint64_t b, uint64_t c) {
     return (int32_t)c >= 0 ? a : b;
 }
+static uint64_t slct_float(uint64_t a, uint64_t b, uint64_t c) {
+    return f32(c) >= 0 ? a : b;
+}
+static uint64_t slct_ftz(uint64_t a, uint64_t b, uint64_t c) {
+    return f32(flushed(c)) >= 0 ? a : b;
+}
+static uint64_t lt_bf16(uint64_t a, uint64_t b, uint64_t c) {
+    (void)c;
+    return f32((a & 0xffff) << 16) < f32((b & 0xffff) << 16);
+}
+static uint64_t cvt_rna_tf32(uint64_t a, uint64_t b, uint64_t c) {
+    (void)b, (void)c;
+    return isnan(f32(a)) ? 0x7fffe000 : (isfinite(f32(a)) ? a + 0x1000 : a) & 0xffffe000;
+}
 static uint64_t ex2(uint64_t a, uint64_t b, uint64_t c) {
     (void)b, (void)c;
     return bits32((float)exp2((double)f32(a)));
@@ -339,6 +378,12 @@ static const struct {
     {"lop3.b32 %dl, %al, %bl, %cl, 0xe8;", lop3_e8, 32, false, 0},
     {"clz.b32 %dl, %al;", clz, 32, false, 0},
     {"slct.b32.s32 %dl, %al, %bl, %cl;", slct, 32, false, 0},
+    /* A float's mode is not left over from the instruction before. */
+    {"mul.ftz.f32 %dl, %al, %bl; slct.b32.f32 %dl, %al, %bl, %cl;", slct_float, 32, false, 0},
+    {"mul.f32 %dl, %al, %bl; slct.ftz.b32.f32 %dl, %al, %bl, %cl;", slct_ftz, 32, false, 0},
+    {"mul.ftz.f32 %dl, %al, %bl; setp.lt.bf16 %p, %as, %bs; selp.u32 %dl, 1, 0, %p;", lt_bf16, 32,
+     false, 0},
+    {"cvt.rna.tf32.f32 %dl, %al;", cvt_rna_tf32, 32, true, 0},
     {"mov.b64 {%dl, %el}, %a; mov.b64 %d, {%bl, %dl}; shr.u64 %d, %d, 32;", low, 32, false, 0},
     {"add.f32 %dl, %al, %bl;", add_f32, 32, true, 0},
     {"add.rz.f32 %dl, %al, %bl;", add_rz_f32, 32, true, 0},
@@ -357,6 +402,11 @@ static const struct {
     {"cvt.rm.f16.f32 %ds, %al;", cvt_rm_f16, 16, true, 0},
     {"cvt.rp.f16.f32 %ds, %al;", cvt_rp_f16, 16, true, 0},
     {"cvt.rz.bf16.f32 %ds, %al;", cvt_rz_bf16, 16, true, 0},
+    {"cvt.rz.bf16.u64 %ds, %a;", cvt_rz_bf16_u64, 16, true, 0},
+    {"cvt.ftz.f32.bf16 %dl, %as;", cvt_ftz_f32_bf16, 32, true, 0},
+    {"fma.rn.relu.f16 %ds, %as, %bs, %cs;", fma_relu_f16, 16, true, 0},
+    {"lg2.approx.ftz.f32 %dl, %al;", lg2_ftz, 32, true, 2},
+    {"bfe.u64 %d, %a, %bl, %cl;", bfe_u64, 64, false, 0},
     {"cvt.f32.f16 %dl, %as;", cvt_f32_f16, 32, true, 0},
     {"cvt.rn.f16x2.f32 %dl, %al, %bl;", cvt_f16x2, 32, true, 0},
     {"cvt.rn.bf16.f32 %ds, %al;", cvt_bf16, 16, true, 0},
@@ -456,7 +506,7 @@ static bool agree(size_t index, uint64_t got, uint64_t wanted) {
         return true;
     if (!operations[index].is_float)
         return false;
-    if (strstr(operations[index].body, "x2")) /* halves may be NaNs */
+    if (strstr(operations[index].body, "16x2")) /* halves may be NaNs */
         return (is_nan(got & 0xffff, 16) ? is_nan(wanted & 0xffff, 16)
                                          : (got & 0xffff) == (wanted & 0xffff)) &&
                (is_nan(got >> 16, 16) ? is_nan(wanted >> 16, 16) : got >> 16 == wanted >> 16);

@@ -301,7 +301,19 @@ static inline char *forms_ptx(const struct form_list *list, int first, int count
 
 /* ---- operands and results ---- */
 
-/* The operands of `threads` threads; `magnitudes`: without the signs of floating-point numbers. */
+/* Without its sign; a denormal is as large as it looks to who compares exponents, as the sums of
+   products on a GPU do. */
+static inline uint64_t number_magnitude(enum type type, uint64_t number) {
+    if (type == TYPE_F16X2 || type == TYPE_BF16X2) {
+        enum type half = type == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;
+        return number_magnitude(half, number & 0xffff) | number_magnitude(half, number >> 16) << 16;
+    }
+    struct float_format format = float_format_of(type);
+    number = low_bits(number, format.bits - 1);
+    return number != 0 && number >> format.digits == 0 ? number | 1ull << format.digits : number;
+}
+
+/* The operands of `threads` threads; `magnitudes`: those of the numbers instead. */
 static inline void forms_fill(const struct form *form, unsigned char *inputs, int threads,
                               uint64_t seed, bool magnitudes) {
     size_t stride = (size_t)form_stride(form);
@@ -317,9 +329,7 @@ static inline void forms_fill(const struct form *form, unsigned char *inputs, in
                     of = seed * 64 + 1;
                 uint64_t number = operand_number(is->type, is->kind, thread, operand_random(&of));
                 if (magnitudes)
-                    number &= is->type == TYPE_F16X2 || is->type == TYPE_BF16X2 ? 0x7fff7fffull
-                              : is->type == TYPE_F32                            ? 0x7fffffffull
-                                                                                : ~0ull;
+                    number = number_magnitude(is->type, number);
                 memcpy(inputs + stride * (size_t)thread + 8 * (size_t)slot, &number, 8);
             }
     }
