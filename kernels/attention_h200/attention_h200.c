@@ -71,17 +71,37 @@ static int unusable(const void *address)
     return (uintptr_t)address % 16 != 0 ? ATTENTION_H200_MISALIGNED : 0;
 }
 
-/* What a kernel's copies know of a packed tensor; zeros for one that is not there. */
+/* Whether a caller gave strides; else the tensor lies as its shape says. */
+static int given(const int64_t *strides, int count)
+{
+    int any = 0;
+    for (int i = 0; i < count; i++)
+        any |= strides[i] != 0;
+    return any;
+}
+
+/* The status of strides: no row may begin within 16 bytes. */
+static int uneven(const int64_t *strides, int count, int64_t element_bytes)
+{
+    for (int i = 0; i < count; i++)
+        if (strides[i] < 0 || strides[i] >= INT64_C(1) << 40 ||
+            strides[i] * element_bytes % 16 != 0)
+            return ATTENTION_H200_MISALIGNED;
+    return 0;
+}
+
+/* What a kernel's copies know of a tensor; zeros for one that is not there. Without strides
+   it lies packed. */
 static CUtensorMap map_tensor(const void *address, const int64_t *extents, int rank,
-                              const int64_t *box, int64_t element_bytes,
-                              CUtensorMapSwizzle swizzle, int *status)
+                              const int64_t *given, const int64_t *box,
+                              int64_t element_bytes, CUtensorMapSwizzle swizzle, int *status)
 {
     static const cuuint32_t every[5] = {1, 1, 1, 1, 1};
     CUtensorMapDataType type = element_bytes == 2   ? CU_TENSOR_MAP_DATA_TYPE_UINT16
                                : element_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
                                                     : CU_TENSOR_MAP_DATA_TYPE_UINT64;
     CUtensorMap map = {{0}};
-    cuuint64_t sizes[5], strides[5], stride = (cuuint64_t)element_bytes;
+    cuuint64_t sizes[5], strides[5], packed = (cuuint64_t)element_bytes;
     cuuint32_t box_sizes[5];
     CUresult error;
     if (address == NULL || *status != 0)
@@ -89,7 +109,9 @@ static CUtensorMap map_tensor(const void *address, const int64_t *extents, int r
     for (int i = 0; i < rank; i++) { /* the driver wants the fastest dimension first */
         sizes[i] = (cuuint64_t)extents[rank - 1 - i];
         box_sizes[i] = (cuuint32_t)box[rank - 1 - i];
-        strides[i] = stride *= sizes[i];
+        strides[i] = packed *= sizes[i];
+        if (given != NULL && i < rank - 1)
+            strides[i] = (cuuint64_t)(given[rank - 2 - i] * element_bytes);
     }
     error = cuTensorMapEncodeTiled(&map, type, (cuuint32_t)rank, (void *)address, sizes,
                                    strides, box_sizes, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
@@ -201,10 +223,10 @@ static int launch(struct kernel *kernel, const int64_t grid[3], const int64_t bl
     return status == 0 || runs_here() ? status : ATTENTION_H200_ARCHITECTURE;
 }
 
-/* ---- kernel.cu: D=64,CAUSAL=0 ----
+/* ---- kernel.cu: D=64,CAUSAL=0,BF16=0 ----
  *
- * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
- * KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=4,MIN_CTAS=2,PERSISTENT=0
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=0,MIN_CTAS=2,PERSISTENT=1,ORDER=heads
  */
 
 extern const unsigned long long attention_h200_kernel_cubin[];
@@ -212,20 +234,35 @@ static struct kernel attention_fwd_hopper = {attention_h200_kernel_cubin, "atten
 
 static int fits_1(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_1(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 0 || !fits_1(shape))
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_1(shape))
         return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 1LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -240,43 +277,84 @@ static int run_1(const struct attention_h200_shape *shape, const struct attentio
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t CTAS = int64_min(UNITS, 264LL);
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 128, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 128, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 1},
-                            (const int64_t[]){256, 1, 1}, 32800, 0, arguments, 7, stream);
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){160, 1, 1}, 32800, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_2.cu: D=64,CAUSAL=0 ----
+/* ---- kernel_2.cu: D=64,CAUSAL=0,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
- * KV_SPLITS=2,LAZY_RESCALE=0,POLYNOMIAL_EXP=3,MIN_CTAS=2,PERSISTENT=0
+ * KV_SPLITS=2,LAZY_RESCALE=0,POLYNOMIAL_EXP=3,MIN_CTAS=2,PERSISTENT=0,ORDER=heads
  */
 
 extern const unsigned long long attention_h200_kernel_2_cubin[];
@@ -284,20 +362,35 @@ static struct kernel attention_fwd_hopper_2 = {attention_h200_kernel_2_cubin, "a
 
 static int fits_2(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_2(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 0 || !fits_2(shape))
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_2(shape))
         return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 2LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -312,43 +405,83 @@ static int run_2(const struct attention_h200_shape *shape, const struct attentio
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 128, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 128, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_2,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 2},
-                            (const int64_t[]){160, 1, 1}, 43040, 0, arguments, 7, stream);
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){160, 1, 1}, 43040, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_3.cu: D=64,CAUSAL=0 ----
+/* ---- kernel_3.cu: D=64,CAUSAL=0,BF16=0 ----
  *
- * BLOCK_M=64,BLOCK_N=64,GROUPS_KV=1,K_STAGES=1,V_STAGES=3,PRODUCER=warp,OVERLAP=1,TURNS=0,
- * KV_SPLITS=2,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=2,PERSISTENT=0
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=1,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=4,MIN_CTAS=2,PERSISTENT=1,ORDER=tiles
  */
 
 extern const unsigned long long attention_h200_kernel_3_cubin[];
@@ -356,20 +489,35 @@ static struct kernel attention_fwd_hopper_3 = {attention_h200_kernel_3_cubin, "a
 
 static int fits_3(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_3(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 0 || !fits_3(shape))
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_3(shape))
         return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 2LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -384,43 +532,84 @@ static int run_3(const struct attention_h200_shape *shape, const struct attentio
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    const int64_t CTAS = int64_min(UNITS, 264LL);
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_3,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 2},
-                            (const int64_t[]){160, 1, 1}, 43072, 0, arguments, 7, stream);
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){256, 1, 1}, 32800, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_4.cu: D=64,CAUSAL=0 ----
+/* ---- kernel_4.cu: D=64,CAUSAL=0,BF16=0 ----
  *
- * BLOCK_M=128,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
- * KV_SPLITS=1,LAZY_RESCALE=2,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=2,PERSISTENT=1,ORDER=tiles
  */
 
 extern const unsigned long long attention_h200_kernel_4_cubin[];
@@ -428,20 +617,35 @@ static struct kernel attention_fwd_hopper_4 = {attention_h200_kernel_4_cubin, "a
 
 static int fits_4(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_4(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 0 || !fits_4(shape))
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_4(shape))
         return 0;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 1LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -456,43 +660,84 @@ static int run_4(const struct attention_h200_shape *shape, const struct attentio
                  cudaStream_t stream)
 {
     int status = 0;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL);
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    const int64_t CTAS = int64_min(UNITS, 264LL);
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_4,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 1},
-                            (const int64_t[]){384, 1, 1}, 32832, 0, arguments, 7, stream);
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){160, 1, 1}, 32800, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_5.cu: D=64,CAUSAL=0 ----
+/* ---- kernel_5.cu: D=64,CAUSAL=0,BF16=0 ----
  *
  * BLOCK_M=256,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
- * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=1,ORDER=tiles
  */
 
 extern const unsigned long long attention_h200_kernel_5_cubin[];
@@ -500,20 +745,35 @@ static struct kernel attention_fwd_hopper_5 = {attention_h200_kernel_5_cubin, "a
 
 static int fits_5(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_5(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 0 || !fits_5(shape))
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_5(shape))
         return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 1LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -528,43 +788,84 @@ static int run_5(const struct attention_h200_shape *shape, const struct attentio
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    const int64_t CTAS = int64_min(UNITS, 132LL);
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_5,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 1},
-                            (const int64_t[]){640, 1, 1}, 32832, 0, arguments, 7, stream);
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){640, 1, 1}, 32832, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_6.cu: D=64,CAUSAL=0 ----
+/* ---- kernel_6.cu: D=64,CAUSAL=0,BF16=0 ----
  *
- * BLOCK_M=64,BLOCK_N=48,GROUPS_KV=1,K_STAGES=2,V_STAGES=5,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
- * KV_SPLITS=1,LAZY_RESCALE=2,POLYNOMIAL_EXP=0,MIN_CTAS=4,PERSISTENT=0
+ * BLOCK_M=256,BLOCK_N=64,GROUPS_KV=1,K_STAGES=3,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=0,TURNS=1,
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=1,ORDER=tiles
  */
 
 extern const unsigned long long attention_h200_kernel_6_cubin[];
@@ -572,20 +873,35 @@ static struct kernel attention_fwd_hopper_6 = {attention_h200_kernel_6_cubin, "a
 
 static int fits_6(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_6(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 0 || !fits_6(shape))
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_6(shape))
         return 0;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 1LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -600,43 +916,84 @@ static int run_6(const struct attention_h200_shape *shape, const struct attentio
                  cudaStream_t stream)
 {
     int status = 0;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    const int64_t CTAS = int64_min(UNITS, 132LL);
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 48, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 48, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_6,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 1},
-                            (const int64_t[]){256, 1, 1}, 43120, 0, arguments, 7, stream);
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){640, 1, 1}, 41040, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_7.cu: D=64,CAUSAL=0 ----
+/* ---- kernel_7.cu: D=64,CAUSAL=1,BF16=0 ----
  *
- * BLOCK_M=256,BLOCK_N=64,GROUPS_KV=1,K_STAGES=3,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
- * KV_SPLITS=1,LAZY_RESCALE=2,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=3,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
  */
 
 extern const unsigned long long attention_h200_kernel_7_cubin[];
@@ -644,20 +1001,35 @@ static struct kernel attention_fwd_hopper_7 = {attention_h200_kernel_7_cubin, "a
 
 static int fits_7(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_7(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 0 || !fits_7(shape))
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_7(shape))
         return 0;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 1LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -665,50 +1037,90 @@ static int admits_7(const struct attention_h200_shape *shape)
 
 static double operations_7(const struct attention_h200_shape *shape)
 {
-    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 1LL;
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 2LL;
 }
 
 static int run_7(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
                  cudaStream_t stream)
 {
     int status = 0;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_7,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 1},
-                            (const int64_t[]){640, 1, 1}, 41040, 0, arguments, 7, stream);
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){256, 1, 1}, 32800, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_8.cu: D=64,CAUSAL=1 ----
+/* ---- kernel_8.cu: D=64,CAUSAL=1,BF16=0 ----
  *
- * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
- * KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=3,MIN_CTAS=1,PERSISTENT=0
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=2,LAZY_RESCALE=0,POLYNOMIAL_EXP=2,MIN_CTAS=2,PERSISTENT=0,ORDER=heads
  */
 
 extern const unsigned long long attention_h200_kernel_8_cubin[];
@@ -716,20 +1128,35 @@ static struct kernel attention_fwd_hopper_8 = {attention_h200_kernel_8_cubin, "a
 
 static int fits_8(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_8(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 1 || !fits_8(shape))
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_8(shape))
         return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 1LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -744,43 +1171,83 @@ static int run_8(const struct attention_h200_shape *shape, const struct attentio
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 128, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 128, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_8,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 1},
-                            (const int64_t[]){256, 1, 1}, 32800, 0, arguments, 7, stream);
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){160, 1, 1}, 43040, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_9.cu: D=64,CAUSAL=1 ----
+/* ---- kernel_9.cu: D=64,CAUSAL=1,BF16=0 ----
  *
- * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
- * KV_SPLITS=2,LAZY_RESCALE=0,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0
+ * BLOCK_M=64,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=1,TURNS=0,
+ * KV_SPLITS=2,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
  */
 
 extern const unsigned long long attention_h200_kernel_9_cubin[];
@@ -788,20 +1255,35 @@ static struct kernel attention_fwd_hopper_9 = {attention_h200_kernel_9_cubin, "a
 
 static int fits_9(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_9(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 1 || !fits_9(shape))
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_9(shape))
         return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 2LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -816,43 +1298,83 @@ static int run_9(const struct attention_h200_shape *shape, const struct attentio
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 128, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 128, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_9,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 2},
-                            (const int64_t[]){256, 1, 1}, 43040, 0, arguments, 7, stream);
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){256, 1, 1}, 43072, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_10.cu: D=64,CAUSAL=1 ----
+/* ---- kernel_10.cu: D=64,CAUSAL=1,BF16=0 ----
  *
  * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
- * KV_SPLITS=2,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0
+ * KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=0,MIN_CTAS=2,PERSISTENT=1,ORDER=heads
  */
 
 extern const unsigned long long attention_h200_kernel_10_cubin[];
@@ -860,20 +1382,35 @@ static struct kernel attention_fwd_hopper_10 = {attention_h200_kernel_10_cubin, 
 
 static int fits_10(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_10(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 1 || !fits_10(shape))
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_10(shape))
         return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 2LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -888,43 +1425,84 @@ static int run_10(const struct attention_h200_shape *shape, const struct attenti
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t CTAS = int64_min(UNITS, 264LL);
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 128, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 128, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_10,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 2},
-                            (const int64_t[]){160, 1, 1}, 43040, 0, arguments, 7, stream);
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){160, 1, 1}, 32800, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_11.cu: D=64,CAUSAL=1 ----
+/* ---- kernel_11.cu: D=64,CAUSAL=1,BF16=0 ----
  *
- * BLOCK_M=64,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=1,TURNS=0,
- * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0
+ * BLOCK_M=64,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warp,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
  */
 
 extern const unsigned long long attention_h200_kernel_11_cubin[];
@@ -932,20 +1510,35 @@ static struct kernel attention_fwd_hopper_11 = {attention_h200_kernel_11_cubin, 
 
 static int fits_11(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_11(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 1 || !fits_11(shape))
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_11(shape))
         return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 1LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -960,43 +1553,83 @@ static int run_11(const struct attention_h200_shape *shape, const struct attenti
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_11,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 1},
-                            (const int64_t[]){256, 1, 1}, 32832, 0, arguments, 7, stream);
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){160, 1, 1}, 32832, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_12.cu: D=64,CAUSAL=1 ----
+/* ---- kernel_12.cu: D=64,CAUSAL=1,BF16=0 ----
  *
- * BLOCK_M=64,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warp,OVERLAP=0,TURNS=0,
- * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0
+ * BLOCK_M=64,BLOCK_N=48,GROUPS_KV=1,K_STAGES=2,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=2,POLYNOMIAL_EXP=0,MIN_CTAS=4,PERSISTENT=0,ORDER=heads
  */
 
 extern const unsigned long long attention_h200_kernel_12_cubin[];
@@ -1004,20 +1637,35 @@ static struct kernel attention_fwd_hopper_12 = {attention_h200_kernel_12_cubin, 
 
 static int fits_12(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_12(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 1 || !fits_12(shape))
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_12(shape))
         return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 1LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -1032,43 +1680,83 @@ static int run_12(const struct attention_h200_shape *shape, const struct attenti
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
     const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 48, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 64, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 48, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_12,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 1},
-                            (const int64_t[]){160, 1, 1}, 32832, 0, arguments, 7, stream);
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){256, 1, 1}, 18480, 0, arguments, 19, stream);
     }
     return status;
 }
 
-/* ---- kernel_13.cu: D=64,CAUSAL=1 ----
+/* ---- kernel_13.cu: D=64,CAUSAL=1,BF16=0 ----
  *
- * BLOCK_M=64,BLOCK_N=48,GROUPS_KV=1,K_STAGES=2,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
- * KV_SPLITS=1,LAZY_RESCALE=2,POLYNOMIAL_EXP=0,MIN_CTAS=4,PERSISTENT=0
+ * BLOCK_M=256,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
  */
 
 extern const unsigned long long attention_h200_kernel_13_cubin[];
@@ -1076,20 +1764,35 @@ static struct kernel attention_fwd_hopper_13 = {attention_h200_kernel_13_cubin, 
 
 static int fits_13(const struct attention_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
 }
 
 static int admits_13(const struct attention_h200_shape *shape)
 {
-    if (shape->D != 64 || shape->CAUSAL != 1 || !fits_13(shape))
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_13(shape))
         return 0;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 1LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
     if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
         return 0; /* units and rows are counted in 32 bits */
     return 1;
@@ -1104,107 +1807,75 @@ static int run_13(const struct attention_h200_shape *shape, const struct attenti
                  cudaStream_t stream)
 {
     int status = 0;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
     if (status == 0)
         status = unusable(tensors->q);
     if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
     if (status == 0)
         status = unusable(tensors->v);
     if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
         status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 48, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 48, 64}, 2,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
             status = launch(&attention_fwd_hopper_13,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 1},
-                            (const int64_t[]){256, 1, 1}, 18480, 0, arguments, 7, stream);
-    }
-    return status;
-}
-
-/* ---- kernel_14.cu: D=64,CAUSAL=1 ----
- *
- * BLOCK_M=64,BLOCK_N=80,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warp,OVERLAP=0,TURNS=0,
- * KV_SPLITS=1,LAZY_RESCALE=2,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0
- */
-
-extern const unsigned long long attention_h200_kernel_14_cubin[];
-static struct kernel attention_fwd_hopper_14 = {attention_h200_kernel_14_cubin, "attention_fwd_hopper", NULL};
-
-static int fits_14(const struct attention_h200_shape *shape)
-{
-    return fits((const int64_t[]){shape->B * shape->H, shape->S, 64}, 3) &&
-           fits((const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3);
-}
-
-static int admits_14(const struct attention_h200_shape *shape)
-{
-    if (shape->D != 64 || shape->CAUSAL != 1 || !fits_14(shape))
-        return 0;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    const int64_t UNITS = ((TILES_M * shape->B) * shape->H) * 1LL;
-    if (!(shape->H_KV == shape->H))
-        return 0; /* heads that share keys are attention_fwd's alone so far */
-    if (!(0LL || (TILES_M <= 65535LL)))
-        return 0; /* a grid has at most 65535 rows of blocks */
-    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
-        return 0; /* units and rows are counted in 32 bits */
-    return 1;
-}
-
-static double operations_14(const struct attention_h200_shape *shape)
-{
-    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 2LL;
-}
-
-static int run_14(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
-                 cudaStream_t stream)
-{
-    int status = 0;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
-    if (status == 0)
-        status = unusable(tensors->q);
-    if (status == 0)
-        status = unusable(tensors->k);
-    if (status == 0)
-        status = unusable(tensors->v);
-    if (status == 0)
-        status = unusable(tensors->o);
-    if (status == 0) {
-        union argument arguments[] = {
-            {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 80, 64}, 2,
-                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
-            {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B * shape->H, shape->S_KV, 64}, 3,
-                                (const int64_t[]){1, 80, 64}, 2,
-                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
-            {.pointer = tensors->q},
-            {.pointer = tensors->o},
-            {.i32 = narrow(shape->S, &status)},
-            {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B * shape->H, &status)},
-        };
-        if (status == 0)
-            status = launch(&attention_fwd_hopper_14,
-                            (const int64_t[]){shape->B * shape->H, TILES_M, 1},
-                            (const int64_t[]){160, 1, 1}, 41024, 0, arguments, 7, stream);
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){640, 1, 1}, 32832, 0, arguments, 19, stream);
     }
     return status;
 }
@@ -1221,10 +1892,11 @@ static int in_range(const struct attention_h200_shape *shape)
            shape->S_KV >= 1 && shape->S_KV <= 1048576 &&
            (shape->D == 64 || shape->D == 128) &&
            (shape->CAUSAL == 0 || shape->CAUSAL == 1) &&
-           (shape->BF16 == 0) &&
-           (shape->BSHD == 0) &&
-           (shape->LSE == 0) &&
-           shape->SCALE >= 0.0f && shape->SCALE <= 0.0f;
+           (shape->BF16 == 0 || shape->BF16 == 1) &&
+           (shape->BSHD == 0 || shape->BSHD == 1) &&
+           (shape->LSE == 0 || shape->LSE == 1) &&
+           shape->SCALE >= 0.0f && shape->SCALE <= 3.4028235e+38f &&
+           shape->GAP >= 0 && shape->GAP <= 1048576;
 }
 
 /* A kernel: whether it takes a shape, how many operations that is,
@@ -1250,7 +1922,6 @@ static const struct unit units[] = {
     {admits_11, operations_11, run_11},
     {admits_12, operations_12, run_12},
     {admits_13, operations_13, run_13},
-    {admits_14, operations_14, run_14},
 };
 
 /* The shapes that kernels were tuned for, and which kernel was. */
@@ -1259,20 +1930,20 @@ static const struct {
     int unit;
     double operations;
 } tuned[] = {
-    {{1, 1, 1, 128, 128, 64, 0, 0, 0, 0, 0.0f}, 0, 4194304.0},
-    {{1, 8, 8, 512, 512, 64, 0, 0, 0, 0, 0.0f}, 1, 536870912.0},
-    {{2, 8, 8, 512, 512, 64, 0, 0, 0, 0, 0.0f}, 2, 1073741824.0},
-    {{4, 8, 8, 512, 512, 64, 0, 0, 0, 0, 0.0f}, 3, 2147483648.0},
-    {{4, 16, 16, 512, 512, 64, 0, 0, 0, 0, 0.0f}, 4, 4294967296.0},
-    {{8, 16, 16, 512, 512, 64, 0, 0, 0, 0, 0.0f}, 5, 8589934592.0},
-    {{2, 16, 16, 2048, 2048, 64, 0, 0, 0, 0, 0.0f}, 6, 34359738368.0},
-    {{1, 1, 1, 128, 128, 64, 1, 0, 0, 0, 0.0f}, 7, 2097152.0},
-    {{1, 8, 8, 512, 512, 64, 1, 0, 0, 0, 0.0f}, 8, 268435456.0},
-    {{2, 8, 8, 512, 512, 64, 1, 0, 0, 0, 0.0f}, 9, 536870912.0},
-    {{4, 8, 8, 512, 512, 64, 1, 0, 0, 0, 0.0f}, 10, 1073741824.0},
-    {{4, 16, 16, 512, 512, 64, 1, 0, 0, 0, 0.0f}, 11, 2147483648.0},
-    {{8, 16, 16, 512, 512, 64, 1, 0, 0, 0, 0.0f}, 12, 4294967296.0},
-    {{2, 16, 16, 2048, 2048, 64, 1, 0, 0, 0, 0.0f}, 13, 17179869184.0},
+    {{1, 1, 1, 128, 128, 64, 0, 0, 0, 0, 0.0f, 0}, 0, 4194304.0},
+    {{1, 8, 8, 512, 512, 64, 0, 0, 0, 0, 0.0f, 0}, 1, 536870912.0},
+    {{2, 8, 8, 512, 512, 64, 0, 0, 0, 0, 0.0f, 0}, 2, 1073741824.0},
+    {{4, 8, 8, 512, 512, 64, 0, 0, 0, 0, 0.0f, 0}, 3, 2147483648.0},
+    {{4, 16, 16, 512, 512, 64, 0, 0, 0, 0, 0.0f, 0}, 4, 4294967296.0},
+    {{8, 16, 16, 512, 512, 64, 0, 0, 0, 0, 0.0f, 0}, 5, 8589934592.0},
+    {{2, 16, 16, 2048, 2048, 64, 0, 0, 0, 0, 0.0f, 0}, 5, 34359738368.0},
+    {{1, 1, 1, 128, 128, 64, 1, 0, 0, 0, 0.0f, 0}, 6, 2097152.0},
+    {{1, 8, 8, 512, 512, 64, 1, 0, 0, 0, 0.0f, 0}, 7, 268435456.0},
+    {{2, 8, 8, 512, 512, 64, 1, 0, 0, 0, 0.0f, 0}, 8, 536870912.0},
+    {{4, 8, 8, 512, 512, 64, 1, 0, 0, 0, 0.0f, 0}, 9, 1073741824.0},
+    {{4, 16, 16, 512, 512, 64, 1, 0, 0, 0, 0.0f, 0}, 10, 2147483648.0},
+    {{8, 16, 16, 512, 512, 64, 1, 0, 0, 0, 0.0f, 0}, 11, 4294967296.0},
+    {{2, 16, 16, 2048, 2048, 64, 1, 0, 0, 0, 0.0f, 0}, 12, 17179869184.0},
 };
 enum { TUNED = sizeof tuned / sizeof *tuned };
 
@@ -1288,7 +1959,8 @@ static int same_shape(const struct attention_h200_shape *a, const struct attenti
            a->BF16 == b->BF16 &&
            a->BSHD == b->BSHD &&
            a->LSE == b->LSE &&
-           a->SCALE == b->SCALE;
+           a->SCALE == b->SCALE &&
+           a->GAP == b->GAP;
 }
 
 /* The kernel for a shape, or NULL: the one tuned for it, else, of those that take it, the one
@@ -1344,7 +2016,7 @@ const char *attention_h200_error_string(int status)
     case ATTENTION_H200_NO_ARGUMENT:
         return "a null pointer was given";
     case ATTENTION_H200_MISALIGNED:
-        return "an address is not a multiple of 16 bytes";
+        return "an address or a stride is not a multiple of 16 bytes";
     case ATTENTION_H200_NO_KERNEL:
         return "no kernel for this shape";
     case ATTENTION_H200_WORKSPACE:

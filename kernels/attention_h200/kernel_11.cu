@@ -1,16 +1,16 @@
 // kernel_11.cu: attention_fwd_hopper, frozen by evotile. Written by a program: do not edit.
 //
-// FlashAttention forward on Hopper, half in and out: O = softmax(Q K^T / sqrt(D)) V, optionally
-// causal
+// FlashAttention forward on Hopper, half or bf16: O = softmax(scale Q K^T) V, optionally causal,
+// with grouped heads, and LSE
 //
 // genome:
-//   BLOCK_M=64,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=1,TURNS=0,
-//   KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0
-// for D=64,CAUSAL=1 only
-// key: 461fab36369db9b2f94f10602e9d51e7 (its parts are in manifest.json)
+//   BLOCK_M=64,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warp,OVERLAP=0,TURNS=0,
+//   KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
+// for D=64,CAUSAL=1,BF16=0 only
+// key: 318b6e936ce3545ca26f0925d6ae36e2 (its parts are in manifest.json)
 // device: NVIDIA H200, driver 13.0, compiled for sm_90a by NVRTC 13.0
 // latency of a call:
-//   B=4,H=8,S=512,D=64,CAUSAL=1      p50 7.62 us, p90 7.68 us
+//   B=4,H=16,S=512,D=64,CAUSAL=1     p50 11.01 us, p90 11.06 us
 // replay: evotile replay kernels/attention_h200
 
 #define BLOCK_M 64
@@ -21,28 +21,35 @@
 #define PRODUCER_NONE 0
 #define PRODUCER_WARP 1
 #define PRODUCER_WARPGROUP 2
-#define PRODUCER PRODUCER_WARPGROUP
-#define OVERLAP 1
+#define PRODUCER PRODUCER_WARP
+#define OVERLAP 0
 #define TURNS 0
 #define KV_SPLITS 1
 #define LAZY_RESCALE 1
 #define POLYNOMIAL_EXP 0
 #define MIN_CTAS 1
 #define PERSISTENT 0
+#define ORDER_HEADS 3
+#define ORDER_TILES 4
+#define ORDER ORDER_HEADS
 #define D 64
 #define CAUSAL 1
+#define BF16 0
 
 // Read back from the loaded module: proof that it is this genome's.
 extern "C" {
-__device__ unsigned long long evotile_genome = 0xaa2639b293a0eae3ull;
+__device__ unsigned long long evotile_genome = 0xbd66eb3818d76cffull;
 }
 
-// FlashAttention forward on Hopper:  O = softmax(Q K^T / sqrt(D)) V, half in and out.
+// FlashAttention forward on Hopper:  O = softmax(scale Q K^T) V, half or bf16 in and out.
 //
-//   Q, O   [B * H, S, D]       row i of one (batch, head) pair, a "head" below, is one query
-//   K, V   [B * H, S_KV, D]    row j is one key
+//   Q, O   [B, H, S, D]          row i of one head of one batch is one query
+//   K, V   [B, H_KV, S_KV, D]    row j is one key; H / H_KV heads in a row share their keys
+//   LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query
+//   The extents may lie in any order: of Q and O strides say how far apart batches, heads and rows
+//   begin, of K and V their tensor maps.
 //   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
-//   A query that sees no key gives a row of zeros.
+//   A query that sees no key gives a row of zeros, and minus infinity for LSE.
 //
 // A block computes a unit: the BLOCK_M queries of one tile against the keys of one split. The copy
 // engine brings tiles of BLOCK_N keys into two rings of buffers, one for K and one for V. Each
@@ -50,16 +57,13 @@ __device__ unsigned long long evotile_genome = 0xaa2639b293a0eae3ull;
 // exp(score - m), and O before its division by l. The blocks that share out the keys of a tile of
 // queries are a cluster, and add up through each other's shared memory. README.md has the picture.
 
-// Fragments of the tensor-core products of lib/mma.cuh, filled by one warp from tiles of halves in
-// shared memory (lib/tile.cuh) or from a matrix in global memory; and what is in an accumulator.
-// `step` counts 16 columns.
-#ifndef EVOTILE_LIB_FRAGMENTS
-#define EVOTILE_LIB_FRAGMENTS
+// What depends on the type of a tensor's 16-bit elements, f16 or bf16, by that type.
+#ifndef EVOTILE_LIB_ELEMENT
+#define EVOTILE_LIB_ELEMENT
 
-// Conversions between half and float, and arithmetic on pairs of halves packed into 32 bits
-// (the element with the lower index in the low 16 bits).
-#ifndef EVOTILE_LIB_HALF
-#define EVOTILE_LIB_HALF
+// Conversions between bfloat16 and float, as half.cuh has them for halves.
+#ifndef EVOTILE_LIB_BFLOAT
+#define EVOTILE_LIB_BFLOAT
 
 // Types and constants that the device code needs without any system header.
 #ifndef EVOTILE_LIB_TYPES
@@ -106,6 +110,32 @@ __host__ __device__ constexpr int min_of(int a, int b) {
 
 #endif
 
+DEVICE float bfloat_to_float(bf16 value) {
+    return __uint_as_float(static_cast<u32>(value.bits) << 16);
+}
+
+// Rounds to nearest even. sm_80 and later.
+DEVICE bf16 float_to_bfloat(float value) {
+    bf16 result;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+    return result;
+}
+
+// Two floats rounded to nearest even and packed: `low` in bits 0-15, `high` in bits 16-31. sm_80
+// and later.
+DEVICE u32 pack_bfloat2(float low, float high) {
+    u32 result;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+    return result;
+}
+
+#endif
+// Conversions between half and float, and arithmetic on pairs of halves packed into 32 bits
+// (the element with the lower index in the low 16 bits).
+#ifndef EVOTILE_LIB_HALF
+#define EVOTILE_LIB_HALF
+
+
 DEVICE float half_to_float(f16 value) {
     float result;
     asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
@@ -142,6 +172,45 @@ DEVICE u32 multiply_half2(u32 a, u32 b) {
 }
 
 #endif
+
+// Two floats rounded to `element` and packed, the lower half first: pack_pair<bf16>(low, high).
+template <typename element> DEVICE u32 pack_pair(float low, float high);
+
+template <> DEVICE u32 pack_pair<f16>(float low, float high) {
+    return pack_half2(low, high);
+}
+
+template <> DEVICE u32 pack_pair<bf16>(float low, float high) {
+    return pack_bfloat2(low, high);
+}
+
+// Each of the two as a float.
+template <typename element> DEVICE float low_of(u32 pair);
+template <typename element> DEVICE float high_of(u32 pair);
+
+template <> DEVICE float low_of<f16>(u32 pair) {
+    return low_half_to_float(pair);
+}
+
+template <> DEVICE float high_of<f16>(u32 pair) {
+    return high_half_to_float(pair);
+}
+
+template <> DEVICE float low_of<bf16>(u32 pair) {
+    return __uint_as_float(pair << 16);
+}
+
+template <> DEVICE float high_of<bf16>(u32 pair) {
+    return __uint_as_float(pair & 0xffff0000);
+}
+
+#endif
+// Fragments of the tensor-core products of lib/mma.cuh, filled by one warp from tiles of halves in
+// shared memory (lib/tile.cuh) or from a matrix in global memory; and what is in an accumulator.
+// `step` counts 16 columns.
+#ifndef EVOTILE_LIB_FRAGMENTS
+#define EVOTILE_LIB_FRAGMENTS
+
 // Arithmetic on whole numbers where the compiler needs a hint.
 #ifndef EVOTILE_LIB_INTEGER
 #define EVOTILE_LIB_INTEGER
@@ -152,6 +221,12 @@ DEVICE u32 multiply_half2(u32 a, u32 b) {
 DEVICE i64 multiply_wide(int a, int b) {
     i64 result;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(result) : "r"(a), "r"(b));
+    return result;
+}
+
+DEVICE u64 multiply_wide(u32 a, u32 b) {
+    u64 result;
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(result) : "r"(a), "r"(b));
     return result;
 }
 
@@ -422,9 +497,9 @@ DEVICE void fence_proxy_async() {
 // A load announces nothing: its bytes count down those that mbarrier_arrive_expect_bytes announced
 // at the barrier it names (mbarrier.cuh). A box always has its full size: elements outside the
 // tensor are written as zeros by a load, and not written by a store. Coordinates are counted in
-// elements, the fastest running first, and may be negative for loads, not for stores; a box begins a
-// multiple of 16 bytes into its row. Places in shared memory are aligned to 128 bytes, or to
-// the swizzle's pattern (below) where wgmma.cuh is to read them.
+// elements, the fastest running first, and may be negative for loads, not for stores; a box begins
+// a multiple of 16 bytes into its row. Places in shared memory are aligned to 128 bytes, or to the
+// swizzle's pattern (below) where wgmma.cuh is to read them.
 //
 // Swizzle: in shared memory the box lies packed, its innermost row first, and 16-byte chunks are
 // then swapped by address, bits 4.. with bits 7.. of it:
@@ -882,6 +957,40 @@ DEVICE u32 smem_address(const void *place_smem) {
     return static_cast<u32>(__cvta_generic_to_shared(place_smem));
 }
 
+// What lies there: 4 bytes, and 16, aligned to as many.
+DEVICE u32 load_smem_4(u32 place_smem) {
+    u32 value;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(place_smem) : "memory");
+    return value;
+}
+
+DEVICE uint4 load_smem_16(u32 place_smem) {
+    uint4 value;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+                 : "r"(place_smem)
+                 : "memory");
+    return value;
+}
+
+#endif
+// Where the heads and rows of a tensor lie, [batches, heads, rows, columns] in whichever order.
+#ifndef EVOTILE_LIB_STRIDES
+#define EVOTILE_LIB_STRIDES
+
+
+// How far apart batches and heads begin, in units of 8 elements of 16 bits: all begin at multiples
+// of 16 bytes; and rows, in elements. (In 32 bits: an address takes half the instructions.)
+struct strides {
+    u32 batch, head;
+    int row;
+
+    // Where a head begins, in elements.
+    DEVICE u64 to_head(u32 batch_number, u32 head_number) const {
+        return 8 * (multiply_wide(batch_number, batch) + multiply_wide(head_number, head));
+    }
+};
+
 #endif
 // Reductions over the lanes of a warp. `width` is a power of two: lanes are reduced in aligned
 // groups of that many, and every lane of a group gets the group's result.
@@ -928,27 +1037,30 @@ DEVICE void lanes_transpose(u32 (&words)[4]) {
 #if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(GROUPS_KV) || !defined(K_STAGES) ||         \
     !defined(V_STAGES) || !defined(PRODUCER) || !defined(OVERLAP) || !defined(TURNS) ||            \
     !defined(KV_SPLITS) || !defined(LAZY_RESCALE) || !defined(POLYNOMIAL_EXP) ||                   \
-    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(D) || !defined(CAUSAL)
+    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
+    !defined(CAUSAL) || !defined(BF16)
 #error "a gene or a specialised dimension is not defined: see template.json"
 #endif
 
 constexpr int head_dim = D;
 constexpr bool causal = CAUSAL;
-constexpr int block_m = BLOCK_M;     // queries a tile
-constexpr int block_n = BLOCK_N;     // keys a tile
-constexpr int groups_kv = GROUPS_KV; // sets of warpgroups that take the tiles of keys in turn
-constexpr int k_stages = K_STAGES;   // buffers for tiles of K
-constexpr int v_stages = V_STAGES;   // and of V
+using element = choose<BF16, bf16, f16>; // of Q, K, V and O
+constexpr int block_m = BLOCK_M;         // queries a tile
+constexpr int block_n = BLOCK_N;         // keys a tile
+constexpr int groups_kv = GROUPS_KV;     // sets of warpgroups that take the tiles of keys in turn
+constexpr int k_stages = K_STAGES;       // buffers for tiles of K
+constexpr int v_stages = V_STAGES;       // and of V
 constexpr bool producer = PRODUCER != PRODUCER_NONE; // warps of their own start the copies
 constexpr bool producer_group = PRODUCER == PRODUCER_WARPGROUP; // a warpgroup, to give registers up
 constexpr bool overlap = OVERLAP;           // the scores of a tile run beside P V of the one before
 constexpr bool turns = TURNS;               // warpgroups take turns at the exponentials
 constexpr int kv_splits = KV_SPLITS;        // parts of the keys that go to the blocks of a cluster
-constexpr bool lazy_rescale = LAZY_RESCALE;  // m follows the scores only when they outgrow it,
-constexpr bool hopeful = LAZY_RESCALE == 2;  // which is found out beside the first exponentials
+constexpr bool lazy_rescale = LAZY_RESCALE; // m follows the scores only when they outgrow it,
+constexpr bool hopeful = LAZY_RESCALE == 2; // which is found out beside the first exponentials
 constexpr int polynomial_exp = POLYNOMIAL_EXP; // of 8 exponentials so many without the exp2 unit
 constexpr int min_ctas = MIN_CTAS;             // blocks a multiprocessor to leave registers for
 constexpr bool persistent = PERSISTENT; // a block takes unit after unit, prefetching the next
+constexpr bool tiles_first = ORDER == ORDER_TILES; // neighbouring blocks have the same keys
 
 // ---- Derived sizes ----
 
@@ -970,11 +1082,9 @@ constexpr int pool_registers = (launch_registers * (groups + 1) - 24) / groups /
 constexpr int consumer_registers = min_of(pool_registers, 240);
 constexpr bool move_registers = producer_group && launch_registers <= 168;
 
-// exp(x / sqrt(D)) = 2^(x * score_scale); and a power of two near it (see row_scale).
-constexpr float score_scale =
-    1.4426950408889634f * (head_dim == 64 ? 0.125f : 0.08838834764831845f);
-constexpr float coarse_score_scale = head_dim == 64 ? 0.25f : 0.125f;
-constexpr float headroom = 8.0f / score_scale; // weights may grow to 2^8 before m must follow
+constexpr float log2_e = 1.4426950408889634f;
+constexpr float usual_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
+constexpr float headroom = 8.0f; // weights may grow to 2^8 before m must follow
 
 // ---- Shared memory, in bytes ----
 //
@@ -1018,9 +1128,12 @@ using o_sums = float[o_registers];
 
 struct row_state {
     float largest[2] = {minus_infinity, minus_infinity}; // m, not scaled
-    float scale[2] = {score_scale, score_scale};         // a weight is 2^(score * scale - shift)
+    float scale[2];                                      // a weight is 2^(score * scale - shift)
     float shift[2] = {0, 0};
     float sum[2] = {0, 0}; // l, until total_rows of own keys alone
+
+    DEVICE row_state(float scale_) : scale{scale_, scale_} {
+    }
 };
 
 // The thread's place in the block.
@@ -1029,14 +1142,23 @@ struct place {
     // the operands of products, is computed once a warp.
     int warp = __shfl_sync(full_warp, threadIdx.x / 32, 0);
     int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    int group = warp / 4;                          // its warpgroup,
+    int group = warp / 4;                           // its warpgroup,
     int set = groups_kv > 1 ? group / groups_m : 0; // that one's set,
-    int first_row = group % groups_m * group_rows; // its first query within the tile of queries
-    int warp_row = warp % 4 * 16;                  // and the warp's within the warpgroup's
+    int first_row = group % groups_m * group_rows;  // its first query within the tile of queries
+    int warp_row = warp % 4 * 16;                   // and the warp's within the warpgroup's
+};
+
+// What one launch works on; `inverse`s are for divide.
+struct problem {
+    int S, S_KV, batches, heads;
+    int x_inverse, y_inverse; // of the units in a row and in a column, as a grid would have them
+    int group_inverse;        // of H / H_KV, the heads that share their keys
+    float scale;              // exp(scale given * x) = 2^(scale * x)
+    strides q, o;
 };
 
 struct unit {
-    int head, first_row;
+    int batch, head, kv_head, first_row;
     int first_tile, end_tile; // the tiles of keys of its split; none, if they are equal
 };
 
@@ -1045,16 +1167,25 @@ DEVICE int seen_keys(int row_end, int S, int S_KV) {
     return causal ? max(min(S_KV, row_end + S_KV - S), 0) : S_KV;
 }
 
-// Under a causal mask the late queries, with most keys, come first.
-DEVICE unit find_unit(int number, int heads, int S, int S_KV) {
-    const int head = persistent ? number % heads : blockIdx.x;
-    const int turn = persistent ? number / heads : blockIdx.y;
-    const int first_row = (causal ? ceil_div(S, block_m) - 1 - turn : turn) * block_m;
-    const int tiles = ceil_div(seen_keys(min(first_row + block_m, S), S, S_KV), block_n);
-    if constexpr (kv_splits == 1)
-        return {head, first_row, 0, tiles};
-    const int share = ceil_div(tiles, kv_splits), first_tile = min(int(blockIdx.z) * share, tiles);
-    return {head, first_row, first_tile, min(first_tile + share, tiles)};
+// Units as a grid has them, or counted along its rows. Under a causal mask the late queries, with
+// most keys, come first.
+DEVICE unit find_unit(int number, const problem &all) {
+    int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
+    const int tiles_m = ceil_div(all.S, block_m);
+    if constexpr (persistent) {
+        const int line = divide(number, all.x_inverse);
+        x = number - line * (tiles_first ? tiles_m : all.heads);
+        z = divide(line, all.y_inverse);
+        y = line - z * (tiles_first ? all.heads : all.batches);
+    }
+    const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
+    const int kv_head = divide(head, all.group_inverse);
+    const int turn = part / kv_splits, split = part % kv_splits;
+    const int first_row = (causal ? tiles_m - 1 - turn : turn) * block_m;
+    const int row_end = min(first_row + block_m, all.S);
+    const int tiles = ceil_div(seen_keys(row_end, all.S, all.S_KV), block_n);
+    const int share = ceil_div(tiles, kv_splits), first_tile = min(split * share, tiles);
+    return {batch, head, kv_head, first_row, first_tile, min(first_tile + share, tiles)};
 }
 
 // Buffers (k_buffer, k_full ...), a ring of them, who fills them (loader, feeder), and release.
@@ -1125,29 +1256,30 @@ struct loader {
     // barrier that was just made the phase before has ended: the first round need not wait.
     template <int stages>
     DEVICE void load(ring<stages> &at, u32 full, u32 buffer_smem, const tensor_map &map, int &tile,
-                     int head) {
+                     const unit &u) {
         mbarrier_wait(empty_of(full), at.parity ^ 1);
         mbarrier_arrive_expect_bytes(full, tile_bytes);
 #pragma unroll
         for (int i = 0; i < panels; ++i)
-            tma_load(buffer_smem + i * panel_bytes, map, full, i * 64, tile * block_n, head);
+            tma_load(buffer_smem + i * panel_bytes, map, full, i * 64, tile * block_n, u.kv_head,
+                     u.batch);
         at.advance(1);
         ++tile;
     }
 
-    DEVICE void load_k(int head) {
-        load(k, k_full(k.buffer), k_buffer(k.buffer), k_map, k_tile, head);
+    DEVICE void load_k(const unit &u) {
+        load(k, k_full(k.buffer), k_buffer(k.buffer), k_map, k_tile, u);
     }
-    DEVICE void load_v(int head) {
-        load(v, v_full(v.buffer), v_buffer(v.buffer), v_map, v_tile, head);
+    DEVICE void load_v(const unit &u) {
+        load(v, v_full(v.buffer), v_buffer(v.buffer), v_map, v_tile, u);
     }
 
     // All tiles of a unit, in the order in which they are wanted: K is a tile ahead, which a
     // consumer with `overlap` asks for before it gives V back.
     DEVICE void load_all(const unit &u) {
-        for (begin(u); v_tile < u.end_tile; load_v(u.head))
+        for (begin(u); v_tile < u.end_tile; load_v(u))
             while (k_tile < min(v_tile + 1 + groups_kv, u.end_tile))
-                load_k(u.head);
+                load_k(u);
     }
 };
 
@@ -1164,7 +1296,7 @@ struct feeder {
             return;
         if (here)
             while (copies.k_tile < min(tile + k_stages, u.end_tile))
-                copies.load_k(u.head);
+                copies.load_k(u);
         __syncwarp();
     }
     DEVICE void v_read_to(int tile) {
@@ -1172,7 +1304,7 @@ struct feeder {
             return;
         if (here)
             while (copies.v_tile < min(tile + v_stages, u.end_tile))
-                copies.load_v(u.head);
+                copies.load_v(u);
         __syncwarp();
     }
 };
@@ -1206,10 +1338,10 @@ struct walk {
 // take_weights, weigh_and_take, rescale, start_accumulate; begin_turn and end_turn.
 // A part of kernel.cu: what a warpgroup does with one tile of keys.
 
-DEVICE void load_q(q_fragments &q_rmem, const f16 *q_gmem, int first_row, int S) {
+DEVICE void load_q(q_fragments &q_rmem, const element *q_gmem, int first_row, const problem &all) {
 #pragma unroll
     for (int k = 0; k < head_dim / 16; ++k)
-        load_left_gmem(q_rmem[k], q_gmem, head_dim, first_row, S, k);
+        load_left_gmem(q_rmem[k], q_gmem, all.q.row, first_row, all.S, k);
 }
 
 // Starts the scores Q K^T of the warpgroup's queries and a tile of keys.
@@ -1218,7 +1350,8 @@ DEVICE void start_scores(score_sums &s_rmem, const q_fragments &q_rmem, u32 k_sm
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < head_dim / 16; ++k)
-        wgmma<f16>(s_rmem, q_rmem[k], advance(k_operand, k / 4 * panel_bytes + k % 4 * 32), k > 0);
+        wgmma<element>(s_rmem, q_rmem[k], advance(k_operand, k / 4 * panel_bytes + k % 4 * 32),
+                       k > 0);
     wgmma_commit();
 }
 
@@ -1228,7 +1361,7 @@ DEVICE void start_accumulate(o_sums &o_rmem, const weight_fragments &p_rmem, u32
     wgmma_fence();
 #pragma unroll
     for (int n = 0; n < block_n / 16; ++n)
-        wgmma<f16, major::mn>(o_rmem, p_rmem[n], advance(v_operand, n * 2048), true);
+        wgmma<element, major::mn>(o_rmem, p_rmem[n], advance(v_operand, n * 2048), true);
     wgmma_commit();
 }
 
@@ -1236,8 +1369,8 @@ DEVICE void start_accumulate(o_sums &o_rmem, const weight_fragments &p_rmem, u32
 DEVICE void mask(score_sums &s_rmem, const walk &w, const place &p) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const int seen = seen_keys(w.row + i / 2 * 8 + 1, w.S, w.S_KV) -
-                         (w.tile * block_n + p.t * 2 + i % 2);
+        const int seen =
+            seen_keys(w.row + i / 2 * 8 + 1, w.S, w.S_KV) - (w.tile * block_n + p.t * 2 + i % 2);
 #pragma unroll
         for (int n = 0; n < n_tiles; ++n)
             if (n * 8 >= seen)
@@ -1246,15 +1379,17 @@ DEVICE void mask(score_sums &s_rmem, const walk &w, const place &p) {
 }
 
 // What a sum taken at `largest` counts for at `common`, which is no less.
-DEVICE float weight_at(float largest, float common) {
-    return largest == minus_infinity ? 0.0f : exp2_fast((largest - common) * score_scale);
+DEVICE float weight_at(float largest, float common, float scale) {
+    return largest == minus_infinity ? 0.0f : exp2_fast((largest - common) * scale);
 }
 
-// 2^(scale * (score - m)) is computed as 2^(scale * score - scale * m), one multiply-add. Beyond
-// 2^26 the rounding of scale * m could exceed the range of a half. There scores are 8 or more
-// apart, and a power of two for the scale, which makes the product exact, does no harm.
-DEVICE float row_scale(float largest) {
-    return fabsf(largest) < 67108864.0f ? score_scale : coarse_score_scale;
+// 2^(scale * (score - m)) is computed as 2^(scale * score - scale * m), one multiply-add. Where
+// scale * m is beyond 2^23 its rounding could exceed the range of a half. There neighbouring scores
+// make powers of 2 apart, and a power of two for the scale, which makes the product exact, does no
+// harm.
+DEVICE float row_scale(float largest, float scale) {
+    const float power_below = __int_as_float(__float_as_int(scale) & 0x7f800000);
+    return fabsf(largest * scale) < 8388608.0f ? scale : power_below;
 }
 
 // The largest of the thread's scores of each of its rows.
@@ -1273,20 +1408,21 @@ DEVICE void find_largest(float (&largest)[2], const score_sums &s_rmem) {
 
 // Whether in some row of the warp scores outgrew what weights have headroom for: until they do, a
 // lazy m may stay behind, for sums and O are at the same m, whatever it is.
-DEVICE bool outgrown(const float (&largest)[2], const row_state &rows) {
-    return __any_sync(full_warp, largest[0] > rows.largest[0] + headroom ||
-                                     largest[1] > rows.largest[1] + headroom);
+DEVICE bool outgrown(const float (&largest)[2], const row_state &rows, const problem &all) {
+    return __any_sync(full_warp, (largest[0] - rows.largest[0]) * all.scale > headroom ||
+                                     (largest[1] - rows.largest[1]) * all.scale > headroom);
 }
 
 // Raises m to the scores' maximum, and brings l to the new m; what O must be multiplied by.
-DEVICE void raise(float (&old_weight)[2], row_state &rows, const float (&largest)[2]) {
+DEVICE void raise(float (&old_weight)[2], row_state &rows, const float (&largest)[2],
+                  const problem &all) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         const float before = rows.largest[h];
         rows.largest[h] = fmaxf(before, lanes_max<4>(largest[h]));
-        old_weight[h] = weight_at(before, rows.largest[h]);
+        old_weight[h] = weight_at(before, rows.largest[h], all.scale);
         rows.sum[h] *= old_weight[h];
-        rows.scale[h] = row_scale(rows.largest[h]);
+        rows.scale[h] = row_scale(rows.largest[h], all.scale);
         rows.shift[h] = rows.largest[h] == minus_infinity ? 0.0f : rows.largest[h] * rows.scale[h];
     }
 }
@@ -1324,7 +1460,7 @@ DEVICE void take_weights(weight_fragments &p_rmem, row_state &rows, const score_
     }
 #pragma unroll
     for (int i = 0; i < score_registers / 2; ++i)
-        p_rmem[i / 4][i % 4] = pack_half2(s_rmem[i * 2], s_rmem[i * 2 + 1]);
+        p_rmem[i / 4][i % 4] = pack_pair<element>(s_rmem[i * 2], s_rmem[i * 2 + 1]);
 }
 
 // Both at once, of the scores from `first` to before `end`; the scores stay.
@@ -1335,7 +1471,7 @@ DEVICE void weigh_and_take(weight_fragments &p_rmem, float (&sum)[4], const scor
         const float even = weigh(s_rmem, rows, i), odd = weigh(s_rmem, rows, i + 1);
         sum[i % 4] = i < 4 ? even : sum[i % 4] + even;
         sum[i % 4 + 1] = i < 4 ? odd : sum[i % 4 + 1] + odd;
-        p_rmem[i / 8][i / 2 % 4] = pack_half2(even, odd);
+        p_rmem[i / 8][i / 2 % 4] = pack_pair<element>(even, odd);
     }
 }
 
@@ -1353,6 +1489,17 @@ DEVICE void end_turn(const place &p) {
 // What it does at the end: total_rows, merge_sets, hand_parts and end_part, or store_o.
 // A part of kernel.cu: the end of a unit, when all its tiles have been walked.
 
+// The logarithm of l exp(scale given * m): of the sum of exp(scale given * score).
+DEVICE float log_sum(float largest, float sum, float scale) {
+    return largest == minus_infinity ? minus_infinity
+                                     : (largest * scale + log2_fast(sum)) * (1.0f / log2_e);
+}
+
+// 1 / l, or 0 for a query that saw no key. (Its l need not be zero: exp2_polynomial never is.)
+DEVICE float inverse_sum(float largest, float sum) {
+    return largest == minus_infinity ? 0.0f : 1.0f / sum;
+}
+
 // l of each row over all keys of the warpgroup.
 DEVICE void total_rows(row_state &rows) {
     rows.sum[0] = lanes_sum<4>(rows.sum[0]);
@@ -1362,7 +1509,7 @@ DEVICE void total_rows(row_state &rows) {
 // Adds up the sets that shared out the keys; the result is set 0's. In each round the upper half of
 // the sets hand m, l and O to the lower half: the thread with the same fragments reads what one
 // wrote.
-DEVICE void merge_sets(o_sums &o_rmem, row_state &rows, const place &p) {
+DEVICE void merge_sets(o_sums &o_rmem, row_state &rows, const problem &all, const place &p) {
     constexpr int stride =
         groups_m * 128; // word w of a thread lies `stride` words after word w - 1
     float *thread_smem = reinterpret_cast<float *>(smem) + threadIdx.x % stride;
@@ -1386,8 +1533,8 @@ DEVICE void merge_sets(o_sums &o_rmem, row_state &rows, const place &p) {
 #pragma unroll
             for (int h = 0; h < 2; ++h, word_smem += 2 * stride) {
                 const float common = fmaxf(rows.largest[h], word_smem[0]);
-                own[h] = weight_at(rows.largest[h], common);
-                other[h] = weight_at(word_smem[0], common);
+                own[h] = weight_at(rows.largest[h], common, all.scale);
+                other[h] = weight_at(word_smem[0], common, all.scale);
                 rows.largest[h] = common;
                 rows.sum[h] = rows.sum[h] * own[h] + word_smem[stride] * other[h];
             }
@@ -1424,8 +1571,9 @@ DEVICE void hand_parts(const o_sums &o_rmem, const row_state &rows, int rank) {
 }
 
 // Adds up what all blocks of the cluster have of this one's columns, and writes them.
-DEVICE void end_part(f16 *o_gmem, const o_sums &o_rmem, const row_state &rows, int rank,
-                     const walk &w, const place &p) {
+DEVICE void end_part(element *o_gmem, float *lse, i64 line, const o_sums &o_rmem,
+                     const row_state &rows, int rank, const walk &w, const problem &all,
+                     const place &p) {
     float largest[2] = {rows.largest[0], rows.largest[1]}, sum[2], total[part_registers], weight[2];
 #pragma unroll
     for (int from = 0; from < kv_splits; ++from)
@@ -1437,7 +1585,7 @@ DEVICE void end_part(f16 *o_gmem, const o_sums &o_rmem, const row_state &rows, i
                           *reinterpret_cast<float *>(smem + part_place(from, rank) + h * 512));
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        weight[h] = weight_at(rows.largest[h], largest[h]);
+        weight[h] = weight_at(rows.largest[h], largest[h], all.scale);
         sum[h] = rows.sum[h] * weight[h];
     }
 #pragma unroll
@@ -1453,7 +1601,8 @@ DEVICE void end_part(f16 *o_gmem, const o_sums &o_rmem, const row_state &rows, i
             continue;
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-            weight[h] = weight_at(*reinterpret_cast<const float *>(part + h * 512), largest[h]);
+            weight[h] =
+                weight_at(*reinterpret_cast<const float *>(part + h * 512), largest[h], all.scale);
             sum[h] += *reinterpret_cast<const float *>(part + (2 + h) * 512) * weight[h];
         }
 #pragma unroll
@@ -1463,33 +1612,37 @@ DEVICE void end_part(f16 *o_gmem, const o_sums &o_rmem, const row_state &rows, i
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         const int row = w.row + h * 8;
-        const float inverse = sum[h] > 0 ? 1.0f / sum[h] : 0.0f;
-        f16 *pair_gmem =
-            o_gmem + static_cast<i64>(row) * head_dim + rank * part_registers * 2 + p.t * 2;
+        const float inverse = inverse_sum(largest[h], sum[h]);
+        element *pair_gmem =
+            o_gmem + multiply_wide(row, all.o.row) + rank * part_registers * 2 + p.t * 2;
+        if (lse && rank == 0 && p.t == 0 && row < w.S)
+            lse[line + row] = log_sum(largest[h], sum[h], all.scale);
 #pragma unroll
         for (int d = 0; d < part_registers / 4; ++d)
             if (row < w.S)
-                *reinterpret_cast<u32 *>(pair_gmem + d * 8) =
-                    pack_half2(total[d * 4 + h * 2] * inverse, total[d * 4 + h * 2 + 1] * inverse);
+                *reinterpret_cast<u32 *>(pair_gmem + d * 8) = pack_pair<element>(
+                    total[d * 4 + h * 2] * inverse, total[d * 4 + h * 2 + 1] * inverse);
     }
 }
 
 // Writes the rows that exist: O divided by l, or zeros where l is zero. The four lanes of a row
 // exchange pairs, so that each writes 16 bytes at a time.
-DEVICE void store_o(f16 *o_gmem, const o_sums &o_rmem, const row_state &rows, const walk &w,
-                    const place &p) {
+DEVICE void store_o(element *o_gmem, float *lse, i64 line, const o_sums &o_rmem,
+                    const row_state &rows, const walk &w, const problem &all, const place &p) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         const int row = w.row + h * 8;
-        const float inverse = rows.sum[h] > 0 ? 1.0f / rows.sum[h] : 0.0f;
-        f16 *row_gmem = o_gmem + static_cast<i64>(row) * head_dim;
+        const float inverse = inverse_sum(rows.largest[h], rows.sum[h]);
+        element *row_gmem = o_gmem + multiply_wide(row, all.o.row);
+        if (lse && p.t == 0 && row < w.S)
+            lse[line + row] = log_sum(rows.largest[h], rows.sum[h], all.scale);
 #pragma unroll
         for (int d = 0; d < d_tiles; d += 4) {
             u32 pairs[4];
 #pragma unroll
             for (int i = 0; i < 4; ++i)
-                pairs[i] = pack_half2(o_rmem[(d + i) * 4 + h * 2] * inverse,
-                                      o_rmem[(d + i) * 4 + h * 2 + 1] * inverse);
+                pairs[i] = pack_pair<element>(o_rmem[(d + i) * 4 + h * 2] * inverse,
+                                              o_rmem[(d + i) * 4 + h * 2 + 1] * inverse);
             lanes_transpose(pairs);
             if (row < w.S)
                 *reinterpret_cast<uint4 *>(row_gmem + (d + p.t) * 8) =
@@ -1501,12 +1654,13 @@ DEVICE void store_o(f16 *o_gmem, const o_sums &o_rmem, const row_state &rows, co
 // ---- All tiles of a unit ----
 
 // Scores become weights. True: m rose, and the caller multiplies O by old_weight.
-DEVICE bool softmax(score_sums &s_rmem, float (&old_weight)[2], row_state &rows, const place &p) {
+DEVICE bool softmax(score_sums &s_rmem, float (&old_weight)[2], row_state &rows, const problem &all,
+                    const place &p) {
     float largest[2];
     find_largest(largest, s_rmem);
-    const bool raised = !lazy_rescale || outgrown(largest, rows);
+    const bool raised = !lazy_rescale || outgrown(largest, rows, all);
     if (raised)
-        raise(old_weight, rows, largest);
+        raise(old_weight, rows, largest, all);
     begin_turn(p);
     weigh_all(s_rmem, rows);
     return raised;
@@ -1516,16 +1670,16 @@ DEVICE bool softmax(score_sums &s_rmem, float (&old_weight)[2], row_state &rows,
 // before it is known whether m must rise, so that no exponential waits for the maximum; where it
 // must, they are taken again. (Of 16 keys: more would need more registers until that is known.)
 DEVICE bool softmax_taken(weight_fragments &p_rmem, score_sums &s_rmem, float (&old_weight)[2],
-                          row_state &rows, const place &p) {
+                          row_state &rows, const problem &all, const place &p) {
     if constexpr (hopeful) {
         constexpr int first = 8;
         float largest[2], sum[4];
         begin_turn(p);
         weigh_and_take(p_rmem, sum, s_rmem, rows, 0, first);
         find_largest(largest, s_rmem);
-        const bool raised = outgrown(largest, rows);
+        const bool raised = outgrown(largest, rows, all);
         if (raised) {
-            raise(old_weight, rows, largest);
+            raise(old_weight, rows, largest, all);
             weigh_and_take(p_rmem, sum, s_rmem, rows, 0, first);
         }
         weigh_and_take(p_rmem, sum, s_rmem, rows, first, score_registers);
@@ -1533,7 +1687,7 @@ DEVICE bool softmax_taken(weight_fragments &p_rmem, score_sums &s_rmem, float (&
         rows.sum[1] += sum[2] + sum[3];
         return raised;
     } else {
-        const bool raised = softmax(s_rmem, old_weight, rows, p);
+        const bool raised = softmax(s_rmem, old_weight, rows, all, p);
         take_weights(p_rmem, rows, s_rmem);
         return raised;
     }
@@ -1541,7 +1695,7 @@ DEVICE bool softmax_taken(weight_fragments &p_rmem, score_sums &s_rmem, float (&
 
 // S, softmax, O: one tile after another.
 DEVICE void attend(o_sums &o_rmem, row_state &rows, const q_fragments &q_rmem, walk &w, feeder &f,
-                   const place &p) {
+                   const problem &all, const place &p) {
     for (; w.tile < w.end; w.tile += groups_kv) {
         score_sums s_rmem;
         weight_fragments p_rmem;
@@ -1560,7 +1714,7 @@ DEVICE void attend(o_sums &o_rmem, row_state &rows, const q_fragments &q_rmem, w
             f.k_read_to(w.tile + k_lag);
         if (w.tile >= w.masked)
             mask(s_rmem, w, p);
-        const bool raised = softmax_taken(p_rmem, s_rmem, old_weight, rows, p);
+        const bool raised = softmax_taken(p_rmem, s_rmem, old_weight, rows, all, p);
         if (raised)
             rescale(o_rmem, old_weight);
         mbarrier_wait(v_full_smem, w.v.parity);
@@ -1579,7 +1733,7 @@ DEVICE void attend(o_sums &o_rmem, row_state &rows, const q_fragments &q_rmem, w
 // The same, but the scores of a tile are computed beside P V of the tile before, and P V goes on
 // beside the softmax.
 DEVICE void attend_overlapped(o_sums &o_rmem, row_state &rows, const q_fragments &q_rmem, walk &w,
-                              feeder &f, const place &p) {
+                              feeder &f, const problem &all, const place &p) {
     score_sums s_rmem;
     weight_fragments p_rmem;
     float old_weight[2];
@@ -1595,7 +1749,7 @@ DEVICE void attend_overlapped(o_sums &o_rmem, row_state &rows, const q_fragments
         f.k_read_to(w.tile + k_lag);
     if (w.tile >= w.masked)
         mask(s_rmem, w, p);
-    softmax(s_rmem, old_weight, rows, p);
+    softmax(s_rmem, old_weight, rows, all, p);
     take_weights(p_rmem, rows, s_rmem);
     end_turn(p);
     w.tile += groups_kv;
@@ -1619,7 +1773,7 @@ DEVICE void attend_overlapped(o_sums &o_rmem, row_state &rows, const q_fragments
             f.k_read_to(w.tile + k_lag);
         if (w.tile >= w.masked)
             mask(s_rmem, w, p);
-        const bool raised = softmax(s_rmem, old_weight, rows, p);
+        const bool raised = softmax(s_rmem, old_weight, rows, all, p);
         wgmma_hold(s_rmem);
         if (w.tile + groups_kv < w.end) // here, so that the wait below stays below the softmax
             mbarrier_wait(k_full(w.k.buffer), w.k.parity);
@@ -1664,7 +1818,9 @@ DEVICE void pass_over(walk &w, feeder &f, const unit &u, const place &p) {
 
 // ---- The schedule ----
 
-#if KV_SPLITS > 1
+#if KV_SPLITS > 1 && ORDER == ORDER_TILES
+#define CLUSTER __cluster_dims__(KV_SPLITS, 1, 1)
+#elif KV_SPLITS > 1
 #define CLUSTER __cluster_dims__(1, 1, KV_SPLITS)
 #else
 #define CLUSTER
@@ -1672,10 +1828,23 @@ DEVICE void pass_over(walk &w, feeder &f, const unit &u, const place &p) {
 
 extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     attention_fwd_hopper(const __grid_constant__ tensor_map k_map,
-                         const __grid_constant__ tensor_map v_map, const f16 *__restrict__ q,
-                         f16 *__restrict__ o, int S, int S_KV, int heads) {
+                         const __grid_constant__ tensor_map v_map, const element *__restrict__ q,
+                         element *__restrict__ o, float *__restrict__ lse, int S, int S_KV,
+                         int batches, int heads, int x_inverse, int y_inverse, int group_inverse,
+                         float scale, u32 q_batch, u32 q_head, int q_row, u32 o_batch, u32 o_head,
+                         int o_row) {
+    const problem all{S,
+                      S_KV,
+                      batches,
+                      heads,
+                      x_inverse,
+                      y_inverse,
+                      group_inverse,
+                      (scale > 0 ? scale : usual_scale) * log2_e,
+                      {q_batch, q_head, q_row},
+                      {o_batch, o_head, o_row}};
     const place p{};
-    const int units = persistent ? heads * ceil_div(S, block_m) : 1;
+    const int units = persistent ? batches * heads * ceil_div(S, block_m) : 1;
     const int first_unit = persistent ? blockIdx.x : 0, step = persistent ? gridDim.x : 1;
     make_barriers();
     if constexpr (kv_splits > 1)
@@ -1686,7 +1855,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         if (threadIdx.x == consumers) {
             loader copies{k_map, v_map};
             for (int number = first_unit; number < units; number += step)
-                copies.load_all(find_unit(number, heads, S, S_KV));
+                copies.load_all(find_unit(number, all));
         }
         return;
     }
@@ -1697,22 +1866,23 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     if (turns && p.group == groups - 1)
         end_turn(p); // warpgroup 0 may begin
     for (int number = first_unit; number < units; number += step) {
-        const unit u = find_unit(number, heads, S, S_KV);
-        const i64 head_row = static_cast<i64>(u.head) * S;
+        const unit u = find_unit(number, all);
+        element *o_gmem = o + all.o.to_head(u.batch, u.head);
+        const i64 line = static_cast<i64>(u.batch * heads + u.head) * S; // of its first query
         feeder f{{k_map, v_map}, u, p.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
         q_fragments q_rmem;
         o_sums o_rmem = {};
-        row_state rows;
+        row_state rows(all.scale);
         f.copies.begin(u);
         f.k_read_to(u.first_tile), f.v_read_to(u.first_tile);
         w.begin(u, p, S, S_KV);
-        load_q(q_rmem, q + head_row * head_dim, w.row - p.g, S);
-        (overlap ? attend_overlapped : attend)(o_rmem, rows, q_rmem, w, f, p);
+        load_q(q_rmem, q + all.q.to_head(u.batch, u.head), w.row - p.g, all);
+        (overlap ? attend_overlapped : attend)(o_rmem, rows, q_rmem, w, f, all, p);
         if (causal)
             pass_over(w, f, u, p);
         total_rows(rows);
         if constexpr (groups_kv > 1)
-            merge_sets(o_rmem, rows, p);
+            merge_sets(o_rmem, rows, all, p);
         if constexpr (kv_splits > 1) {
             const int rank = cluster_rank();
             cluster_wait(); // all blocks run
@@ -1721,9 +1891,9 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             cluster_arrive();
             cluster_wait(); // the parts of all blocks are there
             if (p.set == 0)
-                end_part(o + head_row * head_dim, o_rmem, rows, rank, w, p);
+                end_part(o_gmem, lse, line, o_rmem, rows, rank, w, all, p);
         } else if (p.set == 0) {
-            store_o(o + head_row * head_dim, o_rmem, rows, w, p);
+            store_o(o_gmem, lse, line, o_rmem, rows, w, all, p);
         }
     }
 }

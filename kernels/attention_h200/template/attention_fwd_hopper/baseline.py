@@ -13,7 +13,7 @@ import sys
 import warnings
 
 BACKENDS = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH"}
-DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE"}
+DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE", "GAP"}
 
 
 class Unable(Exception):
@@ -70,18 +70,24 @@ class Captured:
         self.dtype = torch.bfloat16 if case.get("BF16") else torch.float16
         heads = (case["H"], case.get("H_KV", case["H"]), case.get("H_KV", case["H"]))
         lengths = (case["S"], case.get("S_KV", case["S"]), case.get("S_KV", case["S"]))
-        self.inputs = [[self.tensor(h, s) for h, s in zip(heads, lengths)] for _ in range(self.sets)]
+        gaps = (case.get("GAP", 0), case.get("GAP", 0), 0)
+        self.inputs = [[self.tensor(*extents) for extents in zip(heads, lengths, gaps)] for _ in range(self.sets)]
         self.single = self.flush = None
         try:
             self.graph = self.capture(self.launches)
         except RuntimeError as reason:  # what a backend says that has no kernel, and an allocation that fails
             raise Unable(str(reason).strip().splitlines()[0][:200]) from None
 
-    def tensor(self, heads, rows):
-        """[B, H, S, D] as SDPA takes it; with BSHD a view of [B, S, H, D], as SDPA then leaves O, too."""
-        extents = (rows, heads) if self.case.get("BSHD") else (heads, rows)
-        made = torch.randn(self.case["B"], *extents, self.case["D"], device=device, dtype=self.dtype)
-        return made.transpose(1, 2) if self.case.get("BSHD") else made
+    def tensor(self, heads, rows, gap):
+        """[B, H, S, D] as SDPA takes it; with BSHD a view of [B, S, H, D], as SDPA then leaves O, too. A gap lies
+        between rows, with BSHD between those of all heads."""
+        columns = self.case["D"]
+        inside, outside = (heads, rows) if self.case.get("BSHD") else (1, heads * rows)
+        made = torch.randn(self.case["B"], outside, inside * columns + gap, device=device, dtype=self.dtype)
+        made = made[..., : inside * columns]
+        if self.case.get("BSHD"):
+            return made.unflatten(2, (heads, columns)).transpose(1, 2)
+        return made.unflatten(1, (heads, rows))
 
     def capture(self, launches):
         with torch.nn.attention.sdpa_kernel(self.backend), torch.no_grad():

@@ -1,5 +1,16 @@
 // A part of kernel.cu: the end of a unit, when all its tiles have been walked.
 
+// The logarithm of l exp(scale given * m): of the sum of exp(scale given * score).
+DEVICE float log_sum(float largest, float sum, float scale) {
+    return largest == minus_infinity ? minus_infinity
+                                     : (largest * scale + log2_fast(sum)) * (1.0f / log2_e);
+}
+
+// 1 / l, or 0 for a query that saw no key. (Its l need not be zero: exp2_polynomial never is.)
+DEVICE float inverse_sum(float largest, float sum) {
+    return largest == minus_infinity ? 0.0f : 1.0f / sum;
+}
+
 // l of each row over all keys of the warpgroup.
 DEVICE void total_rows(row_state &rows) {
     rows.sum[0] = lanes_sum<4>(rows.sum[0]);
@@ -9,7 +20,7 @@ DEVICE void total_rows(row_state &rows) {
 // Adds up the sets that shared out the keys; the result is set 0's. In each round the upper half of
 // the sets hand m, l and O to the lower half: the thread with the same fragments reads what one
 // wrote.
-DEVICE void merge_sets(o_sums &o_rmem, row_state &rows, const place &p) {
+DEVICE void merge_sets(o_sums &o_rmem, row_state &rows, const problem &all, const place &p) {
     constexpr int stride =
         groups_m * 128; // word w of a thread lies `stride` words after word w - 1
     float *thread_smem = reinterpret_cast<float *>(smem) + threadIdx.x % stride;
@@ -33,8 +44,8 @@ DEVICE void merge_sets(o_sums &o_rmem, row_state &rows, const place &p) {
 #pragma unroll
             for (int h = 0; h < 2; ++h, word_smem += 2 * stride) {
                 const float common = fmaxf(rows.largest[h], word_smem[0]);
-                own[h] = weight_at(rows.largest[h], common);
-                other[h] = weight_at(word_smem[0], common);
+                own[h] = weight_at(rows.largest[h], common, all.scale);
+                other[h] = weight_at(word_smem[0], common, all.scale);
                 rows.largest[h] = common;
                 rows.sum[h] = rows.sum[h] * own[h] + word_smem[stride] * other[h];
             }
@@ -71,8 +82,9 @@ DEVICE void hand_parts(const o_sums &o_rmem, const row_state &rows, int rank) {
 }
 
 // Adds up what all blocks of the cluster have of this one's columns, and writes them.
-DEVICE void end_part(f16 *o_gmem, const o_sums &o_rmem, const row_state &rows, int rank,
-                     const walk &w, const place &p) {
+DEVICE void end_part(element *o_gmem, float *lse, i64 line, const o_sums &o_rmem,
+                     const row_state &rows, int rank, const walk &w, const problem &all,
+                     const place &p) {
     float largest[2] = {rows.largest[0], rows.largest[1]}, sum[2], total[part_registers], weight[2];
 #pragma unroll
     for (int from = 0; from < kv_splits; ++from)
@@ -84,7 +96,7 @@ DEVICE void end_part(f16 *o_gmem, const o_sums &o_rmem, const row_state &rows, i
                           *reinterpret_cast<float *>(smem + part_place(from, rank) + h * 512));
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        weight[h] = weight_at(rows.largest[h], largest[h]);
+        weight[h] = weight_at(rows.largest[h], largest[h], all.scale);
         sum[h] = rows.sum[h] * weight[h];
     }
 #pragma unroll
@@ -100,7 +112,8 @@ DEVICE void end_part(f16 *o_gmem, const o_sums &o_rmem, const row_state &rows, i
             continue;
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-            weight[h] = weight_at(*reinterpret_cast<const float *>(part + h * 512), largest[h]);
+            weight[h] =
+                weight_at(*reinterpret_cast<const float *>(part + h * 512), largest[h], all.scale);
             sum[h] += *reinterpret_cast<const float *>(part + (2 + h) * 512) * weight[h];
         }
 #pragma unroll
@@ -110,33 +123,37 @@ DEVICE void end_part(f16 *o_gmem, const o_sums &o_rmem, const row_state &rows, i
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         const int row = w.row + h * 8;
-        const float inverse = sum[h] > 0 ? 1.0f / sum[h] : 0.0f;
-        f16 *pair_gmem =
-            o_gmem + static_cast<i64>(row) * head_dim + rank * part_registers * 2 + p.t * 2;
+        const float inverse = inverse_sum(largest[h], sum[h]);
+        element *pair_gmem =
+            o_gmem + multiply_wide(row, all.o.row) + rank * part_registers * 2 + p.t * 2;
+        if (lse && rank == 0 && p.t == 0 && row < w.S)
+            lse[line + row] = log_sum(largest[h], sum[h], all.scale);
 #pragma unroll
         for (int d = 0; d < part_registers / 4; ++d)
             if (row < w.S)
-                *reinterpret_cast<u32 *>(pair_gmem + d * 8) =
-                    pack_half2(total[d * 4 + h * 2] * inverse, total[d * 4 + h * 2 + 1] * inverse);
+                *reinterpret_cast<u32 *>(pair_gmem + d * 8) = pack_pair<element>(
+                    total[d * 4 + h * 2] * inverse, total[d * 4 + h * 2 + 1] * inverse);
     }
 }
 
 // Writes the rows that exist: O divided by l, or zeros where l is zero. The four lanes of a row
 // exchange pairs, so that each writes 16 bytes at a time.
-DEVICE void store_o(f16 *o_gmem, const o_sums &o_rmem, const row_state &rows, const walk &w,
-                    const place &p) {
+DEVICE void store_o(element *o_gmem, float *lse, i64 line, const o_sums &o_rmem,
+                    const row_state &rows, const walk &w, const problem &all, const place &p) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         const int row = w.row + h * 8;
-        const float inverse = rows.sum[h] > 0 ? 1.0f / rows.sum[h] : 0.0f;
-        f16 *row_gmem = o_gmem + static_cast<i64>(row) * head_dim;
+        const float inverse = inverse_sum(rows.largest[h], rows.sum[h]);
+        element *row_gmem = o_gmem + multiply_wide(row, all.o.row);
+        if (lse && p.t == 0 && row < w.S)
+            lse[line + row] = log_sum(rows.largest[h], rows.sum[h], all.scale);
 #pragma unroll
         for (int d = 0; d < d_tiles; d += 4) {
             u32 pairs[4];
 #pragma unroll
             for (int i = 0; i < 4; ++i)
-                pairs[i] = pack_half2(o_rmem[(d + i) * 4 + h * 2] * inverse,
-                                      o_rmem[(d + i) * 4 + h * 2 + 1] * inverse);
+                pairs[i] = pack_pair<element>(o_rmem[(d + i) * 4 + h * 2] * inverse,
+                                              o_rmem[(d + i) * 4 + h * 2 + 1] * inverse);
             lanes_transpose(pairs);
             if (row < w.S)
                 *reinterpret_cast<uint4 *>(row_gmem + (d + p.t) * 8) =

@@ -1,9 +1,12 @@
-// FlashAttention forward on Hopper:  O = softmax(Q K^T / sqrt(D)) V, half in and out.
+// FlashAttention forward on Hopper:  O = softmax(scale Q K^T) V, half or bf16 in and out.
 //
-//   Q, O   [B * H, S, D]       row i of one (batch, head) pair, a "head" below, is one query
-//   K, V   [B * H, S_KV, D]    row j is one key
+//   Q, O   [B, H, S, D]          row i of one head of one batch is one query
+//   K, V   [B, H_KV, S_KV, D]    row j is one key; H / H_KV heads in a row share their keys
+//   LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query
+//   The extents may lie in any order: of Q and O strides say how far apart batches, heads and rows
+//   begin, of K and V their tensor maps.
 //   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
-//   A query that sees no key gives a row of zeros.
+//   A query that sees no key gives a row of zeros, and minus infinity for LSE.
 //
 // A block computes a unit: the BLOCK_M queries of one tile against the keys of one split. The copy
 // engine brings tiles of BLOCK_N keys into two rings of buffers, one for K and one for V. Each
@@ -11,11 +14,13 @@
 // exp(score - m), and O before its division by l. The blocks that share out the keys of a tile of
 // queries are a cluster, and add up through each other's shared memory. README.md has the picture.
 
+#include "lib/element.cuh"
 #include "lib/fragments.cuh"
-#include "lib/half.cuh"
 #include "lib/hopper.cuh"
+#include "lib/integer.cuh"
 #include "lib/math.cuh"
 #include "lib/smem.cuh"
+#include "lib/strides.cuh"
 #include "lib/warp.cuh"
 
 // ---- Genes ----
@@ -23,27 +28,30 @@
 #if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(GROUPS_KV) || !defined(K_STAGES) ||         \
     !defined(V_STAGES) || !defined(PRODUCER) || !defined(OVERLAP) || !defined(TURNS) ||            \
     !defined(KV_SPLITS) || !defined(LAZY_RESCALE) || !defined(POLYNOMIAL_EXP) ||                   \
-    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(D) || !defined(CAUSAL)
+    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
+    !defined(CAUSAL) || !defined(BF16)
 #error "a gene or a specialised dimension is not defined: see template.json"
 #endif
 
 constexpr int head_dim = D;
 constexpr bool causal = CAUSAL;
-constexpr int block_m = BLOCK_M;     // queries a tile
-constexpr int block_n = BLOCK_N;     // keys a tile
-constexpr int groups_kv = GROUPS_KV; // sets of warpgroups that take the tiles of keys in turn
-constexpr int k_stages = K_STAGES;   // buffers for tiles of K
-constexpr int v_stages = V_STAGES;   // and of V
+using element = choose<BF16, bf16, f16>; // of Q, K, V and O
+constexpr int block_m = BLOCK_M;         // queries a tile
+constexpr int block_n = BLOCK_N;         // keys a tile
+constexpr int groups_kv = GROUPS_KV;     // sets of warpgroups that take the tiles of keys in turn
+constexpr int k_stages = K_STAGES;       // buffers for tiles of K
+constexpr int v_stages = V_STAGES;       // and of V
 constexpr bool producer = PRODUCER != PRODUCER_NONE; // warps of their own start the copies
 constexpr bool producer_group = PRODUCER == PRODUCER_WARPGROUP; // a warpgroup, to give registers up
 constexpr bool overlap = OVERLAP;           // the scores of a tile run beside P V of the one before
 constexpr bool turns = TURNS;               // warpgroups take turns at the exponentials
 constexpr int kv_splits = KV_SPLITS;        // parts of the keys that go to the blocks of a cluster
-constexpr bool lazy_rescale = LAZY_RESCALE;  // m follows the scores only when they outgrow it,
-constexpr bool hopeful = LAZY_RESCALE == 2;  // which is found out beside the first exponentials
+constexpr bool lazy_rescale = LAZY_RESCALE; // m follows the scores only when they outgrow it,
+constexpr bool hopeful = LAZY_RESCALE == 2; // which is found out beside the first exponentials
 constexpr int polynomial_exp = POLYNOMIAL_EXP; // of 8 exponentials so many without the exp2 unit
 constexpr int min_ctas = MIN_CTAS;             // blocks a multiprocessor to leave registers for
 constexpr bool persistent = PERSISTENT; // a block takes unit after unit, prefetching the next
+constexpr bool tiles_first = ORDER == ORDER_TILES; // neighbouring blocks have the same keys
 
 // ---- Derived sizes ----
 
@@ -65,11 +73,9 @@ constexpr int pool_registers = (launch_registers * (groups + 1) - 24) / groups /
 constexpr int consumer_registers = min_of(pool_registers, 240);
 constexpr bool move_registers = producer_group && launch_registers <= 168;
 
-// exp(x / sqrt(D)) = 2^(x * score_scale); and a power of two near it (see row_scale).
-constexpr float score_scale =
-    1.4426950408889634f * (head_dim == 64 ? 0.125f : 0.08838834764831845f);
-constexpr float coarse_score_scale = head_dim == 64 ? 0.25f : 0.125f;
-constexpr float headroom = 8.0f / score_scale; // weights may grow to 2^8 before m must follow
+constexpr float log2_e = 1.4426950408889634f;
+constexpr float usual_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
+constexpr float headroom = 8.0f; // weights may grow to 2^8 before m must follow
 
 // ---- Shared memory, in bytes ----
 //
@@ -113,9 +119,12 @@ using o_sums = float[o_registers];
 
 struct row_state {
     float largest[2] = {minus_infinity, minus_infinity}; // m, not scaled
-    float scale[2] = {score_scale, score_scale};         // a weight is 2^(score * scale - shift)
+    float scale[2];                                      // a weight is 2^(score * scale - shift)
     float shift[2] = {0, 0};
     float sum[2] = {0, 0}; // l, until total_rows of own keys alone
+
+    DEVICE row_state(float scale_) : scale{scale_, scale_} {
+    }
 };
 
 // The thread's place in the block.
@@ -124,14 +133,23 @@ struct place {
     // the operands of products, is computed once a warp.
     int warp = __shfl_sync(full_warp, threadIdx.x / 32, 0);
     int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    int group = warp / 4;                          // its warpgroup,
+    int group = warp / 4;                           // its warpgroup,
     int set = groups_kv > 1 ? group / groups_m : 0; // that one's set,
-    int first_row = group % groups_m * group_rows; // its first query within the tile of queries
-    int warp_row = warp % 4 * 16;                  // and the warp's within the warpgroup's
+    int first_row = group % groups_m * group_rows;  // its first query within the tile of queries
+    int warp_row = warp % 4 * 16;                   // and the warp's within the warpgroup's
+};
+
+// What one launch works on; `inverse`s are for divide.
+struct problem {
+    int S, S_KV, batches, heads;
+    int x_inverse, y_inverse; // of the units in a row and in a column, as a grid would have them
+    int group_inverse;        // of H / H_KV, the heads that share their keys
+    float scale;              // exp(scale given * x) = 2^(scale * x)
+    strides q, o;
 };
 
 struct unit {
-    int head, first_row;
+    int batch, head, kv_head, first_row;
     int first_tile, end_tile; // the tiles of keys of its split; none, if they are equal
 };
 
@@ -140,16 +158,25 @@ DEVICE int seen_keys(int row_end, int S, int S_KV) {
     return causal ? max(min(S_KV, row_end + S_KV - S), 0) : S_KV;
 }
 
-// Under a causal mask the late queries, with most keys, come first.
-DEVICE unit find_unit(int number, int heads, int S, int S_KV) {
-    const int head = persistent ? number % heads : blockIdx.x;
-    const int turn = persistent ? number / heads : blockIdx.y;
-    const int first_row = (causal ? ceil_div(S, block_m) - 1 - turn : turn) * block_m;
-    const int tiles = ceil_div(seen_keys(min(first_row + block_m, S), S, S_KV), block_n);
-    if constexpr (kv_splits == 1)
-        return {head, first_row, 0, tiles};
-    const int share = ceil_div(tiles, kv_splits), first_tile = min(int(blockIdx.z) * share, tiles);
-    return {head, first_row, first_tile, min(first_tile + share, tiles)};
+// Units as a grid has them, or counted along its rows. Under a causal mask the late queries, with
+// most keys, come first.
+DEVICE unit find_unit(int number, const problem &all) {
+    int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
+    const int tiles_m = ceil_div(all.S, block_m);
+    if constexpr (persistent) {
+        const int line = divide(number, all.x_inverse);
+        x = number - line * (tiles_first ? tiles_m : all.heads);
+        z = divide(line, all.y_inverse);
+        y = line - z * (tiles_first ? all.heads : all.batches);
+    }
+    const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
+    const int kv_head = divide(head, all.group_inverse);
+    const int turn = part / kv_splits, split = part % kv_splits;
+    const int first_row = (causal ? tiles_m - 1 - turn : turn) * block_m;
+    const int row_end = min(first_row + block_m, all.S);
+    const int tiles = ceil_div(seen_keys(row_end, all.S, all.S_KV), block_n);
+    const int share = ceil_div(tiles, kv_splits), first_tile = min(split * share, tiles);
+    return {batch, head, kv_head, first_row, first_tile, min(first_tile + share, tiles)};
 }
 
 // Buffers (k_buffer, k_full ...), a ring of them, who fills them (loader, feeder), and release.
@@ -185,12 +212,13 @@ struct walk {
 // ---- All tiles of a unit ----
 
 // Scores become weights. True: m rose, and the caller multiplies O by old_weight.
-DEVICE bool softmax(score_sums &s_rmem, float (&old_weight)[2], row_state &rows, const place &p) {
+DEVICE bool softmax(score_sums &s_rmem, float (&old_weight)[2], row_state &rows, const problem &all,
+                    const place &p) {
     float largest[2];
     find_largest(largest, s_rmem);
-    const bool raised = !lazy_rescale || outgrown(largest, rows);
+    const bool raised = !lazy_rescale || outgrown(largest, rows, all);
     if (raised)
-        raise(old_weight, rows, largest);
+        raise(old_weight, rows, largest, all);
     begin_turn(p);
     weigh_all(s_rmem, rows);
     return raised;
@@ -200,16 +228,16 @@ DEVICE bool softmax(score_sums &s_rmem, float (&old_weight)[2], row_state &rows,
 // before it is known whether m must rise, so that no exponential waits for the maximum; where it
 // must, they are taken again. (Of 16 keys: more would need more registers until that is known.)
 DEVICE bool softmax_taken(weight_fragments &p_rmem, score_sums &s_rmem, float (&old_weight)[2],
-                          row_state &rows, const place &p) {
+                          row_state &rows, const problem &all, const place &p) {
     if constexpr (hopeful) {
         constexpr int first = 8;
         float largest[2], sum[4];
         begin_turn(p);
         weigh_and_take(p_rmem, sum, s_rmem, rows, 0, first);
         find_largest(largest, s_rmem);
-        const bool raised = outgrown(largest, rows);
+        const bool raised = outgrown(largest, rows, all);
         if (raised) {
-            raise(old_weight, rows, largest);
+            raise(old_weight, rows, largest, all);
             weigh_and_take(p_rmem, sum, s_rmem, rows, 0, first);
         }
         weigh_and_take(p_rmem, sum, s_rmem, rows, first, score_registers);
@@ -217,7 +245,7 @@ DEVICE bool softmax_taken(weight_fragments &p_rmem, score_sums &s_rmem, float (&
         rows.sum[1] += sum[2] + sum[3];
         return raised;
     } else {
-        const bool raised = softmax(s_rmem, old_weight, rows, p);
+        const bool raised = softmax(s_rmem, old_weight, rows, all, p);
         take_weights(p_rmem, rows, s_rmem);
         return raised;
     }
@@ -225,7 +253,7 @@ DEVICE bool softmax_taken(weight_fragments &p_rmem, score_sums &s_rmem, float (&
 
 // S, softmax, O: one tile after another.
 DEVICE void attend(o_sums &o_rmem, row_state &rows, const q_fragments &q_rmem, walk &w, feeder &f,
-                   const place &p) {
+                   const problem &all, const place &p) {
     for (; w.tile < w.end; w.tile += groups_kv) {
         score_sums s_rmem;
         weight_fragments p_rmem;
@@ -244,7 +272,7 @@ DEVICE void attend(o_sums &o_rmem, row_state &rows, const q_fragments &q_rmem, w
             f.k_read_to(w.tile + k_lag);
         if (w.tile >= w.masked)
             mask(s_rmem, w, p);
-        const bool raised = softmax_taken(p_rmem, s_rmem, old_weight, rows, p);
+        const bool raised = softmax_taken(p_rmem, s_rmem, old_weight, rows, all, p);
         if (raised)
             rescale(o_rmem, old_weight);
         mbarrier_wait(v_full_smem, w.v.parity);
@@ -263,7 +291,7 @@ DEVICE void attend(o_sums &o_rmem, row_state &rows, const q_fragments &q_rmem, w
 // The same, but the scores of a tile are computed beside P V of the tile before, and P V goes on
 // beside the softmax.
 DEVICE void attend_overlapped(o_sums &o_rmem, row_state &rows, const q_fragments &q_rmem, walk &w,
-                              feeder &f, const place &p) {
+                              feeder &f, const problem &all, const place &p) {
     score_sums s_rmem;
     weight_fragments p_rmem;
     float old_weight[2];
@@ -279,7 +307,7 @@ DEVICE void attend_overlapped(o_sums &o_rmem, row_state &rows, const q_fragments
         f.k_read_to(w.tile + k_lag);
     if (w.tile >= w.masked)
         mask(s_rmem, w, p);
-    softmax(s_rmem, old_weight, rows, p);
+    softmax(s_rmem, old_weight, rows, all, p);
     take_weights(p_rmem, rows, s_rmem);
     end_turn(p);
     w.tile += groups_kv;
@@ -303,7 +331,7 @@ DEVICE void attend_overlapped(o_sums &o_rmem, row_state &rows, const q_fragments
             f.k_read_to(w.tile + k_lag);
         if (w.tile >= w.masked)
             mask(s_rmem, w, p);
-        const bool raised = softmax(s_rmem, old_weight, rows, p);
+        const bool raised = softmax(s_rmem, old_weight, rows, all, p);
         wgmma_hold(s_rmem);
         if (w.tile + groups_kv < w.end) // here, so that the wait below stays below the softmax
             mbarrier_wait(k_full(w.k.buffer), w.k.parity);
@@ -348,7 +376,9 @@ DEVICE void pass_over(walk &w, feeder &f, const unit &u, const place &p) {
 
 // ---- The schedule ----
 
-#if KV_SPLITS > 1
+#if KV_SPLITS > 1 && ORDER == ORDER_TILES
+#define CLUSTER __cluster_dims__(KV_SPLITS, 1, 1)
+#elif KV_SPLITS > 1
 #define CLUSTER __cluster_dims__(1, 1, KV_SPLITS)
 #else
 #define CLUSTER
@@ -356,10 +386,23 @@ DEVICE void pass_over(walk &w, feeder &f, const unit &u, const place &p) {
 
 extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     attention_fwd_hopper(const __grid_constant__ tensor_map k_map,
-                         const __grid_constant__ tensor_map v_map, const f16 *__restrict__ q,
-                         f16 *__restrict__ o, int S, int S_KV, int heads) {
+                         const __grid_constant__ tensor_map v_map, const element *__restrict__ q,
+                         element *__restrict__ o, float *__restrict__ lse, int S, int S_KV,
+                         int batches, int heads, int x_inverse, int y_inverse, int group_inverse,
+                         float scale, u32 q_batch, u32 q_head, int q_row, u32 o_batch, u32 o_head,
+                         int o_row) {
+    const problem all{S,
+                      S_KV,
+                      batches,
+                      heads,
+                      x_inverse,
+                      y_inverse,
+                      group_inverse,
+                      (scale > 0 ? scale : usual_scale) * log2_e,
+                      {q_batch, q_head, q_row},
+                      {o_batch, o_head, o_row}};
     const place p{};
-    const int units = persistent ? heads * ceil_div(S, block_m) : 1;
+    const int units = persistent ? batches * heads * ceil_div(S, block_m) : 1;
     const int first_unit = persistent ? blockIdx.x : 0, step = persistent ? gridDim.x : 1;
     make_barriers();
     if constexpr (kv_splits > 1)
@@ -370,7 +413,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         if (threadIdx.x == consumers) {
             loader copies{k_map, v_map};
             for (int number = first_unit; number < units; number += step)
-                copies.load_all(find_unit(number, heads, S, S_KV));
+                copies.load_all(find_unit(number, all));
         }
         return;
     }
@@ -381,22 +424,23 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     if (turns && p.group == groups - 1)
         end_turn(p); // warpgroup 0 may begin
     for (int number = first_unit; number < units; number += step) {
-        const unit u = find_unit(number, heads, S, S_KV);
-        const i64 head_row = static_cast<i64>(u.head) * S;
+        const unit u = find_unit(number, all);
+        element *o_gmem = o + all.o.to_head(u.batch, u.head);
+        const i64 line = static_cast<i64>(u.batch * heads + u.head) * S; // of its first query
         feeder f{{k_map, v_map}, u, p.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
         q_fragments q_rmem;
         o_sums o_rmem = {};
-        row_state rows;
+        row_state rows(all.scale);
         f.copies.begin(u);
         f.k_read_to(u.first_tile), f.v_read_to(u.first_tile);
         w.begin(u, p, S, S_KV);
-        load_q(q_rmem, q + head_row * head_dim, w.row - p.g, S);
-        (overlap ? attend_overlapped : attend)(o_rmem, rows, q_rmem, w, f, p);
+        load_q(q_rmem, q + all.q.to_head(u.batch, u.head), w.row - p.g, all);
+        (overlap ? attend_overlapped : attend)(o_rmem, rows, q_rmem, w, f, all, p);
         if (causal)
             pass_over(w, f, u, p);
         total_rows(rows);
         if constexpr (groups_kv > 1)
-            merge_sets(o_rmem, rows, p);
+            merge_sets(o_rmem, rows, all, p);
         if constexpr (kv_splits > 1) {
             const int rank = cluster_rank();
             cluster_wait(); // all blocks run
@@ -405,9 +449,9 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             cluster_arrive();
             cluster_wait(); // the parts of all blocks are there
             if (p.set == 0)
-                end_part(o + head_row * head_dim, o_rmem, rows, rank, w, p);
+                end_part(o_gmem, lse, line, o_rmem, rows, rank, w, all, p);
         } else if (p.set == 0) {
-            store_o(o + head_row * head_dim, o_rmem, rows, w, p);
+            store_o(o_gmem, lse, line, o_rmem, rows, w, all, p);
         }
     }
 }

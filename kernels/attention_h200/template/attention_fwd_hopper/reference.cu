@@ -1,13 +1,14 @@
-// Attention without tensor cores, tiles or tricks, in two precisions: the reference, in double, and the
-// plain kernel, in float with half outputs, whose error against the reference is the measure of
+// Attention without tensor cores, tiles or tricks, in two precisions: the reference, in double, and
+// the plain kernel, in float with half outputs, whose error against the reference is the measure of
 // everybody's. See kernel.cu for the formula and the shapes.
 //
-// They are compiled once for all cases: whether a tensor is half or bf16, and in which order its extents lie,
-// is asked at run time. `scale` 0 stands for 1 / sqrt(D), and a null `lse` for one that is not wanted.
+// They are compiled once for all cases: whether a tensor is half or bf16, and in which order its
+// extents lie, is asked at run time; Q and K have gaps between their rows. `scale` 0 stands for 1 /
+// sqrt(D), and a null `lse` for one that is not wanted.
 //
-// A block takes a few neighbouring queries of one head, and walks the keys in chunks, a key a thread.
-// For each query it keeps the largest score so far, the sum of exp(score - largest), and O before its
-// division by that sum.
+// A block takes a few neighbouring queries of one head, and walks the keys in chunks, a key a
+// thread. For each query it keeps the largest score so far, the sum of exp(score - largest), and O
+// before its division by that sum.
 
 #include "lib/bfloat.cuh"
 #include "lib/half.cuh"
@@ -54,11 +55,12 @@ template <typename element> struct matrix {
     element *first;
     i64 stride;
 
-    // Of head `head` of `heads`, in batch `batch`.
+    // Of head `head` of `heads`, in batch `batch`; between rows lie `gap` elements of others.
     DEVICE matrix(element *tensor, i64 batch, i64 head, i64 heads, i64 rows, i64 columns,
-                  bool rows_outside)
-        : first(tensor + (batch * heads * rows + (rows_outside ? head : head * rows)) * columns),
-          stride(rows_outside ? heads * columns : columns) {
+                  bool rows_outside, i64 gap)
+        : first(tensor + batch * rows * (heads * columns + (rows_outside ? gap : heads * gap)) +
+                head * (rows_outside ? columns : rows * (columns + gap))),
+          stride((rows_outside ? heads * columns : columns) + gap) {
     }
 
     DEVICE element *row(i64 number) const {
@@ -103,8 +105,8 @@ DEVICE void scores_of_key(real (&scores)[queries], const real (&query_smem)[quer
 
 template <typename real, typename output, typename log_output>
 DEVICE void attention(const u16 *q, const u16 *k, const u16 *v, output *o, log_output *lse, int H,
-                      int H_KV, int S, int S_KV, int D, bool causal, bool is_bf16, bool rows_outside,
-                      float scale) {
+                      int H_KV, int S, int S_KV, int D, bool causal, bool is_bf16,
+                      bool rows_outside, int gap, float scale) {
     __shared__ real query_smem[queries][128];
     __shared__ real weight_smem[queries][threads];
     __shared__ real part_smem[queries][threads]; // what warps, and then threads, tell each other
@@ -112,10 +114,10 @@ DEVICE void attention(const u16 *q, const u16 *k, const u16 *v, output *o, log_o
     const i64 batch = blockIdx.x / tiles / H;
     const int head = blockIdx.x / tiles % H, kv_head = head / (H / H_KV);
     const int first_row = blockIdx.x % tiles * queries;
-    const matrix<const u16> q_gmem(q, batch, head, H, S, D, rows_outside);
-    const matrix<const u16> k_gmem(k, batch, kv_head, H_KV, S_KV, D, rows_outside);
-    const matrix<const u16> v_gmem(v, batch, kv_head, H_KV, S_KV, D, rows_outside);
-    const matrix<output> o_gmem(o, batch, head, H, S, D, rows_outside);
+    const matrix<const u16> q_gmem(q, batch, head, H, S, D, rows_outside, gap);
+    const matrix<const u16> k_gmem(k, batch, kv_head, H_KV, S_KV, D, rows_outside, gap);
+    const matrix<const u16> v_gmem(v, batch, kv_head, H_KV, S_KV, D, rows_outside, 0);
+    const matrix<output> o_gmem(o, batch, head, H, S, D, rows_outside, 0);
     const int warp = threadIdx.x / 32;
     const int column = threadIdx.x % D, share = threadIdx.x / D, shares = threads / D;
     const real factor = scale > 0 ? scale : 1 / sqrt(static_cast<real>(D));
@@ -193,13 +195,16 @@ DEVICE void attention(const u16 *q, const u16 *k, const u16 *v, output *o, log_o
 
 extern "C" __global__ void attention_reference(const u16 *q, const u16 *k, const u16 *v, double *o,
                                                double *lse, int H, int H_KV, int S, int S_KV, int D,
-                                               int causal, int is_bf16, int rows_outside,
+                                               int causal, int is_bf16, int rows_outside, int gap,
                                                float scale) {
-    attention<double>(q, k, v, o, lse, H, H_KV, S, S_KV, D, causal, is_bf16, rows_outside, scale);
+    attention<double>(q, k, v, o, lse, H, H_KV, S, S_KV, D, causal, is_bf16, rows_outside, gap,
+                      scale);
 }
 
 extern "C" __global__ void attention_plain(const u16 *q, const u16 *k, const u16 *v, u16 *o,
                                            float *lse, int H, int H_KV, int S, int S_KV, int D,
-                                           int causal, int is_bf16, int rows_outside, float scale) {
-    attention<float>(q, k, v, o, lse, H, H_KV, S, S_KV, D, causal, is_bf16, rows_outside, scale);
+                                           int causal, int is_bf16, int rows_outside, int gap,
+                                           float scale) {
+    attention<float>(q, k, v, o, lse, H, H_KV, S, S_KV, D, causal, is_bf16, rows_outside, gap,
+                     scale);
 }

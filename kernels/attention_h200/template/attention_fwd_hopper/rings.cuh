@@ -65,29 +65,30 @@ struct loader {
     // barrier that was just made the phase before has ended: the first round need not wait.
     template <int stages>
     DEVICE void load(ring<stages> &at, u32 full, u32 buffer_smem, const tensor_map &map, int &tile,
-                     int head) {
+                     const unit &u) {
         mbarrier_wait(empty_of(full), at.parity ^ 1);
         mbarrier_arrive_expect_bytes(full, tile_bytes);
 #pragma unroll
         for (int i = 0; i < panels; ++i)
-            tma_load(buffer_smem + i * panel_bytes, map, full, i * 64, tile * block_n, head);
+            tma_load(buffer_smem + i * panel_bytes, map, full, i * 64, tile * block_n, u.kv_head,
+                     u.batch);
         at.advance(1);
         ++tile;
     }
 
-    DEVICE void load_k(int head) {
-        load(k, k_full(k.buffer), k_buffer(k.buffer), k_map, k_tile, head);
+    DEVICE void load_k(const unit &u) {
+        load(k, k_full(k.buffer), k_buffer(k.buffer), k_map, k_tile, u);
     }
-    DEVICE void load_v(int head) {
-        load(v, v_full(v.buffer), v_buffer(v.buffer), v_map, v_tile, head);
+    DEVICE void load_v(const unit &u) {
+        load(v, v_full(v.buffer), v_buffer(v.buffer), v_map, v_tile, u);
     }
 
     // All tiles of a unit, in the order in which they are wanted: K is a tile ahead, which a
     // consumer with `overlap` asks for before it gives V back.
     DEVICE void load_all(const unit &u) {
-        for (begin(u); v_tile < u.end_tile; load_v(u.head))
+        for (begin(u); v_tile < u.end_tile; load_v(u))
             while (k_tile < min(v_tile + 1 + groups_kv, u.end_tile))
-                load_k(u.head);
+                load_k(u);
     }
 };
 
@@ -104,7 +105,7 @@ struct feeder {
             return;
         if (here)
             while (copies.k_tile < min(tile + k_stages, u.end_tile))
-                copies.load_k(u.head);
+                copies.load_k(u);
         __syncwarp();
     }
     DEVICE void v_read_to(int tile) {
@@ -112,7 +113,7 @@ struct feeder {
             return;
         if (here)
             while (copies.v_tile < min(tile + v_stages, u.end_tile))
-                copies.load_v(u.head);
+                copies.load_v(u);
         __syncwarp();
     }
 };

@@ -1,9 +1,9 @@
 // A part of kernel.cu: what a warpgroup does with one tile of keys.
 
-DEVICE void load_q(q_fragments &q_rmem, const f16 *q_gmem, int first_row, int S) {
+DEVICE void load_q(q_fragments &q_rmem, const element *q_gmem, int first_row, const problem &all) {
 #pragma unroll
     for (int k = 0; k < head_dim / 16; ++k)
-        load_left_gmem(q_rmem[k], q_gmem, head_dim, first_row, S, k);
+        load_left_gmem(q_rmem[k], q_gmem, all.q.row, first_row, all.S, k);
 }
 
 // Starts the scores Q K^T of the warpgroup's queries and a tile of keys.
@@ -12,7 +12,8 @@ DEVICE void start_scores(score_sums &s_rmem, const q_fragments &q_rmem, u32 k_sm
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < head_dim / 16; ++k)
-        wgmma<f16>(s_rmem, q_rmem[k], advance(k_operand, k / 4 * panel_bytes + k % 4 * 32), k > 0);
+        wgmma<element>(s_rmem, q_rmem[k], advance(k_operand, k / 4 * panel_bytes + k % 4 * 32),
+                       k > 0);
     wgmma_commit();
 }
 
@@ -22,7 +23,7 @@ DEVICE void start_accumulate(o_sums &o_rmem, const weight_fragments &p_rmem, u32
     wgmma_fence();
 #pragma unroll
     for (int n = 0; n < block_n / 16; ++n)
-        wgmma<f16, major::mn>(o_rmem, p_rmem[n], advance(v_operand, n * 2048), true);
+        wgmma<element, major::mn>(o_rmem, p_rmem[n], advance(v_operand, n * 2048), true);
     wgmma_commit();
 }
 
@@ -30,8 +31,8 @@ DEVICE void start_accumulate(o_sums &o_rmem, const weight_fragments &p_rmem, u32
 DEVICE void mask(score_sums &s_rmem, const walk &w, const place &p) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const int seen = seen_keys(w.row + i / 2 * 8 + 1, w.S, w.S_KV) -
-                         (w.tile * block_n + p.t * 2 + i % 2);
+        const int seen =
+            seen_keys(w.row + i / 2 * 8 + 1, w.S, w.S_KV) - (w.tile * block_n + p.t * 2 + i % 2);
 #pragma unroll
         for (int n = 0; n < n_tiles; ++n)
             if (n * 8 >= seen)
@@ -40,15 +41,17 @@ DEVICE void mask(score_sums &s_rmem, const walk &w, const place &p) {
 }
 
 // What a sum taken at `largest` counts for at `common`, which is no less.
-DEVICE float weight_at(float largest, float common) {
-    return largest == minus_infinity ? 0.0f : exp2_fast((largest - common) * score_scale);
+DEVICE float weight_at(float largest, float common, float scale) {
+    return largest == minus_infinity ? 0.0f : exp2_fast((largest - common) * scale);
 }
 
-// 2^(scale * (score - m)) is computed as 2^(scale * score - scale * m), one multiply-add. Beyond
-// 2^26 the rounding of scale * m could exceed the range of a half. There scores are 8 or more
-// apart, and a power of two for the scale, which makes the product exact, does no harm.
-DEVICE float row_scale(float largest) {
-    return fabsf(largest) < 67108864.0f ? score_scale : coarse_score_scale;
+// 2^(scale * (score - m)) is computed as 2^(scale * score - scale * m), one multiply-add. Where
+// scale * m is beyond 2^23 its rounding could exceed the range of a half. There neighbouring scores
+// make powers of 2 apart, and a power of two for the scale, which makes the product exact, does no
+// harm.
+DEVICE float row_scale(float largest, float scale) {
+    const float power_below = __int_as_float(__float_as_int(scale) & 0x7f800000);
+    return fabsf(largest * scale) < 8388608.0f ? scale : power_below;
 }
 
 // The largest of the thread's scores of each of its rows.
@@ -67,20 +70,21 @@ DEVICE void find_largest(float (&largest)[2], const score_sums &s_rmem) {
 
 // Whether in some row of the warp scores outgrew what weights have headroom for: until they do, a
 // lazy m may stay behind, for sums and O are at the same m, whatever it is.
-DEVICE bool outgrown(const float (&largest)[2], const row_state &rows) {
-    return __any_sync(full_warp, largest[0] > rows.largest[0] + headroom ||
-                                     largest[1] > rows.largest[1] + headroom);
+DEVICE bool outgrown(const float (&largest)[2], const row_state &rows, const problem &all) {
+    return __any_sync(full_warp, (largest[0] - rows.largest[0]) * all.scale > headroom ||
+                                     (largest[1] - rows.largest[1]) * all.scale > headroom);
 }
 
 // Raises m to the scores' maximum, and brings l to the new m; what O must be multiplied by.
-DEVICE void raise(float (&old_weight)[2], row_state &rows, const float (&largest)[2]) {
+DEVICE void raise(float (&old_weight)[2], row_state &rows, const float (&largest)[2],
+                  const problem &all) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         const float before = rows.largest[h];
         rows.largest[h] = fmaxf(before, lanes_max<4>(largest[h]));
-        old_weight[h] = weight_at(before, rows.largest[h]);
+        old_weight[h] = weight_at(before, rows.largest[h], all.scale);
         rows.sum[h] *= old_weight[h];
-        rows.scale[h] = row_scale(rows.largest[h]);
+        rows.scale[h] = row_scale(rows.largest[h], all.scale);
         rows.shift[h] = rows.largest[h] == minus_infinity ? 0.0f : rows.largest[h] * rows.scale[h];
     }
 }
@@ -118,7 +122,7 @@ DEVICE void take_weights(weight_fragments &p_rmem, row_state &rows, const score_
     }
 #pragma unroll
     for (int i = 0; i < score_registers / 2; ++i)
-        p_rmem[i / 4][i % 4] = pack_half2(s_rmem[i * 2], s_rmem[i * 2 + 1]);
+        p_rmem[i / 4][i % 4] = pack_pair<element>(s_rmem[i * 2], s_rmem[i * 2 + 1]);
 }
 
 // Both at once, of the scores from `first` to before `end`; the scores stay.
@@ -129,7 +133,7 @@ DEVICE void weigh_and_take(weight_fragments &p_rmem, float (&sum)[4], const scor
         const float even = weigh(s_rmem, rows, i), odd = weigh(s_rmem, rows, i + 1);
         sum[i % 4] = i < 4 ? even : sum[i % 4] + even;
         sum[i % 4 + 1] = i < 4 ? odd : sum[i % 4 + 1] + odd;
-        p_rmem[i / 8][i / 2 % 4] = pack_half2(even, odd);
+        p_rmem[i / 8][i / 2 % 4] = pack_pair<element>(even, odd);
     }
 }
 

@@ -24,6 +24,22 @@ DEVICE void cp_async_16(u32 target_smem, const void *source_gmem, bool inside) {
                  : "memory");
 }
 
+// The same, but L1 keeps them, for other blocks of the multiprocessor that want the same.
+DEVICE void cp_async_16_l1(u32 target_smem, const void *source_gmem, bool inside) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(target_smem), "l"(source_gmem), "r"(inside ? 16 : 0)
+                 : "memory");
+}
+
+// The same of 8 bytes, aligned to 8.
+DEVICE void cp_async_8(u32 target_smem, const void *source_gmem, bool inside) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;"
+                 :
+                 : "r"(target_smem), "l"(source_gmem), "r"(inside ? 8 : 0)
+                 : "memory");
+}
+
 // Closes the group of copies that this thread has issued since the last commit; it may be empty.
 DEVICE void cp_async_commit() {
     asm volatile("cp.async.commit_group;" : : : "memory");

@@ -12,6 +12,12 @@ DEVICE i64 multiply_wide(int a, int b) {
     return result;
 }
 
+DEVICE u64 multiply_wide(u32 a, u32 b) {
+    u64 result;
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(result) : "r"(a), "r"(b));
+    return result;
+}
+
 // n / d, where inverse = (2^31 - 1) / d and 0 <= n, (n + 1) * d <= 2^31. Exact: 2^31 is
 // d * inverse + r with 1 <= r <= d, so the product is short of (n + 1) / d by (n + 1) r / (2^31 d),
 // which is more than 0 and at most 1 / d.

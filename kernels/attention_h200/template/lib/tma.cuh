@@ -5,9 +5,9 @@
 // A load announces nothing: its bytes count down those that mbarrier_arrive_expect_bytes announced
 // at the barrier it names (mbarrier.cuh). A box always has its full size: elements outside the
 // tensor are written as zeros by a load, and not written by a store. Coordinates are counted in
-// elements, the fastest running first, and may be negative for loads, not for stores; a box begins a
-// multiple of 16 bytes into its row. Places in shared memory are aligned to 128 bytes, or to
-// the swizzle's pattern (below) where wgmma.cuh is to read them.
+// elements, the fastest running first, and may be negative for loads, not for stores; a box begins
+// a multiple of 16 bytes into its row. Places in shared memory are aligned to 128 bytes, or to the
+// swizzle's pattern (below) where wgmma.cuh is to read them.
 //
 // Swizzle: in shared memory the box lies packed, its innermost row first, and 16-byte chunks are
 // then swapped by address, bits 4.. with bits 7.. of it:
