@@ -42,8 +42,9 @@ const char *nvrtc_version(const struct nvrtc *nvrtc);
 /* Whether this NVRTC can compile for sm_XX. */
 bool nvrtc_supports(const struct nvrtc *nvrtc, int compute_capability);
 
-/* Compiles `source`. On success the image owns its buffers (release it). When the source does not
-   compile, returns 1 and puts the first error of the compiler's log, one line, into `reason` of
+/* Compiles `source`. For sm_XX, cubin and PTX; for compute_XX the same PTX and an empty cubin, in
+   two thirds of the time. On success the image owns its buffers (release it). When the source does
+   not compile, returns 1 and puts the first error of the compiler's log, one line, into `reason` of
    REASON_SIZE bytes; -1 with `error` when NVRTC itself failed. */
 int nvrtc_compile(struct nvrtc *nvrtc, const char *name, const char *source,
                   const char *const *options, int option_count, struct device_image *image,

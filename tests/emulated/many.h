@@ -1,0 +1,245 @@
+/*
+ * many: GENOMES_A_TEMPLATE different random genomes of a template, spread over its sets, each
+ * compiled to PTX alone and run once at each shape of its set and at the template's probe cases.
+ * The inputs of a shape are the same for all, and so are the reference's answers and the bounds
+ * that the plain kernel's errors give: so a genome costs little more than its compilation.
+ *
+ *     int main(void) { return try_many("templates/attention_fwd"); }
+ *
+ * Of what a trial does (genomes.h) this leaves out the machine code, with its registers, second
+ * runs and hard inputs. What a genome does outside of its tensors, or to its inputs, is a fault
+ * here as there.
+ */
+#ifndef EVOTILE_TESTS_EMULATED_MANY_H
+#define EVOTILE_TESTS_EMULATED_MANY_H
+
+#include "emulated/genomes.h"
+
+#include <math.h>
+
+#include "trial/journey.h"
+
+#ifdef __SANITIZE_ADDRESS__ /* ten times as slow, and of what it looks for each shows all */
+enum { GENOMES_A_TEMPLATE = 20 };
+#else
+enum { GENOMES_A_TEMPLATE = 200 };
+#endif
+enum { SHAPES_MAX = 16, MANY_OPTIONS_MAX = 16 };
+
+/* What all genomes are given at a shape, and what they must make of it. */
+struct known_shape {
+    const struct template *template;
+    int index; /* among its cases */
+    struct plan given, right_plan;
+    struct buffers inputs, right;
+    struct comparison honest[TENSORS_MAX]; /* of the plain kernel's outputs */
+};
+
+static inline void must_do(int status, const struct error *error) {
+    if (status < 0)
+        fail_msg("%s", error->text);
+}
+
+/* Runs a plan on the inputs, into tensors of its own. */
+static inline void run_plan(struct sample *sample, const struct buffers *inputs,
+                            const struct plan *plan, struct device_module *module,
+                            struct buffers *made, const char *who) {
+    struct error error = {0};
+    struct device_sequence sequence;
+    char reason[REASON_SIZE];
+    struct plan own = *plan;
+    uint64_t tensors[TENSORS_MAX];
+    const struct tensor *described = sample->template->tensors;
+    for (int t = 0; t < sample->template->tensor_count; t++)
+        own.tensors[t].present = plan->tensors[t].present && described[t].role != ROLE_INPUT;
+    must_do(
+        buffers_make(made, sample->bench->judge, sample->device, sample->template, &own, 1, &error),
+        &error);
+    made->plan = plan;
+    memcpy(tensors, made->tensors[0], sizeof tensors);
+    for (int t = 0; t < sample->template->tensor_count; t++)
+        if (described[t].role == ROLE_INPUT)
+            made->tensors[0][t] = inputs->tensors[0][t];
+    buffers_sequence(made, 0, module, &sequence);
+    memcpy(made->tensors[0], tensors, sizeof tensors);
+    if (sample->device->backend->run(sample->device, &sequence, 120, reason) != VERDICT_OK)
+        fail_msg("%s: %s", who, reason);
+}
+
+static inline void compare_output(struct sample *sample, const struct known_shape *known, int t,
+                                  const struct buffers *made, struct comparison *comparison) {
+    struct error error = {0};
+    must_do(judge_compare(sample->bench->judge, made->tensors[0][t], &made->plan->tensors[t],
+                          known->right.tensors[0][t], comparison, &error),
+            &error);
+}
+
+static inline bool is_output(const struct sample *sample, const struct plan *plan, int t) {
+    return plan->tensors[t].present && sample->template->tensors[t].role == ROLE_OUTPUT;
+}
+
+static inline void know_shape(struct sample *sample, const struct template *template, int index,
+                              struct known_shape *known) {
+    struct error error = {0};
+    struct genome genome = genome_default(sample->template->space);
+    struct buffers plain;
+    struct plan plain_plan;
+    *known = (struct known_shape){.template = template, .index = index};
+    assert_int_equal(template_variant(template, index), 0); /* one compilation serves all */
+    must_do(template_reference_plan(template, index, &known->right_plan, &error), &error);
+    must_do(template_plain_plan(template, &genome, index, &plain_plan, &error), &error);
+    known->given = known->right_plan;
+    for (int t = 0; t < template->tensor_count; t++) {
+        known->given.tensors[t].present &= template->tensors[t].role == ROLE_INPUT;
+        known->right_plan.tensors[t].present &= template->tensors[t].role != ROLE_WORKSPACE;
+        plain_plan.tensors[t].present &= template->tensors[t].role != ROLE_WORKSPACE;
+    }
+    must_do(buffers_make(&known->inputs, sample->bench->judge, sample->device, template,
+                         &known->given, 1, &error),
+            &error);
+    must_do(buffers_fill(&known->inputs, 0, (uint64_t)index + 1, &error), &error);
+    run_plan(sample, &known->inputs, &known->right_plan, sample->bench->reference, &known->right,
+             "the reference");
+    run_plan(sample, &known->inputs, &plain_plan, sample->bench->plain, &plain, "the plain kernel");
+    for (int t = 0; t < template->tensor_count; t++)
+        if (is_output(sample, &plain_plan, t))
+            compare_output(sample, known, t, &plain, &known->honest[t]);
+    buffers_release(&plain);
+    must_do(buffers_protect(&known->inputs, 0, true, &error), &error);
+}
+
+/* The same PTX as with the genome's own options, which ask for machine code as well. */
+static inline void compile_to_ptx(struct sample *sample, const struct genome *genome,
+                                  const char *name, struct device_module **module) {
+    static const char real[] = "--gpu-architecture=sm_", virtual[] = "--gpu-architecture=compute_";
+    struct error error = {0};
+    struct compile_options options;
+    struct device_image image;
+    char architecture[64], reason[REASON_SIZE];
+    const char *items[MANY_OPTIONS_MAX] = {architecture};
+    int count = 1;
+    must_do(template_options(sample->template, genome, true, &options, &error), &error);
+    assert_true(options.count <= MANY_OPTIONS_MAX);
+    assert_memory_equal(options.items[0], real, sizeof real - 1);
+    snprintf(architecture, sizeof architecture, "%s%s", virtual,
+             options.items[0] + sizeof real - 1);
+    for (int i = 1; i < options.count; i++)
+        if (strncmp(options.items[i], "--ptxas", strlen("--ptxas")) != 0)
+            items[count++] = options.items[i];
+    char *source = template_source(sample->template, genome, 0, &error);
+    must_do(source != NULL ? 0 : -1, &error);
+    int status = nvrtc_compile_anew(compiler_nvrtc(sample->compiler), sample->template->source,
+                                    source, items, count, &image, reason, &error);
+    free(source);
+    if (status != 0)
+        fail_msg("%s: %s", name, status == 1 ? reason : error.text);
+    must_do(sample->device->backend->module_load(sample->device, &image, module, &error), &error);
+    nvrtc_image_release(&image);
+}
+
+static inline void try_at(struct sample *sample, const struct known_shape *known,
+                          const struct genome *genome, struct device_module *module,
+                          const char *name) {
+    struct error error = {0};
+    struct plan plan;
+    struct buffers made;
+    char reason[REASON_SIZE], shape[GENOME_TEXT_SIZE];
+    must_do(template_plan(known->template, genome, known->index, &plan, &error), &error);
+    run_plan(sample, &known->inputs, &plan, module, &made, name);
+    for (int t = 0; t < sample->template->tensor_count; t++) {
+        struct comparison found;
+        if (!is_output(sample, &plan, t))
+            continue;
+        compare_output(sample, known, t, &made, &found);
+        const struct errors bound =
+            bound_honest(&known->honest[t], plan.tensors[t].precision, &plan);
+        if (found.not_finite == 0 && !bound_exceeded(&found.errors, &bound, reason))
+            continue;
+        template_print_shape(known->template, &known->template->cases[known->index], shape);
+        fail_msg("%s\nis wrong at %s, %s: %s", name, shape, sample->template->tensors[t].name,
+                 found.not_finite > 0 ? "NaN or infinite" : reason);
+    }
+    buffers_release(&made);
+}
+
+/* At how many shapes. */
+static inline int try_genome_once(struct sample *sample, const struct known_shape *known, int count,
+                                  const struct genome *genome) {
+    struct device_module *module;
+    char name[GENOME_TEXT_SIZE];
+    int tried = 0;
+    genome_print(genome, sample->template->space, name);
+    compile_to_ptx(sample, genome, name, &module);
+    for (int i = 0; i < count; i++)
+        if (template_admits(known[i].template, genome, known[i].index)) {
+            try_at(sample, &known[i], genome, module, name);
+            tried++;
+        }
+    sample->device->backend->module_unload(sample->device, module);
+    return tried;
+}
+
+static inline void draw_another(const struct sample *sample, struct random *random,
+                                struct genome *genomes, int count) {
+    bool known = true;
+    for (int i = 0; known; i++) {
+        assert_true(i < 1000 && space_sample(sample->template->space, random, &genomes[count]));
+        known = false;
+        for (int j = 0; j < count && !known; j++)
+            known = genome_equal(&genomes[j], &genomes[count]);
+    }
+}
+
+struct share {
+    const struct genome_set *set;
+    int genomes;
+};
+
+static inline void are_right_once(void **state) {
+    static struct genome genomes[GENOMES_A_TEMPLATE];
+    static struct known_shape known[SHAPES_MAX];
+    const struct share *share = *state;
+    struct error error = {0};
+    struct sample sample;
+    struct random random;
+    int shapes = 0, tried = 0;
+    open_sample(&sample, share->set, false);
+    const struct template_setting setting = config_setting(sample.config, 0, &sample.device->info);
+    struct template *probes = template_load_probes(sample.template, &setting, &error);
+    must_do(probes != NULL ? 0 : -1, &error);
+    assert_true(sample.template->case_count + probes->case_count <= SHAPES_MAX);
+    for (int c = 0; c < sample.template->case_count; c++)
+        know_shape(&sample, sample.template, c, &known[shapes++]);
+    for (int c = 0; c < probes->case_count; c++)
+        know_shape(&sample, probes, c, &known[shapes++]);
+    random_seed(&random, (uint64_t)(share->set - genome_sets) + 1, 2);
+    for (int i = 0; i < share->genomes; i++) {
+        draw_another(&sample, &random, genomes, i);
+        tried += try_genome_once(&sample, known, shapes, &genomes[i]);
+    }
+    print_message("%d genomes, %d runs at %d shapes\n", share->genomes, tried, shapes);
+    assert_true(tried >= 3 * share->genomes);
+    for (int i = 0; i < shapes; i++) {
+        buffers_release(&known[i].right);
+        buffers_release(&known[i].inputs);
+    }
+    template_free(probes);
+    close_sample(&sample);
+}
+
+static inline int try_many(const char *folder) {
+    struct share shares[GENOME_SETS];
+    struct CMUnitTest tests[GENOME_SETS];
+    int count = 0;
+    for (int i = 0; i < GENOME_SETS; i++)
+        if (strcmp(genome_sets[i].folder, folder) == 0)
+            shares[count++].set = &genome_sets[i];
+    for (int i = 0; i < count; i++) {
+        shares[i].genomes = GENOMES_A_TEMPLATE * (i + 1) / count - GENOMES_A_TEMPLATE * i / count;
+        tests[i] = (struct CMUnitTest){
+            .name = shares[i].set->name, .test_func = are_right_once, .initial_state = &shares[i]};
+    }
+    return _cmocka_run_group_tests(folder, tests, (size_t)count, NULL, NULL);
+}
+
+#endif
