@@ -20,16 +20,11 @@ static int describe(const struct device_info *device, struct device_info *info,
     return 0;
 }
 
-struct foreseen {
-    double latency_us;
-    int order;
-};
-
 static int by_latency(const void *left, const void *right) {
-    const struct foreseen *a = left, *b = right;
-    if (a->latency_us != b->latency_us)
-        return a->latency_us < b->latency_us ? -1 : 1;
-    return a->order - b->order;
+    const struct predicted *a = left, *b = right;
+    if (a->us != b->us)
+        return a->us < b->us ? -1 : 1;
+    return memcmp(&a->genome, &b->genome, sizeof a->genome);
 }
 
 /* Draws that differ; returns how many. */
@@ -51,37 +46,76 @@ static int draw(const struct config *config, int goal, const struct space *space
 }
 
 int foresee(const struct config *config, int goal, const struct template *template,
-            const struct device_info *device, int draws, struct genome genomes[FORESEEN],
+            const struct device_info *device, int draws, struct predicted **predicted,
             struct error *error) {
     struct device_info info;
     struct survey_order *orders = calloc((size_t)draws, sizeof *orders);
-    struct foreseen *foreseen = calloc((size_t)draws, sizeof *foreseen);
+    struct predicted *all = calloc((size_t)draws, sizeof *all);
     struct surveys *surveys = NULL;
-    int count = -1;
-    if (orders == NULL || foreseen == NULL)
+    int count = 0;
+    if (orders == NULL || all == NULL)
         BUG("out of memory");
-    if (describe(device, &info, error) < 0)
-        goto done;
     int drawn = draw(config, goal, template->space, draws, orders);
-    surveys = surveys_take(config, &info, orders, drawn, (int)sysconf(_SC_NPROCESSORS_ONLN), error);
-    if (surveys == NULL)
-        goto done;
-    count = 0;
-    for (int i = 0; i < drawn; i++) {
+    if (describe(device, &info, error) == 0)
+        surveys =
+            surveys_take(config, &info, orders, drawn, (int)sysconf(_SC_NPROCESSORS_ONLN), error);
+    for (int i = 0; i < drawn && surveys != NULL; i++) {
         const struct survey *survey = surveys_of(surveys, i);
         if (survey != NULL)
-            foreseen[count++] = (struct foreseen){survey_us(survey, &info), i};
+            all[count++] = (struct predicted){orders[i].genome, survey_us(survey, &info)};
     }
-    qsort(foreseen, (size_t)count, sizeof *foreseen, by_latency);
+    bool looked = surveys != NULL;
+    surveys_free(surveys);
+    free(orders);
+    if (!looked) {
+        free(all);
+        return -1;
+    }
+    qsort(all, (size_t)count, sizeof *all, by_latency);
     if (count > 0)
         log_info("of %d genomes looked at, the best are predicted to take %.2f us", drawn,
-                 foreseen[0].latency_us);
-    count = count < FORESEEN ? count : FORESEEN;
-    for (int i = 0; i < count; i++)
-        genomes[i] = orders[foreseen[i].order].genome;
-done:
-    surveys_free(surveys);
-    free(foreseen);
-    free(orders);
+                 all[0].us);
+    *predicted = all;
+    return count;
+}
+
+/* ---- as text ---- */
+
+char *foresee_print(const struct predicted *predicted, int count, const struct space *space) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        BUG("out of memory");
+    for (int i = 0; i < count; i++) {
+        char genome[GENOME_TEXT_SIZE];
+        genome_print(&predicted[i].genome, space, genome);
+        fprintf(out, "%.17g %s\n", predicted[i].us, genome);
+    }
+    fclose(out);
+    return text;
+}
+
+int foresee_parse(const char *text, const struct space *space, struct predicted **predicted,
+                  struct error *error) {
+    int room = 0, count = 0;
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
+        room++;
+    struct predicted *all = calloc((size_t)room + 1, sizeof *all);
+    if (all == NULL)
+        BUG("out of memory");
+    for (; count < room; count++) {
+        char line[GENOME_TEXT_SIZE], *end;
+        size_t length = strcspn(text, "\n");
+        int written = snprintf(line, sizeof line, "%.*s", (int)length, text);
+        all[count].us = strtod(line, &end);
+        if (written >= (int)sizeof line || !(all[count].us > 0) || *end != ' ' ||
+            genome_parse(&all[count].genome, space, end + 1, error) < 0) {
+            free(all);
+            return error_set(error, "what was predicted is damaged: %.60s", line);
+        }
+        text += length + 1;
+    }
+    *predicted = all;
     return count;
 }

@@ -1,5 +1,6 @@
 /* model: fits the parameters of predictions (device/predict.h) to what runs measured, says how well
-   it then predicts what it has not seen, and keeps the parameters with the device. */
+   it then predicts what it has not seen, and keeps the parameters with the device; or predicts rows
+   of a recorded space. */
 #include "cmd/cmd.h"
 #include "cmd/predictions.h"
 #include "cmd/session.h"
@@ -8,15 +9,19 @@
 #include "device/published.h"
 #include "device/recorded.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { RUNS_MAX = 64, LEAST = 20 };
 
+static const char scheme[] = "recorded:";
+
 /* A trial, or a row of a recorded space. */
 struct measured {
-    int64_t trial; /* -1: a row */
+    int64_t trial; /* -1: a row, */
+    int64_t row;   /* of a recorded space */
     int run;
     struct survey_order order;
     double score_us;
@@ -34,6 +39,7 @@ struct fitting {
     struct template *templates[RUNS_MAX][CASES_MAX];
     struct measured *all;
     int count, room;
+    int64_t row_count; /* of the last recorded space */
     int64_t trials, folds, jobs, seed;
     const char *config_path; /* of recorded spaces */
 };
@@ -143,9 +149,11 @@ static int read_space(struct fitting *fitting, const char *path, struct error *e
             ? 0
             : -1;
     const struct template *template = status == 0 ? template_of(fitting, run, 0, error) : NULL;
+    fitting->row_count = recorded != NULL ? recorded->row_count : 0;
     status = template != NULL ? 0 : -1;
     for (int64_t row = 0; status == 0 && row < recorded->row_count; row++) {
-        struct measured measured = {.trial = -1, .run = run, .score_us = recorded->times_us[row]};
+        struct measured measured = {
+            .trial = -1, .row = row, .run = run, .score_us = recorded->times_us[row]};
         char text[GENOME_TEXT_SIZE];
         if (recorded->verdicts[row] != VERDICT_OK)
             continue;
@@ -189,7 +197,6 @@ static int survey(struct fitting *fitting, int first, struct error *error) {
 }
 
 static int read_all(struct fitting *fitting, int count, struct error *error) {
-    static const char scheme[] = "recorded:";
     struct random random;
     random_seed(&random, (uint64_t)fitting->seed, 0);
     for (; fitting->run_count < count; fitting->run_count++) {
@@ -208,9 +215,6 @@ static int read_all(struct fitting *fitting, int count, struct error *error) {
         if (fitting->all[i].survey != NULL)
             fitting->all[kept++] = fitting->all[i];
     fitting->count = kept;
-    if (kept < LEAST)
-        return error_input(error, "%d measured trials are too few to fit to: it takes %d", kept,
-                           LEAST);
     return 0;
 }
 
@@ -323,6 +327,9 @@ static int keep(const struct fitting *fitting, int run, struct error *error) {
 
 static int tell(struct fitting *fitting, const char *out, bool json, struct error *error) {
     char about[256], path[PATH_SIZE];
+    if (fitting->count < LEAST)
+        return error_input(error, "%d measured trials are too few to fit to: it takes %d",
+                           fitting->count, LEAST);
     cross_validate(fitting);
     double off = fit(fitting, -1, fitting->info.model);
     struct table *table = table_of(fitting);
@@ -358,6 +365,24 @@ static int tell(struct fitting *fitting, const char *out, bool json, struct erro
     return 0;
 }
 
+/* ---- predicting ---- */
+
+static int foretell(const struct fitting *fitting, const char *out, struct error *error) {
+    double *predicted_us = calloc((size_t)fitting->row_count + 1, sizeof *predicted_us);
+    if (predicted_us == NULL)
+        BUG("out of memory");
+    for (int64_t row = 0; row < fitting->row_count; row++)
+        predicted_us[row] = NAN;
+    for (int i = 0; i < fitting->count; i++)
+        predicted_us[fitting->all[i].row] = survey_us(fitting->all[i].survey, &fitting->info);
+    int status = predictions_write_rows(out, predicted_us, fitting->row_count, error);
+    free(predicted_us);
+    if (status == 0)
+        fprintf(stderr, "evotile: predicted %d of %" PRId64 " rows in %s\n", fitting->count,
+                fitting->row_count, out);
+    return status;
+}
+
 /* ---- the verb ---- */
 
 static void release(struct fitting *fitting) {
@@ -391,7 +416,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
          &fitting->folds},
         {"seed", "N", "begin the random numbers from N (1)", OPTION_INTEGER, &fitting->seed},
         {"jobs", "N", "processes (default: cores)", OPTION_INTEGER, &fitting->jobs},
-        {"out", "FILE", "write the parameters there (default: fitted/ beside the device's file)",
+        {"out", "FILE", "write there (parameters by default: fitted/ beside the device's file)",
          OPTION_TEXT, &out},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
         {0},
@@ -403,20 +428,26 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     }
     fitting->paths = argv + 1;
-    if (strcmp(argv[0], "fit") != 0)
-        error_input(&error, "model does not know \"%s\": write model fit RUN...", argv[0]);
+    bool fits = strcmp(argv[0], "fit") == 0;
+    if (!fits && strcmp(argv[0], "predict") != 0)
+        error_input(&error,
+                    "model does not know \"%s\": write model fit RUN..., or model predict "
+                    "recorded:FILE",
+                    argv[0]);
+    else if (!fits && (count != 2 || strncmp(argv[1], scheme, strlen(scheme)) != 0 || out == NULL))
+        error_input(&error, "model predict takes one recorded:FILE, and --out FILE");
     else if (fitting->folds < 2 || fitting->folds > 100 || fitting->jobs < 1 ||
              fitting->jobs > 1024 || fitting->trials < 0)
         error_input(&error, "--folds: from 2 to 100, --jobs: to 1024, --trials: not below 0");
     else if (read_all(fitting, count - 1, &error) == 0)
-        status = tell(fitting, out, json, &error);
+        status = fits ? tell(fitting, out, json, &error) : foretell(fitting, out, &error);
     release(fitting);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }
 
 const struct verb verb_model = {
     .name = "model",
-    .arguments = "fit RUN... [options]",
+    .arguments = "fit RUN... | predict recorded:FILE [options]",
     .summary = "fit what predicts latency to what was measured",
     .help =
         "Predictions are made of what a kernel executes: of each trial's kernel a few blocks are "
@@ -436,9 +467,13 @@ const struct verb verb_model = {
         "fastest trial among the 1 % predicted best, over the fastest of all. The runs keep their\n"
         "predictions, which `report` sets against what was measured.\n\n"
         "recorded:FILE is a space of measurements (see record), with the config by which it was\n"
-        "recorded.\n\n"
+        "recorded. `model predict` writes what is predicted of --trials of its rows, for\n"
+        "`simulate --predicted`; where the parameters were fitted to the space itself, what that\n"
+        "simulates knows too much.\n\n"
         "  evotile model fit results/night\n"
         "  evotile model fit results/a results/b --trials 0 --json\n"
-        "  evotile model fit recorded:space.json.gz --config configs/of_that_space.json\n",
+        "  evotile model fit recorded:space.json.gz --config configs/of_that_space.json\n"
+        "  evotile model predict recorded:space.json.gz --config configs/of_that_space.json --out "
+        "rows.json\n",
     .run = run,
 };

@@ -1,9 +1,13 @@
 #include "cmd/predictions.h"
 
+#include "base/json_stream.h"
+#include "base/path.h"
 #include "base/statistics.h"
 #include "cmd/kept.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static const char kept_name[] = "predictions";
 
@@ -68,6 +72,82 @@ int predictions_keep(const char *run_dir, const struct predictions *predictions,
         cJSON_AddItemToArray(list, cJSON_CreateDoubleArray(pair, 2));
     }
     return kept_write_to(run_dir, kept_name, object, error);
+}
+
+/* ---- of the rows of a recorded space ---- */
+
+static const char rows_name[] = "predicted_us";
+
+static int read_row(struct json_stream *stream, double *predicted_us) {
+    enum json_scalar kind;
+    if (json_stream_scalar(stream, &kind) < 0)
+        return -1;
+    const char *token = json_stream_token(stream);
+    *predicted_us = kind == JSON_NUMBER ? strtod(token, NULL) : NAN;
+    return (kind == JSON_LITERAL && strcmp(token, "null") == 0) ||
+                   (*predicted_us > 0 && isfinite(*predicted_us))
+               ? 0
+               : json_stream_error(stream, "%s: microseconds, or null", token);
+}
+
+static int read_rows(struct json_stream *stream, double *predicted_us, int64_t row_count) {
+    bool first = true;
+    int64_t row = 0;
+    int more;
+    if (json_stream_enter(stream, '[') < 0)
+        return -1;
+    for (; (more = json_stream_element(stream, &first)) == JSON_MORE; row++)
+        if (row == row_count || read_row(stream, &predicted_us[row]) < 0)
+            break;
+    if (more == JSON_DONE && row == row_count)
+        return 0;
+    return json_stream_error(stream, "the space has %" PRId64 " rows, this is of another",
+                             row_count);
+}
+
+int predictions_read_rows(const char *path, double *predicted_us, int64_t row_count,
+                          struct error *error) {
+    struct json_stream *stream = json_stream_open(path, error);
+    bool first = true, found = false;
+    int more = JSON_FAULT, status = -1;
+    if (stream == NULL)
+        return -1;
+    if (json_stream_enter(stream, '{') == 0)
+        while ((more = json_stream_member(stream, &first)) == JSON_MORE) {
+            bool rows = strcmp(json_stream_token(stream), rows_name) == 0;
+            found = found || rows;
+            if ((rows ? read_rows(stream, predicted_us, row_count) : json_stream_skip(stream)) < 0)
+                break;
+        }
+    if (more == JSON_DONE)
+        status =
+            found ? 0 : json_stream_error(stream, "it has no %s: see model predict", rows_name);
+    else if (more == JSON_CUT)
+        json_stream_error(stream, "it ends too early");
+    json_stream_close(stream);
+    return status;
+}
+
+int predictions_write_rows(const char *path, const double *predicted_us, int64_t row_count,
+                           struct error *error) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        BUG("out of memory");
+    fprintf(out, "{\"%s\": [", rows_name);
+    for (int64_t row = 0; row < row_count; row++) {
+        fprintf(out, row > 0 ? ",%s" : "%s", row % 16 == 0 ? "\n" : "");
+        if (isnan(predicted_us[row]))
+            fprintf(out, "null");
+        else
+            fprintf(out, "%.5g", predicted_us[row]);
+    }
+    fprintf(out, "]}\n");
+    fclose(out);
+    int status = path_write_file(path, text, size, error);
+    free(text);
+    return status;
 }
 
 /* ---- beside what was measured ---- */

@@ -35,6 +35,17 @@ void predictions_release(struct predictions *predictions);
 int predictions_keep(const char *run_dir, const struct predictions *predictions,
                      struct error *error);
 
+/* ---- of the rows of a recorded space ---- */
+
+/* What `evotile model predict` writes: {"predicted_us": [5.25, null, ...]}, a number a row, of
+   some. Plain or gzip. Rows without become NAN. */
+int predictions_read_rows(const char *path, double *predicted_us, int64_t row_count,
+                          struct error *error);
+int predictions_write_rows(const char *path, const double *predicted_us, int64_t row_count,
+                           struct error *error);
+
+/* ---- beside what was measured ---- */
+
 /* Of one trial; both positive. */
 struct prediction_pair {
     double predicted_us, measured_us;

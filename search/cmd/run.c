@@ -196,7 +196,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
          &settings.seed_genome},
         {"warm-start", "RUN", "begin with the best of that run, or of the runs in that folder",
          OPTION_TEXT, &settings.warm_start},
-        {"predict", "N", "begin with those of N random genomes that are predicted to be fastest",
+        {"predict", "N",
+         "predict the latency of N random genomes, and search by that from the start",
          OPTION_INTEGER, &settings.predict},
         {"device", "LIST", "auto, cuda:all, or some: cuda:0,cuda:2 or emulated:sm_XX", OPTION_TEXT,
          &settings.device},
@@ -331,9 +332,13 @@ const struct verb verb_run = {
         "anew, and stored with the\nrun, so that `resume` needs their source no more.\n\n"
         "--predict N draws N genomes before the search, runs some blocks of each on the emulated "
         "device\n"
-        "(no GPU is needed, but some tenths of a second of a core each), and begins with the "
-        "four that\n"
-        "are predicted to be fastest: see `evotile help model`.\n\n"
+        "(no GPU is needed, but some tenths of a second of a core each), and predicts what they "
+        "would take:\n"
+        "see `evotile help model`. The default strategy, auto, then models what is measured as "
+        "what it differs\n"
+        "by from that, in all genomes from the first trial on; others begin with the four "
+        "predicted fastest.\n"
+        "200 will do.\n\n"
         "With --islands K, or search.islands of the config, K populations breed apart and share no "
         "more than\nwhat was tried and learnt; every search.migration trials the best of each goes "
         "to the next. Many\nworkers then do not make one population all alike. It is for evolve, "

@@ -14,34 +14,53 @@
 #define EVOTILE_VERSION "unknown"
 #endif
 
-enum { STRATEGY_STREAM = 1, META_MAX = 26 + RULES_MAX + CASES_MAX, META_NAME_SIZE = 32 };
+enum { STRATEGY_STREAM = 1, META_MAX = 26 + RULES_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
 
-#define SEEDS_META "seeds:%d" /* by goal */
+#define SEEDS_META     "seeds:%d" /* by goal */
+#define PREDICTED_META "predicted:%d"
 
 /* ---- starting ---- */
 
-/* The genomes that a goal begins with, as text: of a new run from what the user asked for, of an
-   old one as it was stored, so that what became of their source since does not matter. */
+static int find_stored(struct session *session, int goal, struct error *error) {
+    char name[META_NAME_SIZE];
+    snprintf(name, sizeof name, SEEDS_META, goal);
+    if (store_meta_get(session->store, name, &session->seeds[goal], error) < 0)
+        return -1;
+    snprintf(name, sizeof name, PREDICTED_META, goal);
+    return store_meta_get(session->store, name, &session->predicted[goal], error) < 0 ? -1 : 0;
+}
+
+static int predict(struct session *session, int goal, const struct device_info *device,
+                   struct error *error) {
+    const struct template *template = session->templates[goal];
+    struct predicted *predicted;
+    int count = foresee(session->config, goal, template, device, (int)session->settings.predict,
+                        &predicted, error);
+    if (count < 0)
+        return -1;
+    if (count > 0)
+        session->predicted[goal] = foresee_print(predicted, count, template->space);
+    free(predicted);
+    return 0;
+}
+
+/* The genomes that a goal begins with, and what is predicted of some, as text: of a new run from
+   what the user asked for, of an old one as it was stored, so that what became of their source
+   since does not matter. */
 static int find_seeds(struct session *session, int goal, const struct warm *warm,
                       const struct device_info *device, struct error *error) {
     const struct template *template = session->templates[goal];
     struct genome genomes[WARM_MAX];
-    char name[META_NAME_SIZE];
-    if (session->store != NULL) {
-        snprintf(name, sizeof name, SEEDS_META, goal);
-        return store_meta_get(session->store, name, &session->seeds[goal], error) < 0 ? -1 : 0;
-    }
+    if (session->store != NULL)
+        return find_stored(session, goal, error);
     int count = warm != NULL
                     ? warm_genomes(warm, session->config, goal, template, device, genomes, error)
                     : 0;
-    int foreseen = count >= 0 && session->settings.predict > 0
-                       ? foresee(session->config, goal, template, device,
-                                 (int)session->settings.predict, genomes + count, error)
-                       : 0;
-    count = foreseen < 0 ? -1 : count + foreseen;
     if (count > 0)
         session->seeds[goal] = warm_print(genomes, count, template->space);
-    return count < 0 ? -1 : 0;
+    return count < 0 || (session->settings.predict > 0 && predict(session, goal, device, error) < 0)
+               ? -1
+               : 0;
 }
 
 static void warn_of_islands(const struct session *session) {
@@ -79,10 +98,18 @@ static int start_evolutions(struct session *session, const struct device_info *d
             if (settings.seed_count < 0)
                 return -1;
         }
+        struct predicted *predicted = NULL;
+        if (session->predicted[g] != NULL)
+            settings.predicted_count = foresee_parse(
+                session->predicted[g], session->templates[g]->space, &predicted, error);
+        if (settings.predicted_count < 0)
+            return -1;
+        settings.predicted = predicted;
         session->champions[g].trial = STORE_NO_TRIAL;
         session->champions[g].inspected = STORE_NO_TRIAL;
         session->evolutions[g] = evolution_new(session->templates[g]->space, &settings,
                                                config->seed, STRATEGY_STREAM + (uint64_t)g, error);
+        free(predicted);
         if (session->evolutions[g] == NULL) {
             config_goal_name(config, g, name);
             return error_prefix(error, "%s", name);
@@ -204,12 +231,15 @@ static int create_store(struct session *session, struct error *error) {
         operator_print(OPERATOR_RULE, r, rule_names[r]);
         meta[meta_count++] = (struct store_meta){rule_names[r], rules->rows[r].because};
     }
-    char seed_names[CASES_MAX][META_NAME_SIZE];
-    for (int g = 0; g < session->goal_count; g++)
-        if (session->seeds[g] != NULL) {
-            snprintf(seed_names[g], META_NAME_SIZE, SEEDS_META, g);
+    char seed_names[CASES_MAX][META_NAME_SIZE], predicted_names[CASES_MAX][META_NAME_SIZE];
+    for (int g = 0; g < session->goal_count; g++) {
+        snprintf(seed_names[g], META_NAME_SIZE, SEEDS_META, g);
+        snprintf(predicted_names[g], META_NAME_SIZE, PREDICTED_META, g);
+        if (session->seeds[g] != NULL)
             meta[meta_count++] = (struct store_meta){seed_names[g], session->seeds[g]};
-        }
+        if (session->predicted[g] != NULL)
+            meta[meta_count++] = (struct store_meta){predicted_names[g], session->predicted[g]};
+    }
     const struct store_description description = {meta, meta_count, goals, session->goal_count};
     session->store = store_create(session->run_dir, &description, error);
     free(device_line);
@@ -508,6 +538,7 @@ void session_close(struct session *session) {
         evolution_free(session->evolutions[g]);
         template_free(session->templates[g]);
         free(session->seeds[g]);
+        free(session->predicted[g]);
     }
     config_free(session->config);
     if (session->workers_lock >= 0)

@@ -55,9 +55,10 @@ struct session {
     int goal_count;
     struct template *templates[CASES_MAX];
     struct evolution *evolutions[CASES_MAX];
-    char *seeds[CASES_MAX]; /* what each began with (cmd/warm.h); NULL: nothing */
-    int64_t asked, told;    /* trials */
-    int64_t told_before;    /* of earlier sessions of the run */
+    char *seeds[CASES_MAX];     /* what each began with (cmd/warm.h); NULL: nothing */
+    char *predicted[CASES_MAX]; /* what was known of each by then (cmd/foresee.h); NULL: nothing */
+    int64_t asked, told;        /* trials */
+    int64_t told_before;        /* of earlier sessions of the run */
     double seconds_before;
     double begun;   /* clock_seconds */
     int to_inspect; /* a goal whose champion is due for compute-sanitizer; -1: none */

@@ -1,6 +1,7 @@
 /* simulate: how good strategies are, on spaces that somebody measured. */
 #include "base/path.h"
 #include "cmd/cmd.h"
+#include "cmd/predictions.h"
 #include "cmd/simulate_picture.h"
 #include "cmd/simulation.h"
 #include "cmd/table.h"
@@ -22,6 +23,9 @@ struct simulating {
     char *strategy_text;              /* what the names point into */
     double **random_curves, **curves; /* by space; by space and strategy */
     struct score *scores;
+    double *predicted_us; /* of the one space's rows; or NULL */
+    double near_percent;
+    char near_heading[64]; /* tables point to it */
     int64_t *against; /* by space, the row that runs begin with and are compared with; or NULL */
 };
 
@@ -98,6 +102,13 @@ static int find_against(struct simulating *simulating, const char *genome, struc
     return 0;
 }
 
+static int read_predicted(struct simulating *simulating, const char *path, struct error *error) {
+    const struct recorded *recorded = simulating->spaces[0];
+    simulating->predicted_us = array((size_t)recorded->row_count, sizeof(double));
+    simulating->simulation.predicted_us = simulating->predicted_us;
+    return predictions_read_rows(path, simulating->predicted_us, recorded->row_count, error);
+}
+
 static void score_all(struct simulating *simulating) {
     const struct simulation *simulation = &simulating->simulation;
     size_t cells = (size_t)simulation->space_count * (size_t)simulation->strategy_count;
@@ -114,8 +125,9 @@ static void score_all(struct simulating *simulating) {
             for (int seed = 0; seed < simulation->seeds; seed++)
                 runs[seed] = simulation_visits(simulation, space, strategy, seed);
             simulating->curves[at] = array((size_t)simulation->trials, sizeof(double));
-            simulating->scores[at] = score_runs(simulating->spaces[space], runs, simulation->seeds,
-                                                simulation->trials, random, simulating->curves[at]);
+            simulating->scores[at] =
+                score_runs(simulating->spaces[space], runs, simulation->seeds, simulation->trials,
+                           simulating->near_percent, random, simulating->curves[at]);
         }
     }
     free(runs);
@@ -135,6 +147,7 @@ static void release(struct simulating *simulating) {
     free(simulating->random_curves);
     free(simulating->curves);
     free(simulating->scores);
+    free(simulating->predicted_us);
     free(simulating->against);
     free(simulating->spaces);
     free(simulating->strategy_text);
@@ -149,14 +162,14 @@ static void percent(struct table *table, double share) {
 }
 
 static struct table *table_of_spaces(const struct simulating *simulating) {
-    static const struct table_column columns[] = {
+    const struct table_column columns[] = {
         {.name = "space", .heading = "space"},
         {.name = "strategy", .heading = "strategy"},
         {.name = "area", .heading = "area", .right = true},
         {.name = "area_median"},
         {.name = "random", .heading = "random", .right = true},
         {.name = "gain", .heading = "gain", .right = true},
-        {.name = "near_found", .heading = "within 1 %\nin % of runs", .right = true},
+        {.name = "near_found", .heading = simulating->near_heading, .right = true},
         {.name = "trials_to_near", .heading = "median\ntrials to it", .right = true},
         {.name = "optimum_found", .heading = "optimum\nin % of runs", .right = true},
         {.name = "visited", .heading = "visited\nrows", .right = true},
@@ -189,12 +202,12 @@ static struct table *table_of_spaces(const struct simulating *simulating) {
 }
 
 static struct table *table_of_strategies(const struct simulating *simulating) {
-    static const struct table_column columns[] = {
+    const struct table_column columns[] = {
         {.name = "strategy", .heading = "strategy"},
         {.name = "area", .heading = "area", .right = true},
         {.name = "gain", .heading = "gain", .right = true},
         {.name = "least_gain", .heading = "least\ngain", .right = true},
-        {.name = "near_found", .heading = "within 1 %\nin % of runs", .right = true},
+        {.name = "near_found", .heading = simulating->near_heading, .right = true},
     };
     const struct simulation *simulation = &simulating->simulation;
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
@@ -330,7 +343,7 @@ static int draw(const struct simulating *simulating, const char *path, struct er
 
 /* What the command line asks for beside the simulation's own settings. */
 struct wishes {
-    const char *strategies, *visited, *picture, *against;
+    const char *strategies, *visited, *picture, *against, *predicted;
     bool json;
 };
 
@@ -340,11 +353,16 @@ static int simulate(struct simulating *simulating, int count, const struct wishe
         return -1;
     if (wishes->visited != NULL && (count > 1 || simulating->simulation.strategy_count > 1))
         return error_input(error, "--visited is for one space and one --strategy");
+    if (wishes->predicted != NULL && count > 1)
+        return error_input(error, "--predicted is for one space");
     if (read_spaces(simulating, count, error) < 0 ||
         (wishes->against != NULL && find_against(simulating, wishes->against, error) < 0) ||
+        (wishes->predicted != NULL && read_predicted(simulating, wishes->predicted, error) < 0) ||
         simulation_run(&simulating->simulation, error) < 0)
         return -1;
     score_all(simulating);
+    snprintf(simulating->near_heading, sizeof simulating->near_heading,
+             "within %g %%\nin %% of runs", simulating->near_percent);
     show(simulating, wishes->json);
     if (wishes->visited != NULL && write_visited(simulating, wishes->visited, error) < 0)
         return -1;
@@ -353,6 +371,8 @@ static int simulate(struct simulating *simulating, int count, const struct wishe
 
 static int run(const struct verb *verb, int argc, char **argv) {
     struct wishes wishes = {0};
+    struct simulating simulating = {.paths = argv, .near_percent = 1};
+    int64_t predict = 200;
     int64_t trials = 400;
     int64_t seeds = 50;
     int64_t first_seed = 1;
@@ -373,6 +393,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
          OPTION_TEXT, &wishes.against},
         {"visited", "FILE", "write the rows that each run visited: one space, one strategy",
          OPTION_TEXT, &wishes.visited},
+        {"predicted", "FILE",
+         "what `model predict` wrote of the one space: each run is given some of it", OPTION_TEXT,
+         &wishes.predicted},
+        {"predict", "N", "so many rows, by chance (200)", OPTION_INTEGER, &predict},
+        {"within", "P", "how near the optimum is near, in percent (1)", OPTION_NUMBER,
+         &simulating.near_percent},
         {"picture", "FILE.svg", "draw the curves (needs gnuplot)", OPTION_TEXT, &wishes.picture},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &wishes.json},
         {0},
@@ -382,7 +408,6 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     struct error error = {0};
     signal(SIGPIPE, SIG_IGN);
-    struct simulating simulating = {.paths = argv};
     if (trials < 1 || seeds < 1 || in_flight < 1 || jobs < 1 || trials > CELLS_MAX ||
         seeds > CELLS_MAX || in_flight > CELLS_MAX || jobs > 1024) {
         error_input(&error,
@@ -395,11 +420,16 @@ static int run(const struct verb *verb, int argc, char **argv) {
         error_input(&error, "--islands: from 1 to %d", ISLANDS_MAX);
         return error_report(&error);
     }
+    if (predict < 0 || predict > CELLS_MAX || !(simulating.near_percent > 0)) {
+        error_input(&error, "--predict: from 0 to %d, --within: more than 0", CELLS_MAX);
+        return error_report(&error);
+    }
     simulating.simulation = (struct simulation){.seeds = (int)seeds,
                                                 .first_seed = (uint64_t)first_seed,
                                                 .trials = (int)trials,
                                                 .in_flight = (int)in_flight,
                                                 .islands = (int)islands,
+                                                .predict = (int)predict,
                                                 .jobs = (int)jobs};
     int status = simulate(&simulating, count, &wishes, &error);
     release(&simulating);
@@ -418,15 +448,17 @@ const struct verb verb_simulate = {
         "once\n"
         "  random      the area of drawing rows at random, exactly\n"
         "  gain        (area - random) / (1 - random)\n"
-        "  within 1 %  runs that found a row within 1 % of the optimum, and the median of the "
-        "trials\n"
-        "              that it took\n"
+        "  within 1 %  runs that found a row within 1 % (or --within) of the optimum, and the "
+        "median\n"
+        "              of the trials that it took\n"
         "  trials/s    of one core's time\n\n"
         "With --against every run begins with that genome, as a search of a template does with its "
         "default\none, and a second table says how many times as fast each ended, and which share "
         "of all trials\ncompiled, ran, and were correct. A file that `record` or `export --format "
         "t4` "
         "wrote knows its default.\n\n"
+        "With --predicted each run is given some of what a model predicts of the space's rows, "
+        "as `run --predict`\nis of the genomes that it draws.\n\n"
         "  evotile simulate tests/spaces/*.json.gz\n"
         "  evotile simulate space.json.gz --strategy evolve,random --seeds 20 --in-flight 64\n"
         "  evotile simulate space.json.gz --trials 45 --seeds 30 --against default "

@@ -1,9 +1,11 @@
 #include "cmd/simulation.h"
 
 #include "base/process.h"
+#include "base/random.h"
 #include "evolve/evolution.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STREAM = 1 };
+enum { STREAM = 1, PREDICT_STREAM = 0x70726564 };
 
 /* What the processes share: runs are taken in turn, and each fills its own part. */
 struct simulation_shared {
@@ -42,11 +44,40 @@ static double processor_seconds(void) {
 
 /* ---- one run ---- */
 
+static int by_latency(const void *left, const void *right) {
+    const struct predicted *a = left, *b = right;
+    return (a->us > b->us) - (a->us < b->us);
+}
+
+/* Some of the rows of which something is predicted, the fastest first; returns how many. */
+static int draw_predicted(const struct simulation *simulation, uint64_t seed,
+                          struct predicted *predicted) {
+    const struct recorded *recorded = simulation->spaces[0];
+    const double *us = simulation->predicted_us;
+    struct random random;
+    int64_t left = 0;
+    int count = 0;
+    random_seed(&random, seed, PREDICT_STREAM);
+    for (int64_t row = 0; row < recorded->row_count; row++)
+        left += !isnan(us[row]);
+    for (int64_t row = 0; row < recorded->row_count; row++) {
+        if (isnan(us[row]))
+            continue;
+        if (random_below(&random, (uint64_t)left--) < (uint64_t)(simulation->predict - count))
+            predicted[count++] = (struct predicted){recorded->genomes[row], us[row]};
+    }
+    qsort(predicted, (size_t)count, sizeof *predicted, by_latency);
+    return count;
+}
+
 static struct evolution *begin(const struct simulation *simulation, int run, struct error *error) {
-    int seed = run % simulation->seeds;
+    uint64_t seed = simulation->first_seed + (uint64_t)(run % simulation->seeds);
     int strategy = run / simulation->seeds % simulation->strategy_count;
     int space = run / simulation->seeds / simulation->strategy_count;
+    struct predicted *predicted = calloc((size_t)simulation->predict + 1, sizeof *predicted);
     struct evolution_settings settings = evolution_defaults();
+    if (predicted == NULL)
+        BUG("out of memory");
     snprintf(settings.strategy, sizeof settings.strategy, "%s", simulation->strategies[strategy]);
     settings.islands = simulation->islands;
     settings.no_default = true; /* a table of rows has none, and peers are given none */
@@ -54,8 +85,13 @@ static struct evolution *begin(const struct simulation *simulation, int run, str
         settings.seeds = &simulation->spaces[space]->genomes[simulation->first_rows[space]];
         settings.seed_count = 1;
     }
-    return evolution_new(simulation->spaces[space]->space, &settings,
-                         simulation->first_seed + (uint64_t)seed, STREAM, error);
+    if (simulation->predicted_us != NULL)
+        settings.predicted_count = draw_predicted(simulation, seed, predicted);
+    settings.predicted = predicted;
+    struct evolution *evolution =
+        evolution_new(simulation->spaces[space]->space, &settings, seed, STREAM, error);
+    free(predicted);
+    return evolution;
 }
 
 static void answer(const struct recorded *recorded, struct evolution *evolution,

@@ -29,7 +29,9 @@ struct simulation {
     int seeds; /* runs of each strategy on each space */
     uint64_t first_seed;
     int trials, in_flight, islands, jobs;
-    const int64_t *first_rows; /* by space: what each run tries first; NULL: what it likes */
+    const int64_t *first_rows;  /* by space: what each run tries first; NULL: what it likes */
+    const double *predicted_us; /* by row of the one space, NAN where nothing is; NULL: none */
+    int predict;                /* each run is given so many of these, by chance */
     /* Filled: a run for each space, strategy and seed. */
     struct simulation_shared *shared;
     size_t shared_bytes;

@@ -14,14 +14,14 @@
 #ifndef EVOTILE_CMD_WARM_H
 #define EVOTILE_CMD_WARM_H
 
-#include "cmd/foresee.h"
+#include "config/config.h"
 
 struct warm;
 
 enum {
     WARM_NAMED = 64, /* genomes that a user may name */
     WARM_FOUND = 6,  /* that are taken of earlier runs */
-    WARM_MAX = WARM_NAMED + WARM_FOUND + FORESEEN
+    WARM_MAX = WARM_NAMED + WARM_FOUND
 };
 
 /* `named`: genomes parted by semicolons. `runs`: a run's folder, or a folder of such, of which

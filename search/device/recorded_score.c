@@ -6,8 +6,6 @@
 
 /* Below this probability what remains adds nothing to a double. */
 static const double negligible = 1e-15;
-/* Within 1 % of the optimum. */
-static const double near_ratio = 1 / 1.01;
 
 static int descending(const void *a, const void *b) {
     double first = *(const double *)a;
@@ -50,7 +48,8 @@ void score_random_curve(const struct recorded *recorded, int trials, double *cur
 
 /* The ratios of one run; returns the first trial that came near the optimum, or trials + 1. */
 static int run_curve(const struct recorded *recorded, const struct visits *run, int trials,
-                     double *curve) {
+                     double near_percent, double *curve) {
+    double near_ratio = 1 / (1 + near_percent / 100);
     double best_us = INFINITY;
     int near = trials + 1;
     for (int k = 0; k < trials; k++) {
@@ -64,7 +63,8 @@ static int run_curve(const struct recorded *recorded, const struct visits *run, 
 }
 
 struct score score_runs(const struct recorded *recorded, const struct visits *runs, int run_count,
-                        int trials, const double *random_curve, double *curve) {
+                        int trials, double near_percent, const double *random_curve,
+                        double *curve) {
     struct score score = {.random = mean(random_curve, trials)};
     double *areas = array((size_t)run_count);
     double *nears = array((size_t)run_count);
@@ -72,7 +72,7 @@ struct score score_runs(const struct recorded *recorded, const struct visits *ru
     for (int k = 0; k < trials; k++)
         curve[k] = 0;
     for (int i = 0; i < run_count; i++) {
-        nears[i] = run_curve(recorded, &runs[i], trials, of_run);
+        nears[i] = run_curve(recorded, &runs[i], trials, near_percent, of_run);
         areas[i] = mean(of_run, trials);
         score.optimum_found += of_run[trials - 1] == 1;
         score.near_found += nears[i] <= trials;

@@ -10,7 +10,7 @@
  *
  *     double *curve = calloc(trials, sizeof *curve);
  *     score_random_curve(recorded, trials, curve);
- *     struct score score = score_runs(recorded, runs, run_count, trials, curve, mean_curve);
+ *     struct score score = score_runs(recorded, runs, run_count, trials, 1, curve, mean_curve);
  *
  * The visits of a run are all different: a search that asks twice must be filtered before.
  */
@@ -27,7 +27,7 @@ struct visits {
 struct score {
     double area, area_median, random, gain;
     double optimum_found;  /* share of the runs */
-    double near_found;     /* share that came within 1 % of the optimum */
+    double near_found;     /* share that came within so many percent of the optimum */
     double trials_to_near; /* the median over the runs; NAN: more than `trials` */
     double visited;        /* mean over the runs */
 };
@@ -43,9 +43,10 @@ struct speedup {
 /* The expected ratio(k) of k rows drawn without replacement, at curve[k - 1]. */
 void score_random_curve(const struct recorded *recorded, int trials, double *curve);
 
-/* Fills `curve` with the mean of the runs' ratios. */
+/* Fills `curve` with the mean of the runs' ratios. Near the optimum is what takes up to so many
+   percent longer. */
 struct score score_runs(const struct recorded *recorded, const struct visits *runs, int run_count,
-                        int trials, const double *random_curve, double *curve);
+                        int trials, double near_percent, const double *random_curve, double *curve);
 
 /* `row` is ok. */
 struct speedup score_speedup(const struct recorded *recorded, const struct visits *runs,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "evolve/brood.h"
 #include "evolve/design.h"
+#include "evolve/squash.h"
 #include "evolve/strategy.h"
 #include "evolve/surrogate.h"
 
@@ -14,6 +15,7 @@
 
 enum {
     FIRST = 6, /* trials before the first model */
+    FIRST_FORETOLD = 2,
     ELITES = 5,
     LEARN_MOST = 400, /* trials that the model learns from, of a larger archive: */
     LEARN_BEST = 160, /* the best, and others by chance */
@@ -23,21 +25,30 @@ enum {
     DOUBT_EVERY = 4, /* of so many questions one doubts the model */
 };
 
+/* The values that go with forecasts: level + slope * forecast. */
+struct trend {
+    double level, slope;
+};
+
 struct automatic {
     struct surrogate *surrogate;
     struct brood *brood;
-    struct design *design; /* NULL once there was a model */
-    size_t noted;          /* so many seen are in it */
+    struct design *design;     /* NULL once there was a model */
+    struct forecast *forecast; /* NULL where nothing is predicted */
+    size_t noted;              /* so many seen are in it */
     uint64_t retold;
 
     /* At a milestone, when so many are told, the scales are fitted, the brood is refilled and the
        model built anew. Until the next it only grows, which is cheap. */
     size_t milestone, next;
+    bool built; /* a model */
 
     int learnt; /* rows that the milestone knew; pending and later ones follow */
     uint32_t row_entries[ROWS_MAX]; /* of the model's rows, the index in evolution->seen */
-    size_t seen_done, told_done;    /* so many have come into the model */
+    double row_forecasts[ROWS_MAX], candidate_forecasts[CANDIDATES_MAX]; /* where there are any */
+    size_t seen_done, told_done; /* so many have come into the model */
     double best_us;
+    struct trend trend; /* of the forecasts; 0 without */
 
     /* Failures: of the trials like a candidate, which part was ok. */
     bool failures;
@@ -46,13 +57,20 @@ struct automatic {
     bool taken[CANDIDATES_MAX]; /* found to be seen already */
 };
 
+static size_t first_milestone(const struct automatic *automatic) {
+    return automatic->forecast ? FIRST_FORETOLD : FIRST;
+}
+
 static struct automatic *automatic_new(const struct evolution *evolution) {
     struct automatic *automatic = calloc(1, sizeof *automatic);
     if (!automatic)
         BUG("out of memory");
     automatic->surrogate = surrogate_new(evolution->space);
     automatic->brood = brood_new(evolution->space);
-    automatic->next = FIRST;
+    if (evolution->predicted_count > 0)
+        automatic->forecast =
+            forecast_new(evolution->space, evolution->predicted, evolution->predicted_count);
+    automatic->next = first_milestone(automatic);
     return automatic;
 }
 
@@ -63,6 +81,7 @@ void auto_free(void *state) {
     surrogate_free(automatic->surrogate);
     brood_free(automatic->brood);
     design_free(automatic->design);
+    forecast_free(automatic->forecast);
     free(automatic);
 }
 
@@ -106,20 +125,46 @@ static int lessons_of(const struct evolution *evolution, size_t told, struct les
     return count;
 }
 
-/* The values that the model sees, from scores in ascending order: logarithms, the slower half of
-   them compressed, as it is the fast half that is to be told apart; then standardised. */
-static void values_of(const double *scores, int count, double *values) {
-    double middle = log(scores[count / 2]), mean = 0, square = 0;
-    double span = fmax(middle - log(scores[0]), 1e-6);
+/* The values that the model sees, from scores in ascending order; `deviation`: what 1 of them is,
+   as a logarithm. */
+static void values_of(const double *scores, int count, double *values, double *deviation) {
+    struct squash squash = squash_over(scores, count);
+    for (int i = 0; i < count; i++)
+        values[i] = squash_of(&squash, scores[i]);
+    *deviation = squash.deviation;
+}
+
+/* ---- What a forecast explains ---- */
+
+/* How far values are off from what is forecast, as logarithms, and the slope from 1. */
+static const double usually_off = 0.15, slope_usually_off = 0.3;
+
+static struct trend trend_of(const double *forecasts, const double *values, int count,
+                             double deviation) {
+    const double trust = pow(usually_off / slope_usually_off, 2);
+    double middle = 0, mean = 0, square = trust, product = trust;
     for (int i = 0; i < count; i++) {
-        double value = log(scores[i]);
-        values[i] = value <= middle ? value : middle + span * log1p((value - middle) / span);
+        middle += forecasts[i] / count;
         mean += values[i] / count;
     }
+    for (int i = 0; i < count; i++) {
+        square += (forecasts[i] - middle) * (forecasts[i] - middle);
+        product += (forecasts[i] - middle) * (values[i] - mean) * deviation;
+    }
+    double slope = product / square / deviation;
+    return (struct trend){mean - slope * middle, slope};
+}
+
+static double trend_at(const struct trend *trend, double forecast) {
+    return trend->level + trend->slope * forecast;
+}
+
+/* Takes from the values what the forecasts of the genomes explain. */
+static struct trend detrend(const double *forecasts, double *values, int count, double deviation) {
+    struct trend trend = trend_of(forecasts, values, count, deviation);
     for (int i = 0; i < count; i++)
-        square += (values[i] - mean) * (values[i] - mean) / count;
-    for (int i = 0; i < count; i++)
-        values[i] = (values[i] - mean) / (sqrt(square) + 1e-9);
+        values[i] -= trend_at(&trend, forecasts[i]);
+    return trend;
 }
 
 /* ---- Milestones ---- */
@@ -133,44 +178,66 @@ static void fit(struct automatic *automatic, const struct evolution *evolution,
                 const struct lesson *lessons, int count, struct random *random) {
     struct lesson chosen[LEARN_MOST];
     struct genome genomes[FIT_MAX];
-    double scores[FIT_MAX], values[FIT_MAX];
+    double scores[FIT_MAX] = {0}, values[FIT_MAX], forecasts[FIT_MAX], deviation;
     memcpy(chosen, lessons, (size_t)count * sizeof *chosen);
     count = thin(chosen, count, FIT_MAX / 2, FIT_MAX, random);
     for (int i = 0; i < count; i++) {
         genomes[i] = evolution->seen.entries[chosen[i].entry].genome;
         scores[i] = chosen[i].score_us;
     }
-    values_of(scores, count, values);
+    values_of(scores, count, values, &deviation);
+    if (automatic->forecast) {
+        for (int i = 0; i < count; i++)
+            forecasts[i] = forecast_of(automatic->forecast, &genomes[i]);
+        detrend(forecasts, values, count, deviation);
+    }
     surrogate_fit(automatic->surrogate, genomes, values, count);
 }
 
 static void add_row(struct automatic *automatic, const struct evolution *evolution,
                     uint32_t entry) {
     int row = surrogate_row_count(automatic->surrogate);
-    if (surrogate_add_row(automatic->surrogate, &evolution->seen.entries[entry].genome))
-        automatic->row_entries[row] = entry;
+    const struct genome *genome = &evolution->seen.entries[entry].genome;
+    if (!surrogate_add_row(automatic->surrogate, genome))
+        return;
+    automatic->row_entries[row] = entry;
+    if (automatic->forecast)
+        automatic->row_forecasts[row] = forecast_of(automatic->forecast, genome);
 }
 
 static void add_candidates(struct automatic *automatic) {
     int count = surrogate_candidate_count(automatic->surrogate);
     for (int i = count; i < brood_count(automatic->brood); i++) {
+        const struct genome *genome = brood_genome(automatic->brood, i);
         automatic->taken[i] = false;
-        surrogate_add_candidate(automatic->surrogate, brood_genome(automatic->brood, i));
+        surrogate_add_candidate(automatic->surrogate, genome);
+        if (automatic->forecast)
+            automatic->candidate_forecasts[i] = forecast_of(automatic->forecast, genome);
     }
+}
+
+/* What the brood is bred round: the best, or while there is none what is forecast to be. */
+static int find_elites(const struct automatic *automatic, const struct evolution *evolution,
+                       const struct lesson *lessons, int count, struct genome elites[ELITES]) {
+    int found = 0;
+    for (; found < ELITES && found < count; found++)
+        elites[found] = evolution->seen.entries[lessons[found].entry].genome;
+    for (int i = 0; found < ELITES && automatic->forecast && i < evolution->predicted_count; i++)
+        elites[found++] = evolution->predicted[i].genome;
+    return found;
 }
 
 static void build(struct automatic *automatic, const struct evolution *evolution,
                   const struct lesson *lessons, int count, struct random *random) {
     struct genome elites[ELITES];
-    int elite_count = count < ELITES ? count : ELITES;
-    for (int i = 0; i < elite_count; i++)
-        elites[i] = evolution->seen.entries[lessons[i].entry].genome;
+    int elite_count = find_elites(automatic, evolution, lessons, count, elites);
     brood_refill(automatic->brood, random, elites, elite_count);
     surrogate_clear(automatic->surrogate);
     for (int i = 0; i < count; i++)
         add_row(automatic, evolution, lessons[i].entry);
     add_candidates(automatic);
-    automatic->best_us = lessons[0].score_us;
+    automatic->built = true;
+    automatic->best_us = count > 0 ? lessons[0].score_us : INFINITY;
     automatic->told_done = automatic->milestone;
     automatic->seen_done = 0;
     automatic->learnt = count;
@@ -178,6 +245,13 @@ static void build(struct automatic *automatic, const struct evolution *evolution
     automatic->failures = false;
     for (size_t i = 0; i < automatic->milestone; i++)
         automatic->failures = automatic->failures || !told_entry(evolution, i)->ok;
+}
+
+/* Before the first milestone, of forecasts alone. */
+static void build_blindly(struct automatic *automatic, const struct evolution *evolution) {
+    struct random random;
+    random_seed(&random, evolution->seed, evolution->stream);
+    build(automatic, evolution, NULL, 0, &random);
 }
 
 /* Passes every milestone up to now: fits begin from the fit before. Only the last is built on. */
@@ -266,10 +340,9 @@ static void follow(struct automatic *automatic, const struct evolution *evolutio
         liken_new(automatic, evolution);
 }
 
-static void condition(struct automatic *automatic, const struct evolution *evolution,
-                      double *best) {
-    struct lesson known[ROWS_MAX];
-    double scores[ROWS_MAX] = {0}, sorted[ROWS_MAX], values[ROWS_MAX];
+/* The rows whose values are known, by value; `values` of the others become NAN. */
+static int known_rows(const struct automatic *automatic, const struct evolution *evolution,
+                      struct lesson known[ROWS_MAX], double values[ROWS_MAX]) {
     int count = 0, rows = surrogate_row_count(automatic->surrogate);
     for (int row = 0; row < rows; row++) {
         const struct seen_entry *entry = &evolution->seen.entries[automatic->row_entries[row]];
@@ -277,16 +350,48 @@ static void condition(struct automatic *automatic, const struct evolution *evolu
         if (entry->ok)
             known[count++] = (struct lesson){entry->score_us, (uint32_t)row};
     }
-    if (count == 0)
-        BUG("a model without a value");
     qsort(known, (size_t)count, sizeof *known, by_score);
+    return count;
+}
+
+/* Before there are two values: forecasts are off by as much as they usually are, and what was asked
+   is believed to be as forecast. Returns the best of that. */
+static double trust_forecasts(struct automatic *automatic) {
+    int rows = surrogate_row_count(automatic->surrogate);
+    double best = 0; /* of an average genome */
+    automatic->trend = (struct trend){0, 1 / usually_off};
+    for (int row = 0; row < rows; row++)
+        best = fmin(best, trend_at(&automatic->trend, automatic->row_forecasts[row]));
+    return best;
+}
+
+/* Returns the least value. */
+static double learn_values(struct automatic *automatic, const struct lesson *known, int count,
+                           double *values) {
+    double scores[ROWS_MAX] = {0}, sorted[ROWS_MAX], forecasts[ROWS_MAX], deviation;
     for (int i = 0; i < count; i++)
         scores[i] = known[i].score_us;
-    values_of(scores, count, sorted);
+    values_of(scores, count, sorted, &deviation);
+    double best = sorted[0];
+    for (int i = 0; i < count && automatic->forecast; i++)
+        forecasts[i] = automatic->row_forecasts[known[i].entry];
+    if (automatic->forecast)
+        automatic->trend = detrend(forecasts, sorted, count, deviation);
     for (int i = 0; i < count; i++)
         values[known[i].entry] = sorted[i];
-    *best = sorted[0];
+    return best;
+}
+
+static double condition(struct automatic *automatic, const struct evolution *evolution) {
+    struct lesson known[ROWS_MAX];
+    double values[ROWS_MAX];
+    int count = known_rows(automatic, evolution, known, values);
+    if (count < 2 && !automatic->forecast)
+        BUG("a model of %d values", count);
+    double best =
+        count < 2 ? trust_forecasts(automatic) : learn_values(automatic, known, count, values);
     surrogate_condition(automatic->surrogate, values);
+    return best;
 }
 
 /* ---- What to try ---- */
@@ -323,8 +428,8 @@ static int choose(struct automatic *automatic, const struct evolution *evolution
     for (int i = 0; i < count; i++) {
         if (automatic->taken[i])
             continue;
-        double gain =
-            doubt ? hope(means[i], variances[i]) : improvement(best, means[i], variances[i]);
+        double mean = means[i] + trend_at(&automatic->trend, automatic->candidate_forecasts[i]);
+        double gain = doubt ? hope(mean, variances[i]) : improvement(best, mean, variances[i]);
         if (automatic->failures)
             gain *= (automatic->ok_weights[i] + 0.5) / (automatic->weights[i] + 0.5);
         if (gain <= most)
@@ -353,7 +458,6 @@ static bool propose_start(struct automatic *automatic, const struct evolution *e
 }
 
 bool auto_propose(struct evolution *evolution, struct proposal *proposal) {
-    double best;
     if (!evolution->state)
         evolution->state = automatic_new(evolution);
     struct automatic *automatic = evolution->state;
@@ -361,16 +465,18 @@ bool auto_propose(struct evolution *evolution, struct proposal *proposal) {
         surrogate_reset(automatic->surrogate);
         automatic->retold = evolution->retold_count;
         automatic->milestone = 0;
-        automatic->next = FIRST;
+        automatic->built = false;
+        automatic->next = first_milestone(automatic);
     }
     pass_milestones(automatic, evolution);
-    if (automatic->milestone == 0)
+    if (automatic->milestone == 0 && !automatic->forecast)
         return propose_start(automatic, evolution, proposal);
+    if (!automatic->built)
+        build_blindly(automatic, evolution);
     design_free(automatic->design);
     automatic->design = NULL;
     follow(automatic, evolution);
-    condition(automatic, evolution, &best);
-    int chosen = choose(automatic, evolution, best);
+    int chosen = choose(automatic, evolution, condition(automatic, evolution));
     if (chosen < 0)
         return false;
     *proposal = (struct proposal){.genome = *surrogate_candidate(automatic->surrogate, chosen),

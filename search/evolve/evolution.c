@@ -53,7 +53,7 @@ static int check_settings(const struct evolution_settings *settings, struct erro
 static void make_starts(struct evolution *evolution, const struct evolution_settings *settings) {
     const struct space *space = evolution->space;
     struct genome genome = genome_default(space);
-    size_t room = (size_t)settings->initial + (size_t)settings->seed_count + 1;
+    size_t room = 1 + (size_t)settings->seed_count + PREDICTED_START + (size_t)settings->initial;
     evolution->starts = calloc(room, sizeof *evolution->starts);
     if (!evolution->starts)
         BUG("out of memory");
@@ -66,9 +66,22 @@ static void make_starts(struct evolution *evolution, const struct evolution_sett
             start_add(evolution, &genome, OPERATOR_SEED);
     }
     const struct strategy *strategy = evolution->strategy;
+    for (int i = 0; strategy->start && i < PREDICTED_START && i < evolution->predicted_count; i++)
+        start_add(evolution, &evolution->predicted[i].genome, OPERATOR_SEED);
     int most = settings->initial < strategy->start_most ? settings->initial : strategy->start_most;
     if (evolution->start_count < most)
         strategy->start(evolution, most - evolution->start_count);
+}
+
+static void copy_predicted(struct evolution *evolution, const struct evolution_settings *settings) {
+    size_t bytes = (size_t)settings->predicted_count * sizeof *evolution->predicted;
+    evolution->predicted = malloc(bytes + 1);
+    if (!evolution->predicted)
+        BUG("out of memory");
+    if (bytes > 0)
+        memcpy(evolution->predicted, settings->predicted, bytes);
+    evolution->predicted_count = settings->predicted_count;
+    evolution->predicted_hash = hash_bytes(evolution->predicted, bytes);
 }
 
 struct evolution *evolution_new(const struct space *space,
@@ -89,6 +102,7 @@ struct evolution *evolution_new(const struct space *space,
     evolution->exploration = settings->exploration;
     evolution->seed = seed;
     evolution->stream = stream;
+    copy_predicted(evolution, settings);
     random_seed(&evolution->random, seed, stream);
     archipelago_init(&evolution->archipelago, evolution->strategy->breeds ? settings->islands : 1,
                      settings->population);
@@ -108,6 +122,7 @@ void evolution_free(struct evolution *evolution) {
     seen_release(&evolution->seen);
     space_cursor_free(evolution->rest);
     free(evolution->starts);
+    free(evolution->predicted);
     free(evolution);
 }
 
@@ -364,6 +379,8 @@ struct hash evolution_digest(const struct evolution *evolution) {
         add_island(hasher, &evolution->archipelago.islands[i]);
     if (evolution->archipelago.count > 1) /* of one there is no migration */
         hasher_add(hasher, &evolution->migration, sizeof evolution->migration);
+    if (evolution->predicted_count > 0)
+        hasher_add(hasher, &evolution->predicted_hash, sizeof evolution->predicted_hash);
     hasher_add(hasher, &evolution->seen.count, sizeof evolution->seen.count);
     hasher_add(hasher, &evolution->known, sizeof evolution->known);
     hasher_add(hasher, evolution->counters, sizeof evolution->counters);

@@ -24,6 +24,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "evolve/forecast.h"
 #include "evolve/operators.h"
 #include "evolve/population.h"
 #include "outcome/outcome.h"
@@ -42,6 +43,9 @@ struct evolution_settings {
     double exploration;                /* 0.10 of the proposals after the start: uniform draws */
     const struct genome *seeds;        /* proposed right after the default genome; copied */
     int seed_count;
+    const struct predicted *predicted; /* of some valid genomes, the fastest first: `auto` learns
+                                          from them, a start begins with some; copied */
+    int predicted_count;
     bool no_default; /* the space's default genome means nothing, and is not tried for its own sake
                       */
 };

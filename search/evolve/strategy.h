@@ -35,6 +35,9 @@ struct evolution {
     uint64_t seed, stream;
     struct random random; /* each question has a sequence of its own */
     double exploration;
+    struct predicted *predicted; /* of the settings */
+    int predicted_count;
+    struct hash predicted_hash;
     struct archipelago archipelago;
     int migration;
     const struct population *parents; /* the island that this question is for */
@@ -53,7 +56,7 @@ struct evolution {
     void *state;
 };
 
-enum { START_ANY = 1 << 30, ENGINEER_START = 16 };
+enum { START_ANY = 1 << 30, ENGINEER_START = 16, PREDICTED_START = 4 };
 
 /* The strategies' functions, for the table. */
 bool auto_propose(struct evolution *evolution, struct proposal *proposal);

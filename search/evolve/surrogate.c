@@ -27,7 +27,8 @@ struct surrogate {
     int row_count;
     uint8_t *row_genes; /* [gene][row] */
     struct genome *rows;
-    double *factor; /* [row][row] */
+    double *factor;         /* [row][row] */
+    double pulls[ROWS_MAX]; /* what each row's likeness counts for in a guess */
 
     int candidate_count;
     int projected; /* so many are up to date with all rows */
@@ -228,6 +229,8 @@ void surrogate_condition(struct surrogate *surrogate, const double *values) {
         for (int i = 0; i < candidates && weight != 0; i++)
             surrogate->means[i] += weight * projections[i];
     }
+    memcpy(surrogate->pulls, whitened, (size_t)surrogate->row_count * sizeof *whitened);
+    cholesky_backward(surrogate->factor, ROWS_MAX, surrogate->row_count, surrogate->pulls);
     float signal = (float)fmax(known > 0 ? square / known : 1, 1e-6);
     float prior = (float)(1 + surrogate->noise);
     for (int i = 0; i < candidates; i++) {
@@ -254,6 +257,15 @@ const float *surrogate_means(const struct surrogate *surrogate) {
 
 const float *surrogate_variances(const struct surrogate *surrogate) {
     return surrogate->variances;
+}
+
+double surrogate_guess(const struct surrogate *surrogate, const struct genome *genome) {
+    float alike[ROWS_MAX];
+    double sum = 0;
+    compare(surrogate, genome, surrogate->row_genes, ROWS_MAX, surrogate->row_count, alike);
+    for (int row = 0; row < surrogate->row_count; row++)
+        sum += surrogate->pulls[row] * alike[row];
+    return sum;
 }
 
 void surrogate_likeness(struct surrogate *surrogate, const struct genome *genome, int first,

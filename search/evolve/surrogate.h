@@ -64,6 +64,10 @@ const struct genome *surrogate_candidate(const struct surrogate *surrogate, int 
 const float *surrogate_means(const struct surrogate *surrogate);
 const float *surrogate_variances(const struct surrogate *surrogate);
 
+/* The guess for a genome that is no candidate, as after the last surrogate_condition. Slower than
+   many candidates at once, but for where there is one, or where nobody asks how sure it is. */
+double surrogate_guess(const struct surrogate *surrogate, const struct genome *genome);
+
 /* How much alike a genome and each of the candidates from `first` on are, from 0 to 1. */
 void surrogate_likeness(struct surrogate *surrogate, const struct genome *genome, int first,
                         float *likeness);

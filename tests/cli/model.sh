@@ -23,11 +23,33 @@ jq '.start_us = 9' devices/fitted/l4.json >slow.json && mv slow.json devices/fit
 slow=$(latency)
 jq -n "$slow > $fitted + 5"
 "$EVOTILE" run c.json --predict 14 --out run 2>&1 | grep -oE 'of [0-9]+ genomes looked at'
-"$EVOTILE" summary run --json | jq '.operators[] | select(.operator == "seed") | .trials'
+"$EVOTILE" summary run --json | jq -c '[.operators[] | select(.trials > 0) | .operator] | sort'
+
+# A strategy without a model tries the four that are predicted to be fastest. What was predicted stays with the run:
+# resumed, it is not looked at again, and adds up.
+sed 's/"budget"/"search": { "strategy": "evolve" }, "budget"/' c.json >evolve.json
+"$EVOTILE" run evolve.json --predict 14 --trials 7 --out evolved 2>/dev/null
+"$EVOTILE" resume evolved --trials 13 2>&1 | grep -cE 'looked at|13 trials are stored'
+"$EVOTILE" summary evolved --json | jq '.operators[] | select(.operator == "seed") | .trials'
+
+# Of a recorded space some rows are predicted, for simulated searches.
+"$EVOTILE" model predict recorded:measured.json --config c.json --trials 25 --out some.json 2>&1
+"$EVOTILE" model predict recorded:measured.json --config c.json --trials 0 --out rows-predicted.json 2>/dev/null
+jq -c '.predicted_us | length, (map(select(. == null)) | length)' some.json rows-predicted.json
+"$EVOTILE" simulate measured.json --strategy auto --trials 5 --seeds 4 --within 20 --predicted some.json --predict 20 --json |
+    jq -c '.spaces[0].near_found, .spaces[0].trials_to_near <= 2'
 
 tell model fit run
 tell model guess run
 tell model fit nowhere
+tell model predict recorded:measured.json --config c.json
+tell model predict run --out some.json
+jq '.predicted_us |= .[1:]' some.json >short.json
+jq '.predicted_us[3] = -1' rows-predicted.json >wrong.json
+echo '{}' >nothing.json
+for file in short wrong nothing; do tell simulate measured.json --predicted $file.json; done
+tell simulate measured.json measured.json --predicted some.json
+tell simulate measured.json --within 0
 tell model fit recorded:measured.json
 tell model fit recorded:measured.json --config c.json --folds 1
 tell model fit recorded:rows.json --config c.json

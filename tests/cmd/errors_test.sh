@@ -24,6 +24,7 @@ more than %d cases	the same
 %s does not say which device it ran on: start a new run	the same
 trial %lld of %s cannot be taken up again: the run was made by another version of evotile; its results can be read, but start a new run	the same
 %s does not add up: what its events rebuild is not what it had; it was changed by hand, or made by another version of evotile	the same
+what was predicted is damaged: %.60s	the same; tests/cmd/foresee_test.c damages it
 is out of range	of status.json, which watch passes over: tests/cmd/bulletin_test.c
 is none that this evotile knows	the same
 LIST

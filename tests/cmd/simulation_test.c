@@ -102,7 +102,7 @@ static void score_is_the_definition(void **state) {
     score_random_curve(recorded, TRIALS, random);
     for (int k = 0; k < TRIALS; k++)
         by_chance += random[k] / TRIALS;
-    struct score score = score_runs(recorded, runs, SEEDS, TRIALS, random, curve);
+    struct score score = score_runs(recorded, runs, SEEDS, TRIALS, 1, random, curve);
     assert_true(fabs(score.area - areas) < 1e-12);
     assert_true(fabs(score.gain - (areas - by_chance) / (1 - by_chance)) < 1e-12);
     simulation_release(&simulation);

@@ -176,7 +176,7 @@ static void random_is_the_expectation(void **state) {
         runs[run] = (struct visits){rows[run], TRIALS};
     }
     score_random_curve(recorded, TRIALS, expected);
-    struct score score = score_runs(recorded, runs, RUNS, TRIALS, expected, curve);
+    struct score score = score_runs(recorded, runs, RUNS, TRIALS, 1, expected, curve);
     assert_true(fabs(score.gain) < 0.05); /* 5 standard deviations are 0.03 */
     for (int k = 0; k < TRIALS; k++)
         assert_true(fabs(curve[k] - expected[k]) < 0.02);
@@ -199,7 +199,7 @@ static void scores_by_the_definition(void **state) {
     assert_true(fabs(random[2] - 1) < 1e-12);
     assert_true(fabs(random[3] - 1) < 1e-12);
     const struct visits runs[] = {{(uint32_t[]){1, 0, 2}, 3}, {(uint32_t[]){0}, 1}};
-    struct score score = score_runs(recorded, runs, 2, 4, random, curve);
+    struct score score = score_runs(recorded, runs, 2, 4, 1, random, curve);
     double area = ((0 + 0.5 + 1 + 1) / 4 + 0.5) / 2;
     double by_chance = (0.5 + 2.5 / 3 + 1 + 1) / 4;
     assert_true(fabs(score.area - area) < 1e-12);
@@ -209,6 +209,8 @@ static void scores_by_the_definition(void **state) {
     assert_true(score.optimum_found == 0.5);
     assert_true(score.trials_to_near == 4); /* the median of 3 and of 5, never */
     assert_true(score.visited == 2);
+    score = score_runs(recorded, runs, 2, 4, 150, random, curve); /* near is 0.4 and more */
+    assert_true(score.near_found == 1 && score.trials_to_near == 1.5);
     struct speedup speedup = score_speedup(recorded, runs, 2, 0);
     assert_true(speedup.best == 2 && speedup.least == 1 && speedup.median == 1.5);
     assert_true(speedup.faster == 0.5);

@@ -1,0 +1,94 @@
+#include "evolve/forecast.h"
+
+#include "base/error.h"
+#include "evolve/squash.h"
+#include "evolve/surrogate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = ROWS_MAX, FASTEST = ROWS_MAX / 2 };
+
+struct forecast {
+    struct surrogate *surrogate;
+    double deviation; /* of the values, as logarithms */
+};
+
+struct row {
+    struct predicted predicted;
+    int order;
+};
+
+static int by_latency(const void *left, const void *right) {
+    const struct row *a = left, *b = right;
+    if (a->predicted.us != b->predicted.us)
+        return a->predicted.us < b->predicted.us ? -1 : 1;
+    return a->order - b->order;
+}
+
+static int by_order(const void *left, const void *right) {
+    return ((const struct row *)left)->order - ((const struct row *)right)->order;
+}
+
+/* Keeps the fastest half of what may be kept, and the first of the others; in order of latency. */
+static int thin(struct row *rows, int count, int most) {
+    qsort(rows, (size_t)count, sizeof *rows, by_latency);
+    if (count <= most)
+        return count;
+    qsort(rows + most / 2, (size_t)(count - most / 2), sizeof *rows, by_order);
+    qsort(rows, (size_t)most, sizeof *rows, by_latency);
+    return most;
+}
+
+static void split(const struct row *rows, int count, struct genome *genomes, double *values,
+                  struct squash *squash) {
+    double us[ROWS] = {0};
+    for (int i = 0; i < count; i++)
+        us[i] = rows[i].predicted.us;
+    *squash = squash_over(us, count);
+    for (int i = 0; i < count; i++) {
+        genomes[i] = rows[i].predicted.genome;
+        values[i] = squash_of(squash, us[i]);
+    }
+}
+
+static void learn(struct forecast *forecast, struct row *rows, int count) {
+    struct genome genomes[ROWS];
+    double values[ROWS];
+    struct row few[ROWS];
+    struct squash squash;
+    memcpy(few, rows, (size_t)count * sizeof *rows);
+    int fitted = thin(few, count, FIT_MAX);
+    split(few, fitted, genomes, values, &squash);
+    surrogate_fit(forecast->surrogate, genomes, values, fitted);
+    split(rows, count, genomes, values, &squash);
+    for (int i = 0; i < count; i++)
+        surrogate_add_row(forecast->surrogate, &genomes[i]);
+    surrogate_condition(forecast->surrogate, values);
+    forecast->deviation = squash.deviation;
+}
+
+struct forecast *forecast_new(const struct space *space, const struct predicted *predicted,
+                              int count) {
+    struct forecast *forecast = calloc(1, sizeof *forecast);
+    struct row *rows = calloc((size_t)count, sizeof *rows);
+    if (!forecast || !rows)
+        BUG("out of memory");
+    for (int i = 0; i < count; i++)
+        rows[i] = (struct row){predicted[i], i};
+    forecast->surrogate = surrogate_new(space);
+    learn(forecast, rows, thin(rows, count, ROWS));
+    free(rows);
+    return forecast;
+}
+
+void forecast_free(struct forecast *forecast) {
+    if (!forecast)
+        return;
+    surrogate_free(forecast->surrogate);
+    free(forecast);
+}
+
+double forecast_of(const struct forecast *forecast, const struct genome *genome) {
+    return forecast->deviation * surrogate_guess(forecast->surrogate, genome);
+}
