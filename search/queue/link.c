@@ -9,7 +9,9 @@
 
 enum { WAIT_MS = 5000, RECONNECT_MS = 500, RECONNECT_BYTES = 64 << 20 };
 
-static const int64_t duplicates_ns = INT64_C(600) * 1000000000;
+/* The server keeps each mark for so long in memory; who heard of no acknowledgement sends again after
+   some seconds. */
+static const int64_t duplicates_ns = INT64_C(120) * 1000000000;
 
 int link_fail(natsStatus status, const char *doing, struct error *error) {
     const char *why = nats_GetLastError(NULL);

@@ -16,7 +16,7 @@
  *
  * Requests and results bear the header Nats-Msg-Id: SESSION-NUMBER, counted by the coordinator: no
  * two requests have the same, a result has its request's. The server drops what comes twice within
- * ten minutes; the coordinator takes a result once, and none that it does not wait for. So a trial
+ * two minutes; the coordinator takes a result once, and none that it does not wait for. So a trial
  * has one outcome, although it may be done twice: a worker acknowledges a request once the server
  * has its result, says before that every third of the patience that it is at it, and has vanished
  * when it does not.
