@@ -119,7 +119,7 @@ static int serve(struct enlisted *it, struct description *description, struct po
     return status;
 }
 
-/* -1: the run is not for this host; why is in `error`. */
+/* -1: the run is not for this host; why is in `error`. 1: perhaps it is, another time. */
 static int work_for(struct enlisted *it, struct description *description, struct error *error) {
     char folder[PATH_SIZE];
     struct pool *crew = NULL;
@@ -176,13 +176,13 @@ int enlist(const struct enlistment *how, struct error *error) {
         struct description description;
         struct error why = {0};
         int found = link_is_up(it->link) ? runs_find(it->runs, &description, &why) : 0;
-        if (found == 1) {
-            if (work_for(it, &description, &why) < 0)
-                runs_refuse(it->runs, description.id, &why);
+        int worked = found == 1 ? work_for(it, &description, &why) : 1;
+        if (worked < 0)
+            runs_refuse(it->runs, description.id, &why);
+        if (found == 1)
             description_release(&description);
-        } else {
+        if (worked == 1)
             nap(look_every_s / 4);
-        }
     }
     runs_free(it->runs);
     link_close(it->link);

@@ -17,6 +17,7 @@ static const double pull_every_s = 0.02; /* while the crew has something to do *
 /* A request that is ours until the server has its result. */
 struct held {
     natsMsg *message;
+    int epoch; /* of the link */
     char mark[QUEUE_MARK_SIZE];
     int64_t number;
     double extended; /* clock_seconds */
@@ -70,10 +71,18 @@ static void drop(struct bridge *bridge, struct held *held) {
 static struct held *hold(struct bridge *bridge, natsMsg *message, const char *mark,
                          int64_t number) {
     struct held *held = &bridge->held[bridge->held_count++];
-    *held = (struct held){.message = message, .number = number, .extended = clock_seconds()};
+    *held = (struct held){.message = message,
+                          .epoch = bridge->link->epoch,
+                          .number = number,
+                          .extended = clock_seconds()};
     strcpy(held->mark, mark);
     bridge->busy = held->extended;
     return held;
+}
+
+/* Whether the server that is there is the one whose message it is. */
+static bool is_of_server(const struct bridge *bridge, const struct held *held) {
+    return link_is_up(bridge->link) && held->epoch == bridge->link->epoch;
 }
 
 /* The request is done with once the server has its result, not before. */
@@ -87,7 +96,9 @@ static bool send_result(struct bridge *bridge, struct held *held) {
     natsMsg_Destroy(message);
     if (status != NATS_OK)
         return false;
-    natsMsg_Ack(held->message, NULL); /* if it does not arrive, the result is dropped as known */
+    if (is_of_server(bridge, held))
+        natsMsg_Ack(held->message,
+                    NULL); /* if it does not arrive, the result is dropped as known */
     drop(bridge, held);
     return true;
 }
@@ -113,7 +124,8 @@ static void tend(struct bridge *bridge) {
             if (!send_result(bridge, held))
                 return;
         } else if (now - held->extended > bridge->description->patience_s / 3) {
-            natsMsg_InProgress(held->message, NULL);
+            if (is_of_server(bridge, held))
+                natsMsg_InProgress(held->message, NULL);
             held->extended = now;
         }
     }
@@ -275,7 +287,8 @@ void bridge_free(struct bridge *bridge) {
         return;
     bridge_beat(bridge, true);
     while (bridge->held_count > 0) {
-        natsMsg_Nak(bridge->held[0].message, NULL);
+        if (is_of_server(bridge, &bridge->held[0]))
+            natsMsg_Nak(bridge->held[0].message, NULL);
         drop(bridge, &bridge->held[0]);
     }
     natsSubscription_Destroy(bridge->requests);

@@ -9,8 +9,8 @@
 
 enum { WAIT_MS = 5000, RECONNECT_MS = 500, RECONNECT_BYTES = 64 << 20 };
 
-/* The server keeps each mark for so long in memory; who heard of no acknowledgement sends again after
-   some seconds. */
+/* The server keeps each mark for so long in memory; who heard of no acknowledgement sends again
+   after some seconds. */
 static const int64_t duplicates_ns = INT64_C(120) * 1000000000;
 
 int link_fail(natsStatus status, const char *doing, struct error *error) {
@@ -155,7 +155,14 @@ void link_close(struct link *link) {
 }
 
 bool link_is_up(struct link *link) {
+    char server[sizeof link->server];
     bool is_up = natsConnection_Status(link->connection) == NATS_CONN_STATUS_CONNECTED;
+    if (is_up &&
+        natsConnection_GetConnectedServerId(link->connection, server, sizeof server) == NATS_OK &&
+        strcmp(server, link->server) != 0) {
+        strcpy(link->server, server);
+        link->epoch++;
+    }
     if (is_up != link->was_up)
         log_info(is_up ? "the queue's server is there again"
                        : "the queue's server is gone: waiting for it");

@@ -66,14 +66,21 @@ struct outbox *outbox_new(struct link *link, const char *run, struct error *erro
     if (status == NATS_OK)
         return outbox;
     link_fail(status, "the queue takes no requests", error);
+    outbox_stop(outbox);
     outbox_free(outbox);
     return NULL;
+}
+
+void outbox_stop(struct outbox *outbox) {
+    if (outbox == NULL)
+        return;
+    jsCtx_Destroy(outbox->js);
+    outbox->js = NULL;
 }
 
 void outbox_free(struct outbox *outbox) {
     if (outbox == NULL)
         return;
-    jsCtx_Destroy(outbox->js);
     while (outbox->count > 0)
         outbox_done(outbox, outbox->items);
     pthread_mutex_destroy(&outbox->lock);
@@ -138,6 +145,14 @@ struct sent *outbox_find(struct outbox *outbox, const char *mark) {
 void outbox_done(struct outbox *outbox, struct sent *sent) {
     free(sent->line);
     *sent = outbox->items[--outbox->count];
+}
+
+void outbox_again(struct outbox *outbox) {
+    note_stored(outbox);
+    for (int i = 0; i < outbox->count; i++) {
+        outbox->items[i].stored = false;
+        outbox->items[i].published = 0;
+    }
 }
 
 void outbox_renew(struct outbox *outbox, struct sent *sent) {

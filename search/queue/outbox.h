@@ -28,7 +28,9 @@ struct outbox;
 
 /* For the run of that id. */
 struct outbox *outbox_new(struct link *link, const char *run, struct error *error);
-/* After the link was closed: its thread tells what has arrived. */
+/* Before the link is closed, for the library frees no message after that; and after it, for its
+   thread tells until then what has arrived. */
+void outbox_stop(struct outbox *outbox);
 void outbox_free(struct outbox *outbox);
 
 void outbox_add(struct outbox *outbox, const struct trial_request *request);
@@ -36,6 +38,8 @@ void outbox_send(struct outbox *outbox);
 /* The request that a mark is of; NULL: it was done, or is of an earlier session. */
 struct sent *outbox_find(struct outbox *outbox, const char *mark);
 void outbox_done(struct outbox *outbox, struct sent *sent);
+/* All are sent again, under their marks: for a server that may not have them. */
+void outbox_again(struct outbox *outbox);
 /* Under another mark: the old request is done with, and its result was no use. */
 void outbox_renew(struct outbox *outbox, struct sent *sent);
 

@@ -116,12 +116,15 @@ void parcel_drop(struct link *link, const struct description *description) {
 
 /* ---- receiving ---- */
 
+/* As parcel_get. */
 static int get_chunk(struct link *link, const char *key, char *to, int64_t length,
                      struct error *error) {
     kvEntry *entry = NULL;
     natsStatus status = kvStore_Get(&entry, link->files, key);
-    if (status != NATS_OK)
+    if (status == NATS_NOT_FOUND)
         return link_fail(status, "a file of the run is missing in the queue", error);
+    if (status != NATS_OK)
+        return 1;
     int got = kvEntry_ValueLen(entry);
     if (got == length)
         memcpy(to, kvEntry_Value(entry), (size_t)length);
@@ -159,8 +162,8 @@ static int get_file(struct link *link, const struct description *description,
 
 int parcel_get(struct link *link, const struct description *description, const char *folder,
                struct error *error) {
-    for (int f = 0; f < description->file_count; f++)
-        if (get_file(link, description, &description->files[f], folder, error) < 0)
-            return -1;
-    return 0;
+    int status = 0;
+    for (int f = 0; f < description->file_count && status == 0; f++)
+        status = get_file(link, description, &description->files[f], folder, error);
+    return status;
 }

@@ -18,6 +18,7 @@
 int parcel_list(struct description *description, const char *folder, struct error *error);
 int parcel_put(struct link *link, const struct description *description, const char *folder,
                struct error *error);
+/* 1: the server did not answer; try again. */
 int parcel_get(struct link *link, const struct description *description, const char *folder,
                struct error *error);
 /* When the run is over. */

@@ -38,6 +38,7 @@ struct remote {
     int helper_count;
     struct helper *helpers;
     struct error warned;              /* of a worker, last */
+    int epoch;                        /* the link's, for which the consumers were made */
     double tended, described, lonely; /* clock_seconds */
 };
 
@@ -224,7 +225,7 @@ static void clear_queues(struct remote *remote) {
     }
 }
 
-static natsStatus make_consumer(struct remote *remote) {
+static natsStatus add_consumer(struct remote *remote) {
     char subject[QUEUE_SUBJECT_SIZE];
     jsConsumerConfig config;
     jsConsumerConfig_Init(&config);
@@ -235,6 +236,7 @@ static natsStatus make_consumer(struct remote *remote) {
     config.AckWait = (int64_t)(remote->description.patience_s * 1e9);
     config.MaxAckPending = RESULTS_PENDING_MAX;
     config.MaxDeliver = -1;
+    js_DeleteConsumer(remote->link->js, QUEUE_TRIALS, remote->description.id, NULL, NULL);
     return js_AddConsumer(NULL, remote->link->js, QUEUE_TRIALS, &config, NULL, NULL);
 }
 
@@ -248,11 +250,21 @@ static natsStatus subscribe(struct remote *remote) {
     options.Config.AckPolicy = js_AckExplicit;
     options.Config.MaxAckPending = RESULTS_PENDING_MAX;
     link_subject(subject, "result", remote->description.id);
-    natsStatus status =
-        js_SubscribeSync(&remote->results, remote->link->js, subject, NULL, &options, NULL);
-    link_subject(subject, "beat", remote->description.id);
+    js_DeleteConsumer(remote->link->js, QUEUE_RESULTS, remote->description.id, NULL, NULL);
+    natsSubscription_Destroy(remote->results); /* what has come and was not taken comes again */
+    remote->results = NULL;
+    return js_SubscribeSync(&remote->results, remote->link->js, subject, NULL, &options, NULL);
+}
+
+/* For the server process that the link has now: a consumer of another may wait for numbers that
+   this one has still to reach. */
+static natsStatus make_consumers(struct remote *remote) {
+    int epoch = link_is_up(remote->link) ? remote->link->epoch : 0;
+    natsStatus status = add_consumer(remote);
     if (status == NATS_OK)
-        status = natsConnection_SubscribeSync(&remote->beats, remote->link->connection, subject);
+        status = subscribe(remote);
+    if (status == NATS_OK)
+        remote->epoch = epoch;
     return status;
 }
 
@@ -262,9 +274,11 @@ static int open_run(struct remote *remote, const char *run_dir, struct error *er
         parcel_put(remote->link, &remote->description, run_dir, error) < 0)
         return -1;
     clear_queues(remote);
-    natsStatus status = make_consumer(remote);
+    char beats[QUEUE_SUBJECT_SIZE];
+    link_subject(beats, "beat", remote->description.id);
+    natsStatus status = make_consumers(remote);
     if (status == NATS_OK)
-        status = subscribe(remote);
+        status = natsConnection_SubscribeSync(&remote->beats, remote->link->connection, beats);
     if (status == NATS_OK)
         status = describe(remote);
     if (status == NATS_OK &&
@@ -299,6 +313,18 @@ static void tend(struct remote *remote) {
         describe(remote); /* if it fails, again next time */
 }
 
+/* A result, if one is there or comes in that time. */
+static natsStatus next_result(struct remote *remote, double timeout_s, natsMsg **message) {
+    int64_t timeout_ms = timeout_s > 0.02 ? 20 : timeout_s > 0 ? (int64_t)(timeout_s * 1000) : 0;
+    if (link_is_up(remote->link) && remote->epoch != remote->link->epoch &&
+        make_consumers(remote) == NATS_OK)
+        outbox_again(remote->outbox);
+    if (remote->results != NULL)
+        return natsSubscription_NextMsg(message, remote->results, timeout_ms);
+    nats_Sleep(timeout_ms);
+    return NATS_TIMEOUT;
+}
+
 static int remote_wait(struct pool *pool, double timeout_s, struct trial_result *result,
                        struct error *error) {
     struct remote *remote = remote_of(pool);
@@ -309,10 +335,7 @@ static int remote_wait(struct pool *pool, double timeout_s, struct trial_result 
         natsMsg *message = NULL;
         tend(remote);
         left_s = end - clock_seconds();
-        natsStatus status = natsSubscription_NextMsg(&message, remote->results,
-                                                     left_s > 0.02 ? 20
-                                                     : left_s > 0  ? (int64_t)(left_s * 1000)
-                                                                   : 0);
+        natsStatus status = next_result(remote, left_s, &message);
         if (status == NATS_OK) {
             bool taken = take_result(remote, message, result);
             natsMsg_Ack(message, NULL);
@@ -370,6 +393,7 @@ static void remote_free(struct pool *pool) {
     close_run(remote);
     natsSubscription_Destroy(remote->results);
     natsSubscription_Destroy(remote->beats);
+    outbox_stop(remote->outbox);
     link_close(remote->link);
     outbox_free(remote->outbox);
     description_release(&remote->description);

@@ -16,7 +16,11 @@ struct link {
     natsConnection *connection;
     jsCtx *js;
     kvStore *runs, *files; /* NULL before link_bind */
-    bool was_up;           /* link_is_up */
+    bool was_up;           /* link_is_up, all three */
+    char server[64];
+    int epoch; /* how many server processes there were. One that was killed may count its messages
+                  from 1 again: what another numbered is not acknowledged to it, and its consumers
+                  are to be made anew */
 };
 
 /* -1 with what the library says. */

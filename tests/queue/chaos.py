@@ -171,10 +171,19 @@ class Chaos:
             plan.append((when, "kill"))
         return sorted(plan)
 
+    def until_coordinators(self, count):
+        """Waits until so many have found the queue: how long that takes is the machine's business. The seconds."""
+        begun, log = time.monotonic(), self.folder / "coordinator.log"
+        while log.read_text().count("waiting for a worker") < count and time.monotonic() - begun < 60:
+            time.sleep(0.05)
+        return time.monotonic() - begun
+
     def go(self):
         running = self.coordinator()
         for _ in range(self.arguments.workers):
             self.worker()
+        while not (self.folder / "run/run.db").exists() and running.poll() is None:
+            time.sleep(0.05)
         begun, restarts = time.monotonic(), 0
         for when, what in self.events():
             time.sleep(max(0, begun + when - time.monotonic()))
@@ -193,6 +202,7 @@ class Chaos:
                 running.kill()
                 running.wait()
                 running = self.coordinator(resume=True)
+                begun += self.until_coordinators(2)
         try:
             status = running.wait(120)
         except subprocess.TimeoutExpired:
@@ -248,7 +258,8 @@ def main():
         chaos.end()
     good = check(folder / "run") and good
     if not good:
-        print((folder / "coordinator.log").read_text()[-4000:])
+        for name in ["coordinator", *(f"worker-{chaos.started - w}" for w in range(arguments.workers))]:
+            print(name, (folder / f"{name}.log").read_text()[-4000:], sep=":\n")
         print(f"all of it lies in {folder}")
         return 1
     shutil.rmtree(folder)
