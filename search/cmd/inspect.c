@@ -77,6 +77,8 @@ void session_inspect_all(struct session *session) {
     double patience_s = share_of_search * (start - session->begun);
     char tool[PATH_SIZE];
     int left = 0;
+    if (session->config->sanitize_every < 0)
+        return;
     for (int goal = 0; goal < session->goal_count; goal++) {
         if (!worth_it(session, goal, tool))
             continue;

@@ -54,7 +54,7 @@ static const struct field search_fields[] = {
     FIELD("migration", FIELD_INT, migration, 1, 1000000),
     FIELD("initial", FIELD_INT, initial, 1, 100000),
     FIELD("exploration", FIELD_DOUBLE, exploration, 0, 1),
-    FIELD("sanitize_every", FIELD_INT, sanitize_every, 0, 1000000),
+    FIELD("sanitize_every", FIELD_INT, sanitize_every, -1, 1000000),
     FIELD("nice", FIELD_BOOL, nice, 0, 1),
     FIELD("max_temperature_c", FIELD_INT, max_temperature_c, 0, 150),
     {0},

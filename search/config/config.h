@@ -62,7 +62,7 @@ struct config {
     int migration; /* of the best of each to the next, every so many trials: 64 */
     double exploration;
     int sanitize_every;    /* champions, between two that go through compute-sanitizer during the
-                              search; 0: only the last, at its end */
+                              search; 0: only the last, at its end; -1: none */
     bool nice;             /* whether it leaves the GPU to other processes: false */
     int max_temperature_c; /* of the GPU, above which it pauses; 0: any */
     struct timing timing;

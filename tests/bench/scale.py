@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """How the search gains from more GPUs of one host, and whether they disturb each other.
 
-    tests/bench/scale.py [--evotile build/evotile] [--config configs/attention_h200.json]
-                         [--gpus 1,2,4,8] [--seconds 60] [--duels build/tests/gpu/duel_test] [--out FOLDER]
+    tests/bench/scale.py [--evotile build/evotile] [--config configs/attention_random.json]
+                         [--gpus 1,2,4,8] [--trials 600] [--duels build/tests/gpu/duel_test] [--out FOLDER]
 
-First the config is searched for some seconds on 1, 2, 4 ... of the GPUs, each time with the compile workers that
-`run` takes by itself and an empty cache of compiled kernels. A row is what the last two thirds of that time gave:
+First the config is searched on 1, 2, 4 ... of the GPUs, so many trials on each, every time with the compile workers
+that `run` takes by itself and an empty cache of compiled kernels. The config's genomes are drawn at random, so that all
+rows have the same kind of work. A row is of the trials from the first quarter to nine tenths: not how it begins and ends.
 
   trials/s      that ended
   efficiency    per GPU, of what one GPU gave
   GPU busy      share of the time in which a GPU's worker verified, timed or fought
-  compile busy  the same of the compile workers: near 1, compiling is the limit, and compiles/s its rate
+  compile busy  the same of the compile workers: near 1, compiling is the limit, and trials/s its rate
 
 Then A/A duels: a kernel against itself on the first GPU alone, on the first two at once, and on both while as many
 compilations run as there are compile workers. Who wins then wins by chance. Exit status 1: more than 1 % did.
@@ -47,31 +48,32 @@ def search(arguments, count):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     run = folder / "run"
-    command = [arguments.evotile, "run", arguments.config, "--device", devices(count), "--time",
-               f"{arguments.seconds}s", "--out", run]
+    command = [arguments.evotile, "run", arguments.config, "--device", devices(count), "--trials",
+               str(arguments.trials * count), "--out", run]
     with open(folder / "log", "w") as log:
         subprocess.run(command, check=True, env=environment(folder), stderr=log)
     return run
 
 
 def measure(run, gpus, workers):
-    """What the last two thirds of a search gave."""
+    """What the middle of a search gave."""
     store = sqlite3.connect(f"file:{run}/run.db?mode=ro", uri=True)
-    first, last = store.execute("SELECT min(issued), max(finished) FROM trials").fetchone()
-    begin = first + (last - first) / 3
-    span_s = last - begin
+    ended = [row[0] for row in store.execute("SELECT finished FROM trials WHERE finished > 0 ORDER BY finished")]
+    begin, end = ended[len(ended) // 4], ended[len(ended) * 9 // 10]
+    span_s = end - begin
     trials, compile_s, gpu_s = store.execute(
-        "SELECT count(*), total(compile_s), total(verify_s + measure_s) FROM trials WHERE finished > ?",
-        (begin,)).fetchone()
+        "SELECT count(*), total(compile_s), total(verify_s + measure_s) FROM trials "
+        "WHERE finished > ? AND finished <= ?", (begin, end)).fetchone()
     per_gpu = [row[0] for row in store.execute(
-        "SELECT count(*) FROM trials WHERE finished > ? AND worker LIKE 'cuda:%' GROUP BY worker", (begin,))]
+        "SELECT count(*) FROM trials WHERE finished > ? AND finished <= ? AND worker LIKE 'cuda:%' GROUP BY worker",
+        (begin, end))]
     return {"rate": trials / span_s, "gpu_busy": gpu_s / (gpus * span_s),
             "compile_busy": compile_s / (workers * span_s), "compile_s": compile_s / max(trials, 1),
             "least": min(per_gpu, default=0), "most": max(per_gpu, default=0)}
 
 
 def table(arguments, counts):
-    print(f"{arguments.config}, {arguments.seconds} s a row, {len(os.sched_getaffinity(0))} cores")
+    print(f"{arguments.config}, {arguments.trials} trials a GPU, {len(os.sched_getaffinity(0))} cores")
     print("GPUs  compile workers  trials/s  efficiency  GPU busy  compile busy  s a compilation  trials a GPU")
     alone = None
     for count in counts:
@@ -120,7 +122,7 @@ def all_duels(arguments, count):
     time.sleep(15)
     honest = duels(arguments, "beside compilations", list(range(min(2, count)))) and honest
     load.terminate()
-    load.terminate()
+    load.terminate()  # twice: at once
     try:
         load.wait(60)
     except subprocess.TimeoutExpired:
@@ -131,9 +133,9 @@ def all_duels(arguments, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--evotile", default="build/evotile")
-    parser.add_argument("--config", default="configs/attention_h200.json")
+    parser.add_argument("--config", default="configs/attention_random.json")
     parser.add_argument("--gpus", default="1,2,4,8")
-    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--trials", type=int, default=600)
     parser.add_argument("--duels", default="build/tests/gpu/duel_test")
     parser.add_argument("--out", type=Path, default=Path("build/bench/scale"))
     arguments = parser.parse_args()
