@@ -298,6 +298,47 @@ struct table *chapters_elites(struct chapters *chapters, int goal, int count, st
                   store_board(chapters->store, goal, count, add_elite, &elites, error));
 }
 
+/* ---- islands ---- */
+
+static int add_island(void *context, const struct store_turn *turn, struct error *error) {
+    struct table *table = context;
+    (void)error;
+    table_integer(table, turn->turn);
+    table_integer(table, turn->told);
+    table_integer(table, turn->ok);
+    table_integer(table, turn->champions);
+    if (turn->best == STORE_NO_TRIAL) {
+        table_none(table);
+        table_none(table);
+    } else {
+        table_integer(table, turn->best);
+        table_number(table, turn->score_us, 3);
+    }
+    return 0;
+}
+
+struct table *chapters_islands(struct chapters *chapters, int goal, struct error *error) {
+    static const struct table_column columns[] = {
+        {.name = "island", .heading = "island", .right = true},
+        {.name = "trials", .heading = "trials", .right = true},
+        {.name = "ok", .heading = "ok", .right = true},
+        {.name = "champions", .heading = "champions", .right = true},
+        {.name = "best", .heading = "its best\ntrial", .right = true},
+        {.name = "score_us", .heading = "us", .right = true},
+    };
+    char *islands;
+    if (store_meta_get(chapters->store, "islands", &islands, error) < 0)
+        return NULL;
+    int count = islands != NULL ? atoi(islands) : 1; /* of a run from when there was but one */
+    struct table *table = table_new(columns, 6);
+    free(islands);
+    return count < 2
+               ? table
+               : filled(table, store_turns(chapters->store, goal, count, add_island, table, error));
+}
+
+/* ---- lessons ---- */
+
 struct table *chapters_lessons(struct chapters *chapters, int goal, int count,
                                struct error *error) {
     if (chapters->lessons == NULL)

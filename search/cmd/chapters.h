@@ -42,6 +42,9 @@ struct table *chapters_champions(struct chapters *chapters, int goal, bool *pred
 /* The best `count` of a goal, and where they differ from the best. */
 struct table *chapters_elites(struct chapters *chapters, int goal, int count, struct error *error);
 
+/* What each island (evolve/archipelago.h) found of a goal; no row where there is but one. */
+struct table *chapters_islands(struct chapters *chapters, int goal, struct error *error);
+
 /* What the archive of a goal teaches (cmd/lessons.h), at most `count` rows. */
 struct table *chapters_lessons(struct chapters *chapters, int goal, int count, struct error *error);
 

@@ -63,13 +63,15 @@ static int find_seeds(struct session *session, int goal, const struct warm *warm
                : 0;
 }
 
-static void warn_of_islands(const struct session *session) {
-    int count;
+/* From here on the config says how many there are. */
+static void note_islands(struct session *session) {
+    int count, wanted = session->config->islands;
     evolution_islands(session->evolutions[0], &count);
-    if (count < session->config->islands && !session->settings.recording)
+    session->config->islands = count;
+    if (count < wanted && !session->settings.recording)
         log_warn("strategy %s breeds from no population, so that %d islands are as one: set "
                  "search.strategy to evolve, free, full or insight",
-                 session->config->strategy, session->config->islands);
+                 session->config->strategy, wanted);
 }
 
 /* `warm` is NULL where a run is resumed, or nothing was asked for. */
@@ -115,7 +117,7 @@ static int start_evolutions(struct session *session, const struct device_info *d
             return error_prefix(error, "%s", name);
         }
     }
-    warn_of_islands(session);
+    note_islands(session);
     return 0;
 }
 

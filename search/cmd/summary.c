@@ -54,6 +54,9 @@ static int show_goal(const struct summary *summary, int goal, cJSON *to, struct 
     if (finish(summary, chapters_elites(summary->chapters, goal, ELITES, error), to, "elites",
                "the best") < 0)
         return -1;
+    if (finish(summary, chapters_islands(summary->chapters, goal, error), to, "islands",
+               "what the islands found") < 0)
+        return -1;
     if (finish(summary, chapters_lessons(summary->chapters, goal, LESSONS, error), to, "lessons",
                "what the archive teaches: the time with these values over the time expected") < 0)
         return -1;
@@ -163,8 +166,11 @@ const struct verb verb_summary = {
         "and "
         "why it was crowned: on a\nGPU by a duel, with the 99 % interval of its ratio. \"(b)\" "
         "marks "
-        "a gene that it took from its second\nparent. Then the best of the board, the trials and "
-        "champions of each operator, the verdicts, and\nthe commonest reasons for failures.\n\n"
+        "a gene that it took from its second\nparent. Then the best of the board, what each of "
+        "several "
+        "islands found, the trials and\nchampions of each operator, the verdicts, and the "
+        "commonest "
+        "reasons for failures.\n\n"
         "What the archive teaches: values and pairs whose mean time differs from the mean of all "
         "trials, for\na pair from what its two values add up to, by more than chance would make "
         "it; "

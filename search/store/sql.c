@@ -125,6 +125,14 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_OPERATORS] =
         "SELECT operator, count(*), sum(verdict = 'ok') FROM trials WHERE told IS NOT NULL "
         "GROUP BY operator ORDER BY count(*) DESC, operator",
+    /* Beside min() SQLite gives `number` of the row that has it. */
+    [SQL_TURNS] =
+        "WITH placed AS (SELECT (row_number() OVER (ORDER BY number) - 1) % ?2 AS turn, number, "
+        "told, verdict, CASE WHEN " ON_BOARD "THEN score_us END AS shown_us FROM trials "
+        "WHERE goal = ?1) "
+        "SELECT turn, count(told), sum(verdict = 'ok'), "
+        "sum(number IN (SELECT trial FROM champions)), min(shown_us), number FROM placed "
+        "GROUP BY turn ORDER BY turn",
     [SQL_SCORES] = "SELECT goal, genome, verdict, score_us FROM trials WHERE told IS NOT NULL "
                    "AND NOT outdated ORDER BY number",
     [SQL_REASONS] = "SELECT verdict, reason, count(*) FROM trials WHERE verdict != 'ok' "

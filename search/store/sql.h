@@ -57,6 +57,7 @@ enum statement {
     SQL_COUNTS,         /* -> verdict, raced, outdated, how many */
     SQL_NEWS,           /* after -> operator, verdict, raced, tells, told */
     SQL_OPERATORS,      /* -> operator, trials told, ok */
+    SQL_TURNS,          /* goal, turns -> turn, told, ok, champions, score, number */
     SQL_SCORES,         /* -> goal, genome, verdict, score_us */
     SQL_REASONS,        /* limit -> verdict, reason, how many */
     SQL_CHAMPIONS,      /* -> event, goal, trial, previous, score_us, crowned */

@@ -55,8 +55,8 @@ struct store_meta {
 
 /* What a run is, written once as it is created. Names of meta in use: config (its text),
    config_path, template, template_hash, objective, seed, device (the first), devices (a list),
-   evotile (version), nvrtc, driver, queue_id, and of each of the template's rules why ("rule:1"),
-   and of each goal the genomes it began with
+   evotile (version), nvrtc, driver, queue_id, islands (how many the search has), and of each of the
+   template's rules why ("rule:1"), and of each goal the genomes it began with
    ("seeds:0"); `created` is added. A goal is the set of
    cases that a genome is judged on: one with all cases when the objective is joint, one a case when
    it is per_case. */
@@ -231,6 +231,18 @@ typedef int store_operator_row(void *context, const char *operator_name, int64_t
                                struct error *error);
 int store_operators(struct store *store, store_operator_row *row, void *context,
                     struct error *error);
+
+/* How the trials of a goal fared that were asked in turns: of so many `turns`, its first has turn
+   0, the next 1. Only turns that something was asked in. */
+struct store_turn {
+    int turn;
+    int64_t told, ok, champions; /* trials that are or were champions */
+    int64_t best;                /* as store_board has it; STORE_NO_TRIAL: none */
+    double score_us;             /* the best's */
+};
+typedef int store_turn_row(void *context, const struct store_turn *turn, struct error *error);
+int store_turns(struct store *store, int goal, int turns, store_turn_row *row, void *context,
+                struct error *error);
 
 /* What every trial came to, in the order asked: those that were told and are not outdated.
    `score_us` is 0 unless ok. */

@@ -15,6 +15,8 @@ for run in run more; do
     "$EVOTILE" board $run --all --json | grep -o '"genome":.*' | sort >genomes
     echo "$(wc -l <genomes) genomes, $(uniq -d genomes | wc -l) of them twice"
 done
+"$EVOTILE" summary more --json | grep -A60 '"islands":' | tr -d '\t' |
+    grep -E '^"(island|trials)":' | head -10
 # Who breeds from no population says so.
 sed 's/full/auto/' c.json >auto.json
 "$EVOTILE" run auto.json --out auto 2>&1 | grep warning

@@ -299,6 +299,57 @@ static void board_is_in_order(void **state) {
     store_close(store);
 }
 
+enum { TURNS_MAX = 7 };
+
+static int note_turn(void *context, const struct store_turn *turn, struct error *error) {
+    struct store_turn *turns = context;
+    (void)error;
+    assert_in_range(turn->turn, 0, TURNS_MAX - 1);
+    turns[turn->turn] = *turn;
+    return 0;
+}
+
+/* Goal 1 has the odd numbers, asked as its first, second ...; two are in flight. */
+static void turns_are_told_apart(void **state) {
+    enum { ASKED = 300, CROWNED = 7 };
+    struct error error = {0};
+    struct store *store = create(*state);
+    static struct outcome outcome;
+    fill(store, ASKED);
+    assert_int_equal(store_begin(store, &error), 0);
+    assert_int_equal(store_crown(store, 1, CROWNED, STORE_NO_TRIAL, 1, &error), 0);
+    assert_int_equal(store_crown(store, 1, CROWNED, CROWNED, 2, &error), 0);
+    assert_int_equal(store_commit(store, &error), 0);
+    for (int count = 1; count <= TURNS_MAX; count++) {
+        struct store_turn turns[TURNS_MAX] = {0}, expected[TURNS_MAX] = {0};
+        for (int i = 0; i < count; i++)
+            expected[i].best = STORE_NO_TRIAL;
+        for (int64_t number = 1; number <= ASKED; number += 2) {
+            struct store_turn *turn = &expected[number / 2 % count];
+            example_outcome(number, &outcome);
+            bool ok = number <= ASKED - 2 && outcome.verdict == VERDICT_OK;
+            turn->told += number <= ASKED - 2;
+            turn->ok += ok;
+            turn->champions += number == CROWNED;
+            if (ok && !outcome.raced &&
+                (turn->best == STORE_NO_TRIAL || outcome.score_us < turn->score_us)) {
+                turn->best = number;
+                turn->score_us = outcome.score_us;
+            }
+        }
+        assert_int_equal(store_turns(store, 1, count, note_turn, turns, &error), 0);
+        for (int i = 0; i < count; i++) {
+            assert_int_equal(turns[i].turn, i);
+            assert_int_equal(turns[i].told, expected[i].told);
+            assert_int_equal(turns[i].ok, expected[i].ok);
+            assert_int_equal(turns[i].champions, expected[i].champions);
+            assert_int_equal(turns[i].best, expected[i].best);
+            assert_true(turns[i].score_us == expected[i].score_us);
+        }
+    }
+    store_close(store);
+}
+
 static void counts_are_right(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
@@ -479,6 +530,7 @@ int main(void) {
         TEST(keys_keep_their_parts),
         TEST(rollback_takes_all_back),
         TEST(board_is_in_order),
+        TEST(turns_are_told_apart),
         TEST(counts_are_right),
         TEST(events_go_on_from_a_point),
         TEST(champions_and_checkpoint),
