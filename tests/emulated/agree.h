@@ -107,6 +107,7 @@ enum { AGREE_SETS = sizeof agree_sets / sizeof *agree_sets };
 struct agree_plan {
     const char *one, *other;
     int share, jobs;  /* one of `share` genomes of each set is tried */
+    uint64_t seed;    /* other genomes */
     const char *only; /* the set of that name; NULL: all */
     /* Changes what the other device gave; NULL: nothing does. */
     void (*tamper)(void *output, size_t bytes);
@@ -367,7 +368,8 @@ static inline void agree_work(void *context, int item, int end) {
     if (desk->templates[is->set] == NULL)
         agree_load(desk, is->set);
     const struct template *template = desk->templates[is->set];
-    random_seed(&random, (uint64_t)is->number * AGREE_SETS + (uint64_t)is->set + 1, 1);
+    random_seed(&random, (uint64_t)is->number * AGREE_SETS + (uint64_t)is->set + 1,
+                desk->plan->seed + 1);
     agree_must(space_sample(template->space, &random, &genome),
                &(struct error){.text = "no genome is valid"});
     genome_print(&genome, template->space, result->genome);

@@ -15,11 +15,12 @@ static const char *device_spec(void) {
 
 static void devices_agree(void **state) {
     (void)state;
-    const struct agree_plan plan = {.one = EMULATED,
-                                    .other = device_spec(),
-                                    .share =
-                                        getenv("EVOTILE_SHARE") ? atoi(getenv("EVOTILE_SHARE")) : 1,
-                                    .jobs = processes_jobs()};
+    const struct agree_plan plan = {
+        .one = EMULATED,
+        .other = device_spec(),
+        .share = getenv("EVOTILE_SHARE") ? atoi(getenv("EVOTILE_SHARE")) : 1,
+        .seed = getenv("EVOTILE_SEED") ? (uint64_t)atoi(getenv("EVOTILE_SEED")) : 0,
+        .jobs = processes_jobs()};
     char *report = NULL, path[512];
     size_t length = 0;
     FILE *text = open_memstream(&report, &length);

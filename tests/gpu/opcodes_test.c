@@ -3,7 +3,8 @@
  * and on the emulated device, over the same operands: bit for bit, or within the table's bounds
  * where PTX leaves the result open. Says every form that differs; with OUT, writes of every form to
  * $OUT/opcodes.txt the worst difference, its bound, how many results were beyond that, of how many,
- * where the worst was, and some of the others. EVOTILE_FORMS: only those whose names hold it.
+ * where the worst was, and some of the others. EVOTILE_FORMS: only those whose names hold it;
+ * EVOTILE_SEED: other operands; EVOTILE_BLOCKS (128): of 128 threads each.
  */
 /* cmocka wants these before it. */
 #include <setjmp.h>
@@ -44,11 +45,16 @@ static void keep_only(struct form_list *list, const char *part) {
     list->count = kept;
 }
 
+static int setting(const char *name, int otherwise) {
+    return getenv(name) != NULL ? atoi(getenv(name)) : otherwise;
+}
+
 static void devices_agree(void **state) {
     const char *device = getenv("EVOTILE_DEVICE");
     const struct form_plan plan = {.one = EMULATED,
                                    .other = device ? device : "cuda:0",
-                                   .threads = 1 << 14,
+                                   .threads = setting("EVOTILE_BLOCKS", 128) * FORM_THREADS,
+                                   .seed = (uint64_t)setting("EVOTILE_SEED", 0),
                                    .jobs = processes_jobs()};
     struct form_list list;
     (void)state;

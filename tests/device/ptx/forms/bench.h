@@ -22,6 +22,7 @@ struct form_plan {
     const char *one, *other;
     int threads; /* a multiple of 128 */
     int jobs;
+    uint64_t seed; /* other operands */
     /* Changes what the other device gave; NULL: nothing does. */
     void (*tamper)(const struct form *form, uint64_t *results, int threads);
 };
@@ -144,7 +145,8 @@ static inline void form_desk_judge(struct form_desk *desk, int number) {
     const struct form *form = &desk->list->forms[number];
     const struct form_plan *plan = desk->plan;
     struct form_result *result = &desk->results[number];
-    uint64_t seed = 0xcbf29ce484222325u; /* of the opcode: other rows change nothing */
+    /* Of the opcode: other rows change nothing. */
+    uint64_t seed = 0xcbf29ce484222325u ^ plan->seed;
     for (const char *at = form->opcode; *at; at++)
         seed = (seed ^ (unsigned char)*at) * 0x100000001b3u;
     if (form->row->summed) {
