@@ -112,8 +112,8 @@ static void every_comparison_has_a_form(void **state) {
 static bool is_converted(enum type to, enum type from) {
     bool bits = to == TYPE_B8 || to == TYPE_B16 || to == TYPE_B32 || to == TYPE_B64 ||
                 from == TYPE_B8 || from == TYPE_B16 || from == TYPE_B32 || from == TYPE_B64;
-    bool bytes = (to == TYPE_BF16 && type_bytes(from) == 1) ||
-                 (from == TYPE_BF16 && (type_bytes(to) == 1 || to == TYPE_BF16));
+    bool bytes =
+        (to == TYPE_BF16 && type_bytes(from) == 1) || (from == TYPE_BF16 && type_bytes(to) == 1);
     return !bits && !bytes && !(to == TYPE_TF32 && from != TYPE_F32);
 }
 

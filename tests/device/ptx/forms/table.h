@@ -216,6 +216,8 @@ static const struct form_row form_rows[] = {
     FORM("cvt.f64.bf16", "d = t", 0),
     FORM("cvt" ROUNDED ".bf16.{f16,f64}", "d = t", 0),
     FORM("cvt" ROUNDED ".f16.bf16", "d = t", 0),
+    FORM("cvt." TO_WHOLE ".bf16.bf16", "d = t", 0),
+    FORM("cvt.{rm,rp}.bf16.f32", "d = t", 0),
     FORM("cvt.rna.tf32.f32", "b32 = t", 0),
 
     /* ---- between lanes ---- */
@@ -336,6 +338,11 @@ static const struct form_row form_rows[] = {
          .body = ATOM_GLOBAL),
     FORM("atom.shared.add.{f32,f64,noftz.f16,noftz.f16x2,noftz.bf16,noftz.bf16x2}", "t t = t t", 0,
          .body = ATOM_SHARED),
+    FORM("atom.add.{u32,f32,f64,noftz.f16,noftz.f16x2,noftz.bf16,noftz.bf16x2}", "t t = t t", 0,
+         .body = GENERIC "st.global.$w [$m], $a; $f $d, [at], $b; ld.global.$w $q, [$m];"),
+    FORM("atom.add.{u32,f32,noftz.f16x2}", "t t = t t", 0,
+         .body = ".reg .b64 at; cvt.u64.u32 at, $s; cvta.shared.u64 at, at; "
+                 "st.shared.$w [$s], $a; $f $d, [at], $b; ld.shared.$w $q, [$s];"),
     FORM("red.global.{add,min,max}.{u32,s32,u64}", "t = t t", 0, .body = RED_GLOBAL),
     FORM("red.global.{and,or,xor}.b32", "t = t t", 0, .body = RED_GLOBAL),
     FORM("red.shared.{add,min,max}.{u32,s32}", "t = t t", 0, .body = RED_SHARED),
