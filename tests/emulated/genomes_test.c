@@ -1,7 +1,8 @@
 /*
  * Genomes drawn at random are right on the emulated device, at ragged shapes, with grouped heads,
  * strided rows and all else that the probe cases have: what the constraints admit works. GENOMES of
- * each template and variant go the whole way of a trial (1; GENOMES=100 make check-genomes);
+ * each template and variant go the whole way of a trial (1; GENOMES=100 make check-genomes), of
+ * SETS alone where that names some ("attention*");
  * many_*_test.c try 200 of each template in a shorter way.
  */
 #include "emulated/genomes.h"
@@ -14,6 +15,8 @@ static void are_right(void **state) {
 
 int main(void) {
     struct CMUnitTest tests[GENOME_SETS];
+    if (getenv("SETS") != NULL)
+        cmocka_set_test_filter(getenv("SETS"));
     for (int i = 0; i < GENOME_SETS; i++)
         tests[i] = (struct CMUnitTest){.name = genome_sets[i].name,
                                        .test_func = are_right,
