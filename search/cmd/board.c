@@ -19,6 +19,7 @@
 enum column {
     COLUMN_GOAL,
     COLUMN_GOAL_NAME,
+    COLUMN_WITHIN,
     COLUMN_RANK,
     COLUMN_TRIAL,
     COLUMN_CASE,
@@ -49,6 +50,7 @@ enum column {
 static const struct table_column columns[COLUMN_COUNT] = {
     [COLUMN_GOAL] = {.name = "goal"},
     [COLUMN_GOAL_NAME] = {.name = "goal_name"},
+    [COLUMN_WITHIN] = {.name = "within_smem_bytes"},
     [COLUMN_RANK] = {.name = "rank", .heading = "rank", .right = true},
     [COLUMN_TRIAL] = {.name = "trial", .heading = "trial", .right = true},
     [COLUMN_CASE] = {.name = "case"},
@@ -78,7 +80,7 @@ static const struct table_column columns[COLUMN_COUNT] = {
 
 struct board {
     struct store *store;
-    struct config *config;       /* for the names of cases; NULL: they are numbered */
+    struct config *config;       /* the run's; NULL: cases are numbered, no limit is known */
     bool cases;                  /* a row a case */
     bool cold;                   /* cold figures and ceilings are shown */
     int64_t top;                 /* rows a goal; 0: all */
@@ -87,6 +89,7 @@ struct board {
     /* Of the goal being read. */
     struct table *table;
     int goal;
+    int within;                /* bytes of shared memory a block; 0: whatever the run allowed */
     struct store_trial *first; /* its trial of the default genome; NULL: there is none */
     int64_t rank;
     int predicted, measured; /* rows of each kind */
@@ -232,6 +235,15 @@ static void add_case_name(const struct board *board, int case_count, int number)
     table_text(board->table, name);
 }
 
+static void add_limit(const struct board *board) {
+    if (board->within > 0)
+        table_integer(board->table, board->within);
+    else if (board->config != NULL)
+        table_integer(board->table, board->config->smem_limit_bytes);
+    else
+        table_none(board->table);
+}
+
 static void add_row(struct board *board, const struct store_trial *trial, int number) {
     struct table *table = board->table;
     const struct outcome *outcome = trial->outcome;
@@ -240,6 +252,7 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
         number >= 0 ? figures_of_case(board, outcome, number) : figures_of_all(board, outcome);
     table_integer(table, board->goal);
     table_text(table, store_goal_name(board->store, board->goal));
+    add_limit(board);
     table_integer(table, board->rank);
     table_integer(table, trial->number);
     add_case_name(board, outcome->case_count, number);
@@ -278,15 +291,25 @@ static int read_trial(void *context, const struct store_trial *trial, struct err
     return 0;
 }
 
-static int read_goal(struct board *board, int goal, struct error *error) {
+static int read_goal(struct board *board, int goal, int within, struct error *error) {
     board->goal = goal;
+    board->within = within;
     board->rank = 0;
     store_trial_free(board->first);
     board->first = NULL;
     if (preset_trial(board->store, goal, &board->first, error) < 0)
         return -1;
-    return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, read_trial, board,
-                       error);
+    return store_board(board->store, goal, board->top > 0 ? board->top + 1 : 0, within, read_trial,
+                       board, error);
+}
+
+/* Where the config raised the limit of shared memory a goal has two boards: of what needs no more
+   than is common, and of all. Returns how many, and their limits. */
+static int boards_of(const struct board *board, int within[2]) {
+    bool raised = board->config != NULL && board->config->smem_limit_bytes > SMEM_UNRAISED;
+    within[0] = raised ? SMEM_UNRAISED : 0;
+    within[1] = 0;
+    return 1 + raised;
 }
 
 /* ---- printing ---- */
@@ -342,30 +365,49 @@ static void finish_headings(const struct board *board) {
         table_heading(table, COLUMN_GENOME, "genome, where it\ndiffers from the default");
 }
 
-/* For people: a title, then a table a goal. */
+/* ", within 48 KB of shared memory a block" */
+static void print_limit(const struct board *board) {
+    if (board->config == NULL || board->config->smem_limit_bytes <= SMEM_UNRAISED)
+        return;
+    int bytes = board->within > 0 ? board->within : board->config->smem_limit_bytes;
+    printf(", within %d KB of shared memory a block", bytes >> 10);
+}
+
+/* Returns whether there was a row, or -1. */
+static int print_board(struct board *board, int goal, int within, enum table_format format,
+                       const char *title, struct error *error) {
+    board->table = table_new(columns, COLUMN_COUNT);
+    board->predicted = board->measured = board->limited = 0;
+    int status = read_goal(board, goal, within, error);
+    if (status == 0 && board->rank > 0) {
+        printf("%s\ngoal %d: %s", title, goal, store_goal_name(board->store, goal));
+        print_limit(board);
+        printf("%s\n%s",
+               board->predicted > 0 && board->measured == 0 ? " (latency in predicted us)" : "",
+               format == TABLE_MARKDOWN ? "\n" : "");
+        finish_headings(board);
+        table_print(board->table, format, stdout);
+    }
+    table_free(board->table);
+    board->table = NULL;
+    return status < 0 ? -1 : board->rank > 0;
+}
+
+/* For people: a title, then the tables of each goal. */
 static int print_goals(struct board *board, int first, int last, enum table_format format,
                        const char *counts, struct error *error) {
     const char *run = store_run_dir(board->store);
+    char title[PATH_SIZE + 1100];
+    int within[2], boards = boards_of(board, within);
     bool empty = true;
-    for (int goal = first; goal <= last; goal++) {
-        board->table = table_new(columns, COLUMN_COUNT);
-        board->predicted = board->measured = board->limited = 0;
-        int status = read_goal(board, goal, error);
-        if (status == 0 && board->rank > 0) {
-            if (empty)
-                printf("%s, %s\n", run, counts);
-            printf("\ngoal %d: %s%s\n%s", goal, store_goal_name(board->store, goal),
-                   board->predicted > 0 && board->measured == 0 ? " (latency in predicted us)" : "",
-                   format == TABLE_MARKDOWN ? "\n" : "");
-            finish_headings(board);
-            table_print(board->table, format, stdout);
-            empty = false;
+    snprintf(title, sizeof title, "%s, %s\n", run, counts);
+    for (int goal = first; goal <= last; goal++)
+        for (int i = 0; i < boards; i++) {
+            int printed = print_board(board, goal, within[i], format, empty ? title : "", error);
+            if (printed < 0)
+                return -1;
+            empty = empty && printed == 0;
         }
-        table_free(board->table);
-        board->table = NULL;
-        if (status < 0)
-            return -1;
-    }
     if (empty)
         printf("%s: nothing is on the board, %s\n", run, counts);
     return 0;
@@ -374,10 +416,11 @@ static int print_goals(struct board *board, int first, int last, enum table_form
 /* For programs: one table with all goals. */
 static int print_data(struct board *board, int first, int last, bool json, const char *counts,
                       struct error *error) {
-    int status = 0;
+    int within[2], boards = boards_of(board, within), status = 0;
     board->table = table_new(columns, COLUMN_COUNT);
     for (int goal = first; goal <= last && status == 0; goal++)
-        status = read_goal(board, goal, error);
+        for (int i = 0; i < boards && status == 0; i++)
+            status = read_goal(board, goal, within[i], error);
     if (status == 0 && table_row_count(board->table) == 0)
         log_info("%s: nothing is on the board, %s", store_run_dir(board->store), counts);
     if (status == 0 && json) {
@@ -397,7 +440,7 @@ struct table *board_table(struct store *store, int goal, int64_t top, struct err
     struct board board = {.store = store, .top = top, .table = table_new(columns, COLUMN_COUNT)};
     int status = yardstick_read(store, &board.yardstick, error) < 0 ? -1 : 0;
     if (status == 0)
-        status = read_goal(&board, goal, error);
+        status = read_goal(&board, goal, 0, error);
     finish_headings(&board);
     yardstick_free(board.yardstick);
     store_trial_free(board.first);
@@ -451,7 +494,8 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
                              (long long)goal, goals - 1);
     if (status == 0) {
         print_counts(&counts, text, sizeof text);
-        board.config = board.cases ? session_config(board.store) : NULL;
+        board.config = board.cases ? session_config(board.store)
+                                   : session_config_read(board.store, &(struct error){0});
         status = yardstick_read(board.store, &board.yardstick, &error) < 0 ? -1 : 0;
     }
     if (status == 0)
@@ -491,6 +535,10 @@ const struct verb verb_board = {
         "the difference from the fp64 reference. Where one genome is judged on several cases,\n"
         "latency and TFLOP/s are geometric means, CTAs and the bound the least and the error the\n"
         "worst.\n"
+        "\n"
+        "Where the config raises the limit of shared memory (limits.smem_bytes) each goal has two\n"
+        "boards: first of the genomes that need no more than the 48 KB which every device grants\n"
+        "without opting in, then of all. A genome within 48 KB races against the best of those.\n"
         "\n"
         "The text shows the genes that differ from the default, enough for `try --genome`; CSV\n"
         "and JSON have every gene.\n"

@@ -295,7 +295,7 @@ struct table *chapters_elites(struct chapters *chapters, int goal, int count, st
     };
     struct elites elites = {.table = table_new(columns, 5)};
     return filled(elites.table,
-                  store_board(chapters->store, goal, count, add_elite, &elites, error));
+                  store_board(chapters->store, goal, count, 0, add_elite, &elites, error));
 }
 
 /* ---- islands ---- */

@@ -77,19 +77,27 @@ int session_files(const char *run_dir, char config_path[PATH_SIZE], char templat
     return find_template(template_folder, run_dir, error);
 }
 
-struct config *session_config(struct store *store) {
-    struct error error = {0};
+struct config *session_config_read(struct store *store, struct error *error) {
     char path[PATH_SIZE];
     char folder[PATH_SIZE];
     char *text = NULL;
     struct config *config = NULL;
-    if (session_files(store_run_dir(store), path, folder, &error) == 0 &&
-        store_meta_get(store, "config", &text, &error) > 0)
-        config = config_from_text(path, text, folder, &error);
-    if (config == NULL)
-        log_warn("cases are numbered, in the order of the config: %s",
-                 *error.text != '\0' ? error.text : "the run has kept none");
+    if (session_files(store_run_dir(store), path, folder, error) == 0) {
+        int found = store_meta_get(store, "config", &text, error);
+        if (found > 0)
+            config = config_from_text(path, text, folder, error);
+        else if (found == 0)
+            error_set(error, "the run has kept none");
+    }
     free(text);
+    return config;
+}
+
+struct config *session_config(struct store *store) {
+    struct error error = {0};
+    struct config *config = session_config_read(store, &error);
+    if (config == NULL)
+        log_warn("cases are numbered, in the order of the config: %s", error.text);
     return config;
 }
 

@@ -146,7 +146,7 @@ static int take_top(struct live *live, struct error *error) {
         BUG("out of memory");
     store_trial_free(preset);
     live->top_count = 0;
-    return store_board(live->store, live->goal, LIVE_TOP, take_place, live, error);
+    return store_board(live->store, live->goal, LIVE_TOP, 0, take_place, live, error);
 }
 
 /* ---- all of it ---- */

@@ -116,6 +116,7 @@ void session_submit(struct session *session, int64_t number, int goal, const str
         request.full = true;
     } else if (champion != NULL) {
         request.champion_us = champion->score_us;
+        request.unraised_us = session->unraised_us[goal];
         request.rival = (struct trial_rival){
             .present = true, .trial = champion->trial, .goal = goal, .genome = champion->genome};
     }
@@ -210,6 +211,28 @@ bool session_must_fight(const struct trial_result *result, const struct member *
            result->rival != champion->trial;
 }
 
+static void note_unraised(struct session *session, int goal, const struct outcome *outcome) {
+    double *best_us = &session->unraised_us[goal];
+    if (session->config->smem_limit_bytes > SMEM_UNRAISED && outcome->verdict == VERDICT_OK &&
+        !outcome->raced && outcome->resources.smem_bytes <= SMEM_UNRAISED &&
+        (*best_us == 0 || outcome->score_us < *best_us))
+        *best_us = outcome->score_us;
+}
+
+static int note_stored(void *context, const struct store_trial *trial, struct error *error) {
+    (void)error;
+    note_unraised(context, trial->goal, trial->outcome);
+    return 0;
+}
+
+/* Of what earlier sessions of the run have stored. */
+static int recall_unraised(struct session *session, struct error *error) {
+    int status = 0;
+    for (int goal = 0; goal < session->goal_count && status == 0; goal++)
+        status = store_board(session->store, goal, 1, SMEM_UNRAISED, note_stored, session, error);
+    return status;
+}
+
 static int tell(struct session *session, const struct trial_result *result, struct error *error) {
     const struct member *champion = evolution_champion(session->evolutions[result->goal]);
     if (!session->settings.recording && session_must_fight(result, champion)) {
@@ -224,6 +247,7 @@ static int tell(struct session *session, const struct trial_result *result, stru
     evolution_tell_outcome(session->evolutions[result->goal], result->number, &result->genome,
                            &result->outcome);
     session_note_gain(session, result->goal, false);
+    note_unraised(session, result->goal, &result->outcome);
     session->told++;
     if (session->settings.verbose)
         say_trial(session, result);
@@ -355,6 +379,8 @@ int session_search(struct session *session, struct error *error) {
     sigaction(SIGTERM, &action, &old_term);
     progress_init(&progress, 60);
     int status = session_retime(session, error);
+    if (status == 0)
+        status = recall_unraised(session, error);
     if (status == 0 && signals == 0)
         status = search(session, &progress, error);
     progress_end(&progress);

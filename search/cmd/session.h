@@ -71,6 +71,8 @@ struct session {
         int64_t inspected; /* the last that went through compute-sanitizer */
         int crowned;       /* in this session */
     } champions[CASES_MAX];
+    double unraised_us[CASES_MAX]; /* of the goal's best within SMEM_UNRAISED, where the config
+                                      raises that; 0: none */
     struct {
         int64_t told;    /* trials of the goal */
         int64_t told_at; /* as it last gained 1 % */
@@ -85,6 +87,9 @@ int session_files(const char *run_dir, char config_path[PATH_SIZE], char templat
 /* The config that a run has kept, for the names of its cases; NULL, with a warning, where there is
    none that can be read: they are numbered then. */
 struct config *session_config(struct store *store);
+
+/* The same for who can do without: NULL with `error` filled. */
+struct config *session_config_read(struct store *store, struct error *error);
 
 /* The device that a run was begun on, on which its space depends: 1, or 0 where it does not say. */
 int session_device(struct store *store, struct device_info *device, struct error *error);

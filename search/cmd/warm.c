@@ -74,7 +74,7 @@ static int read_run(struct warm *warm, const char *run_dir, const char *template
     }
     for (int goal = 0; config != NULL && result == 1 && goal < store_goal_count(store); goal++) {
         struct reading reading = {warm, goal, 0};
-        if (store_board(store, goal, WARM_FOUND, add_elite, &reading, error) < 0)
+        if (store_board(store, goal, WARM_FOUND, 0, add_elite, &reading, error) < 0)
             result = -1;
     }
     free(name);

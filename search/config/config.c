@@ -11,7 +11,7 @@
 static const char recorded_prefix[] = "recorded:";
 
 static const struct config defaults = {
-    .smem_limit_bytes = 48 << 10,
+    .smem_limit_bytes = SMEM_UNRAISED,
     .limited_range = true,
     .device = "auto",
     .seed = 1,

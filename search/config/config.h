@@ -37,6 +37,10 @@ struct timing {
                               timed within it fights a duel: 0.02 */
 };
 
+/* The limit of a block's shared memory where a config raises it not: what every architecture grants
+   without a kernel's opting in (CUDA C++ Programming Guide, "Compute Capabilities"). */
+enum { SMEM_UNRAISED = 48 << 10 };
+
 struct config {
     char *path, *text; /* as read */
     char *template_folder;
@@ -46,7 +50,7 @@ struct config {
     struct shape cases[CASES_MAX];
     int held_out_count; /* cases that only champions are checked on */
     struct shape held_out[CASES_MAX];
-    int smem_limit_bytes; /* a block: 49152 */
+    int smem_limit_bytes; /* a block: SMEM_UNRAISED */
     bool limited_range;   /* whether genomes of a limited input range are valid: true */
     int narrowing_count;
     struct narrowing narrowings[GENES_MAX];

@@ -344,13 +344,14 @@ int store_key_read(struct store *store, int64_t trial, struct key *key, struct e
     return result;
 }
 
-int store_board(struct store *store, int goal, int64_t limit, store_trial_row *row, void *context,
-                struct error *error) {
+int store_board(struct store *store, int goal, int64_t limit, int smem_bytes, store_trial_row *row,
+                void *context, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_BOARD, error);
     if (!statement)
         return -1;
     sqlite3_bind_int(statement, 1, goal);
     sqlite3_bind_int64(statement, 2, limit > 0 ? limit : -1);
+    sqlite3_bind_int(statement, 3, smem_bytes);
     return each_trial(store, statement, row, context, error);
 }
 

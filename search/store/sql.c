@@ -108,7 +108,7 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_TRIAL] = "SELECT " TRIAL "FROM trials WHERE number = ?1",
     [SQL_TRIALS] = "SELECT " TRIAL "FROM trials WHERE told IS NOT NULL ORDER BY told",
     [SQL_BOARD] = "SELECT " TRIAL "FROM trials WHERE goal = ?1 AND " ON_BOARD
-                  "ORDER BY score_us, number LIMIT ?2",
+                  "AND (?3 = 0 OR smem_bytes <= ?3) ORDER BY score_us, number LIMIT ?2",
     [SQL_RANKED] = "SELECT number FROM trials WHERE goal = ?1 AND " ON_BOARD
                    "ORDER BY score_us, number LIMIT 1 OFFSET ?2",
     [SQL_CASES] =

@@ -194,9 +194,10 @@ int store_trials(struct store *store, store_trial_row *row, void *context, struc
 int store_key_read(struct store *store, int64_t trial, struct key *key, struct error *error);
 
 /* The trials of a goal that are ok, timed fully (not raced) and not outdated, best first; at most
-   `limit`, or all where it is 0. */
-int store_board(struct store *store, int goal, int64_t limit, store_trial_row *row, void *context,
-                struct error *error);
+   `limit`, or all where it is 0; of kernels that need no more than `smem_bytes` of shared memory a
+   block, or of all where that is 0. */
+int store_board(struct store *store, int goal, int64_t limit, int smem_bytes, store_trial_row *row,
+                void *context, struct error *error);
 
 /* The number of the trial at `rank` of the board, from 1; STORE_NO_TRIAL where the board is shorter
    (no error), -2 on an error. */

@@ -193,6 +193,14 @@ static int time_cases(struct journey *journey, const struct pace *pace, double *
     return 0;
 }
 
+/* A kernel within the common limit of shared memory is best of its own board or not: it is not
+   measured by one that takes four times as much. */
+static double to_beat_us(const struct journey *journey) {
+    const struct trial_request *request = journey->request;
+    bool raised = journey->result->outcome.resources.smem_bytes > SMEM_UNRAISED;
+    return request->unraised_us > 0 && !raised ? request->unraised_us : request->champion_us;
+}
+
 static int race(struct journey *journey, double warmup_us) {
     const struct timing *timing = &journey->bench->config->timing;
     const struct pace pace = {.gate = "race",
@@ -203,7 +211,7 @@ static int race(struct journey *journey, double warmup_us) {
     int status = time_cases(journey, &pace, &least_us);
     /* Of five samples the least is below the true median in 31 of 32 cases. */
     journey->result->outcome.raced =
-        status == 0 && least_us > journey->request->champion_us * (1 + timing->race_margin);
+        status == 0 && least_us > to_beat_us(journey) * (1 + timing->race_margin);
     return status;
 }
 

@@ -49,6 +49,9 @@ struct trial_request {
     bool profiled;            /* with that: the goal's own cases instead */
     double champion_us;       /* score of the goal's champion, 0 when there is none: sets race and
                                  deadlines */
+    double unraised_us;       /* where the config raises the limit of shared memory, the best score
+                                 within SMEM_UNRAISED: what needs no more races against that. 0:
+                                 there is none */
     uint64_t seed;            /* of the inputs; differs from one trial to the next */
     char *sources[CASES_MAX]; /* files to compile in place of the template's text, at the index of
                                  a variant's first case; owned, mostly NULL */

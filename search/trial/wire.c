@@ -310,6 +310,7 @@ char *wire_print_request(const struct trial_request *request) {
     cJSON_AddBoolToObject(object, "watched", request->watched);
     cJSON_AddBoolToObject(object, "profiled", request->profiled);
     cJSON_AddItemToObject(object, "champion_us", number(request->champion_us));
+    cJSON_AddItemToObject(object, "unraised_us", number(request->unraised_us));
     cJSON_AddNumberToObject(object, "duel_blocks", request->duel_blocks);
     add_sources(object, request->sources);
     if (request->rival.present)
@@ -366,6 +367,7 @@ static void read_request(const cJSON *object, struct trial_request *request, boo
     request->watched = read_bool(object, "watched", ok);
     request->profiled = read_bool(object, "profiled", ok);
     request->champion_us = double_of(member(object, "champion_us", ok), ok);
+    request->unraised_us = double_of(member(object, "unraised_us", ok), ok);
     request->duel_blocks = read_int(object, "duel_blocks", 0, INT32_MAX, ok);
     read_sources(object, request->sources, ok);
     if (rival != NULL)

@@ -66,7 +66,7 @@ static void two_hundred_thousand_trials(void **state) {
 
     int rows = 0;
     start = now_s();
-    assert_int_equal(store_board(reader, 1, 50, count_row, &rows, &error), 0);
+    assert_int_equal(store_board(reader, 1, 50, 0, count_row, &rows, &error), 0);
     print_message("board  50 rows: %.4f s\n", now_s() - start);
     assert_int_equal(rows, 50);
 

@@ -275,9 +275,9 @@ static void board_is_in_order(void **state) {
     int rows = 0;
     for (int goal = 0; goal < 2; goal++) {
         struct seen all = {0}, some = {0}, stopped = {.limit = 3};
-        assert_int_equal(store_board(store, goal, 0, see, &all, &error), 0);
-        assert_int_equal(store_board(store, goal, 10, see, &some, &error), 0);
-        assert_int_equal(store_board(store, goal, 0, see, &stopped, &error), 0);
+        assert_int_equal(store_board(store, goal, 0, 0, see, &all, &error), 0);
+        assert_int_equal(store_board(store, goal, 10, 0, see, &some, &error), 0);
+        assert_int_equal(store_board(store, goal, 0, 0, see, &stopped, &error), 0);
         assert_int_equal(some.count, 10);
         assert_int_equal(stopped.count, 3);
         assert_memory_equal(all.numbers, some.numbers, 10 * sizeof all.numbers[0]);

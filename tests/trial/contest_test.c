@@ -73,6 +73,25 @@ static void who_is_behind_is_timed_and_fights_no_duel(void **state) {
     trial_result_release(&result);
 }
 
+/* The challengers take no shared memory, the champion is thought to. */
+static void within_the_common_limit_the_race_is_another(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = challenge(it);
+    struct trial_result result;
+    it->warm_us[CHAMPION] = CHAMPION_US;
+    it->warm_us[CHALLENGER] = 1.3 * CHAMPION_US;
+    request.unraised_us = 1.2 * CHAMPION_US;
+    scripted_try(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_false(result.outcome.raced);
+    assert_true(fabs(result.outcome.score_us - 13) < 0.01);
+    trial_result_release(&result);
+    it->warm_us[CHALLENGER] = 1.6 * CHAMPION_US;
+    scripted_try(it, &request, &result);
+    assert_true(result.outcome.raced);
+    trial_result_release(&result);
+}
+
 static void without_a_champion_there_is_no_race(void **state) {
     struct scripted *it = *state;
     struct trial_request request = scripted_request(it, "THREADS=64");
@@ -337,6 +356,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_race_drops_who_is_far_behind),
         cmocka_unit_test(who_is_behind_is_timed_and_fights_no_duel),
+        cmocka_unit_test(within_the_common_limit_the_race_is_another),
         cmocka_unit_test(without_a_champion_there_is_no_race),
         cmocka_unit_test(a_duel_is_won),
         cmocka_unit_test(a_duel_is_lost),
