@@ -14,8 +14,10 @@ _Static_assert(sizeof(struct device_info) <= PIPE_BUF, "a pipe takes it as one")
 /* The only state that a signal handler can reach. */
 static volatile sig_atomic_t terminations, interruptions;
 
-static void on_signal(int number) {
-    if (number == SIGTERM)
+/* A ^C, which is the kernel's, all of the terminal's group get. */
+static void on_signal(int number, siginfo_t *info, void *context) {
+    (void)context;
+    if (number == SIGTERM || info->si_code != SI_KERNEL)
         terminations = terminations + 1;
     else
         interruptions = interruptions + 1;
@@ -65,7 +67,7 @@ static bool hear(const struct fleet_news *news) {
 }
 
 bool fleet_wait(struct fleet *fleet, const struct fleet_news *news) {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
     struct sigaction old_int, old_term;
     int passed = 0;
     bool more = news != NULL;

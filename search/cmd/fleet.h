@@ -33,9 +33,9 @@ struct fleet_news {
     void *context;
 };
 
-/* Waits until all have ended and, where there is news, that has too. SIGTERM is passed on; a ^C in
-   the terminal they have got themselves. After either, nothing more is heard. True where one came.
- */
+/* Waits until all have ended and, where there is news, that has too. SIGTERM is passed on, and a
+   SIGINT that somebody sent, as one; a ^C in the terminal they have got themselves. After either,
+   nothing more is heard. True where one came. */
 bool fleet_wait(struct fleet *fleet, const struct fleet_news *news);
 
 #endif

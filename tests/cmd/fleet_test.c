@@ -66,20 +66,20 @@ static void news_are_heard_until_all_have_closed(void **state) {
 
 /* One child asks us to end until it is ended itself; the other ends by nothing else. */
 static void a_termination_is_passed_on(void **state) {
-    (void)state;
+    int number = *(const int *)*state;
     struct fleet fleet = {0};
-    signal(SIGTERM, SIG_IGN);
+    signal(number, SIG_IGN);
     if (fleet_fork(&fleet) == 0)
         for (;;)
             pause();
     if (fleet_fork(&fleet) == 0)
         for (;;) {
-            kill(getppid(), SIGTERM);
+            kill(getppid(), number);
             usleep(20000);
         }
     assert_true(fleet_wait(&fleet, NULL));
     assert_int_not_equal(fleet.status, 0);
-    signal(SIGTERM, SIG_DFL);
+    signal(number, SIG_DFL);
 }
 
 static void models_are_told_apart(void **state) {
@@ -109,10 +109,12 @@ static void models_are_told_apart(void **state) {
 }
 
 int main(void) {
+    int term = SIGTERM, interrupt = SIGINT;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_failure_counts),
         cmocka_unit_test(news_are_heard_until_all_have_closed),
-        cmocka_unit_test(a_termination_is_passed_on),
+        cmocka_unit_test_prestate(a_termination_is_passed_on, &term),
+        {"so_is_an_interruption_of_us_alone", a_termination_is_passed_on, NULL, NULL, &interrupt},
         cmocka_unit_test(models_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
