@@ -166,7 +166,7 @@ int judge_checksum(struct judge *judge, const struct span *spans, int count, uin
         add_argument(&launch, &words, 8);
         add_argument(&launch, &salt, 8);
         add_argument(&launch, &judge->result, 8);
-        if (issue(judge, &launch, words, error) < 0)
+        if (issue(judge, &launch, (words + 3) / 4, error) < 0)
             return -1;
     }
     if (run_pending(judge, error) < 0)

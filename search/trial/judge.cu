@@ -155,13 +155,23 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
     }
 }
 
-// The sum of a hash of every (position, 16-bit word): it does not depend on the order, and any change of the bytes
-// changes it. All our dtypes have an even number of bytes. `salt` tells spans apart that add up in one result.
+// The words from the index-th four on, of which there may be fewer.
+__device__ u64 four_words(const unsigned short *words, u64 index, u64 count) {
+    if (4 * index + 4 <= count)
+        return ((const u64 *)words)[index];
+    u64 bits = 0;
+    for (u64 i = 4 * index; i < count; i++)
+        bits = bits << 16 | words[i];
+    return bits;
+}
+
+// The sum of a hash of every (position, four 16-bit words): it does not depend on the order, and any change of the
+// bytes changes it. All our dtypes have an even number of bytes. `salt` tells spans apart that add up in one result.
 extern "C" __global__ void evotile_checksum(const unsigned short *words, u64 count, u64 salt, u64 *result) {
     u64 step = (u64)gridDim.x * blockDim.x;
     u64 sum = 0;
-    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
-        sum += mixed(salt + i * 65536 + words[i]);
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; 4 * i < count; i += step)
+        sum += mixed(mixed(salt + i) ^ four_words(words, i, count));
     for (int distance = 16; distance > 0; distance /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, distance);
     if (threadIdx.x % 32 == 0)
