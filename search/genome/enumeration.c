@@ -246,10 +246,11 @@ static void blame(const struct space *space, struct random *random, struct probl
 
 bool space_is_empty(const struct space *space, struct problem *why) {
     struct random random;
-    struct genome genome;
+    struct genome genome = genome_default(space);
     random_seed(&random, 0, 0);
     /* Most spaces need no survey to tell. */
-    if (draw_valid(space, &random, &genome) || space_sample(space, &random, &genome))
+    if (space_check(space, &genome, NULL) || draw_valid(space, &random, &genome) ||
+        space_sample(space, &random, &genome))
         return false;
     if (why)
         blame(space, &random, why);
