@@ -33,19 +33,24 @@ static inline void enter_float_mode(struct warp *warp, uint8_t mode) {
         float_mode_set(warp->block->cluster->float_mode = mode);
 }
 
+#define MERGE(type)                                                                                \
+    if (mask == ALL_LANES)                                                                         \
+        memcpy(out, from, LANES * sizeof(type));                                                   \
+    else                                                                                           \
+        FOR_EACH_LANE(lane, mask)((type *)out)[lane] = ((const type *)from)[lane];                 \
+    break
+
 void merge_lanes(void *out, const void *from, int width, uint32_t mask) {
     switch (width) {
     case 0:
         *(uint32_t *)out = (*(uint32_t *)out & ~mask) | (*(const uint32_t *)from & mask);
         break;
     case 2:
-        FOR_EACH_LANE(lane, mask)((uint16_t *)out)[lane] = ((const uint16_t *)from)[lane];
-        break;
+        MERGE(uint16_t);
     case 4:
-        FOR_EACH_LANE(lane, mask)((uint32_t *)out)[lane] = ((const uint32_t *)from)[lane];
-        break;
+        MERGE(uint32_t);
     default:
-        FOR_EACH_LANE(lane, mask)((uint64_t *)out)[lane] = ((const uint64_t *)from)[lane];
+        MERGE(uint64_t);
     }
 }
 
@@ -180,15 +185,30 @@ EXECUTE(set) {
     return ACTION_NEXT;
 }
 
+/* Element `element` of each lane's `count`, of 2 or 4 bytes: between a register of its own and one
+   of whole vectors. Sizes are constants, so that each copy is one move of the machine. */
+#define MOVE_ELEMENT(bytes)                                                                        \
+    for (int lane = 0; lane < LANES; lane++)                                                       \
+        if (pack)                                                                                  \
+            memcpy(vectors + (lane * count + element) * (bytes), elements + lane * (bytes),        \
+                   bytes);                                                                         \
+        else                                                                                       \
+            memcpy(elements + lane * (bytes), vectors + (lane * count + element) * (bytes), bytes);
+
+static inline void move_element(bool pack, int bytes, int count, int element, uint8_t *elements,
+                                uint8_t *vectors) {
+    if (bytes == 2)
+        MOVE_ELEMENT(2)
+    else
+        MOVE_ELEMENT(4)
+}
+
 EXECUTE(pack) {
     uint64_t result[LANES];
     int bytes = instruction->as.pack.element_bytes, count = instruction->as.pack.count;
-    for (int element = 0; element < count; element++) {
-        const uint8_t *from = place_of(warp, instruction->operands[1 + element]);
-        for (int lane = 0; lane < LANES; lane++)
-            memcpy((uint8_t *)result + (lane * count + element) * bytes, from + lane * bytes,
-                   (size_t)bytes);
-    }
+    for (int element = 0; element < count; element++)
+        move_element(true, bytes, count, element,
+                     place_of(warp, instruction->operands[1 + element]), (uint8_t *)result);
     merge_lanes(place_of(warp, instruction->operands[0]), result, bytes * count, mask);
     return ACTION_NEXT;
 }
@@ -196,12 +216,11 @@ EXECUTE(pack) {
 EXECUTE(unpack) {
     int bytes = instruction->as.pack.element_bytes, count = instruction->as.pack.count;
     uint64_t source[LANES]; /* a copy: an element may be written before the next is read */
+    uint64_t result[LANES];
     memcpy(source, place_of(warp, instruction->operands[count]), (size_t)(bytes * count) * LANES);
     for (int element = 0; element < count; element++) {
-        uint8_t *to = place_of(warp, instruction->operands[element]);
-        FOR_EACH_LANE(lane, mask)
-        memcpy(to + (int)lane * bytes, (uint8_t *)source + ((int)lane * count + element) * bytes,
-               (size_t)bytes);
+        move_element(false, bytes, count, element, (uint8_t *)result, (uint8_t *)source);
+        merge_lanes(place_of(warp, instruction->operands[element]), result, bytes, mask);
     }
     return ACTION_NEXT;
 }

@@ -86,8 +86,8 @@ int fragment_registers(const struct wmma_form *form, enum wmma_part part, enum t
 void finish_barrier(struct warp *warp, const struct instruction *instruction, uint32_t mask,
                     const struct block_barrier *barrier);
 
-/* The host bytes behind each lane's address, [pointers] for the lanes of `mask`; checks bounds and
-   alignment of `bytes`. ACTION_NEXT, or ACTION_FAULT. */
+/* The host bytes behind each lane's address, [pointers] for the lanes of `mask`, the others' being
+   one of these; checks bounds and alignment of `bytes`. ACTION_NEXT, or ACTION_FAULT. */
 enum action reach_lanes(struct warp *warp, const struct instruction *instruction,
                         const struct access *access, uint32_t base_place, uint32_t mask, int bytes,
                         bool is_store, uint8_t *pointers[LANES]);
@@ -123,8 +123,8 @@ int bulk_land(struct block *block);
 int bulk_finish(struct block *block);
 void bulk_release(struct block *block);
 
-/* Passes that shared memory needs for these addresses: the most different words that fall into one
-   of its 32 banks (each 4 bytes wide). */
+/* Passes that shared memory needs for these addresses, as reach_lanes gave them: the most different
+   words that fall into one of its 32 banks (each 4 bytes wide). */
 int wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t mask, int bytes);
 
 #endif

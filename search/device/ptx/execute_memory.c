@@ -104,47 +104,72 @@ uint64_t lane_address(const struct access *access, const void *base, uint32_t la
     return offset;
 }
 
-/* The addresses of all lanes, and whether they are multiples of `bytes`; lanes outside of `mask`
-   get the address of one inside, so that loops need not skip them. */
-static bool lane_addresses(const struct access *access, const void *base, uint32_t mask, int bytes,
+/* Lanes outside of `mask` get the address of one inside, so that loops need not skip them. */
+static void lane_addresses(const struct access *access, const void *base, uint32_t mask,
                            uint64_t addresses[LANES]) {
-    uint64_t odd = 0;
-    for (uint32_t lane = 0; lane < LANES; lane++)
-        addresses[lane] = lane_address(access, base, lane);
+    uint64_t offset = (uint64_t)access->offset;
+    if (access->base_bytes == 8)
+        for (int lane = 0; lane < LANES; lane++)
+            addresses[lane] = ((const uint64_t *)base)[lane] + offset;
+    else if (access->base_bytes == 4)
+        for (int lane = 0; lane < LANES; lane++)
+            addresses[lane] = (uint32_t)(((const uint32_t *)base)[lane] + (uint32_t)offset);
+    else
+        for (int lane = 0; lane < LANES; lane++)
+            addresses[lane] = offset;
     if (mask != ALL_LANES) {
         uint64_t inside = addresses[__builtin_ctz(mask)];
-        for (uint32_t lane = 0; lane < LANES; lane++)
+        for (int lane = 0; lane < LANES; lane++)
             addresses[lane] = mask >> lane & 1 ? addresses[lane] : inside;
     }
-    for (uint32_t lane = 0; lane < LANES; lane++)
-        odd |= addresses[lane];
-    return !(odd & (uint64_t)(bytes - 1));
 }
 
-/* Host bytes behind lowest .. highest + bytes of a space, if all of that exists; else NULL. */
-static uint8_t *reach_span(struct block *block, enum space space, uint64_t lowest, uint64_t highest,
-                           int bytes, bool is_store) {
-    int hint = -1;
-    uint64_t length = highest - lowest + (uint64_t)bytes;
-    if (space == SPACE_GENERIC && highest >= SHARED_WINDOW) {
-        if (lowest < SHARED_WINDOW || highest - SHARED_WINDOW >= WINDOW_BYTES)
-            return NULL;
-        lowest -= SHARED_WINDOW;
-        space = SPACE_CLUSTER;
+/* The memory around an address that all lanes reach alike; false where there is none, or each lane
+   has its own. */
+static bool find_region(struct block *block, enum space space, uint64_t address, bool is_store,
+                        struct memory_region *region) {
+    uint64_t offset = address;
+    const struct block *owner = block;
+    if (space == SPACE_GENERIC)
+        space = narrow_space(&offset);
+    switch (space) {
+    case SPACE_CLUSTER:
+        owner = shared_block(block, &offset, NULL, 0);
+        if (!owner)
+            return false;
+        /* fall through */
+    case SPACE_SHARED:
+        *region = (struct memory_region){.first = space == SPACE_SHARED ? 0 : address - offset,
+                                         .host = owner->shared,
+                                         .bytes = owner->shared_bytes};
+        return true;
+    case SPACE_PARAM:
+        *region = (struct memory_region){.first = address - offset,
+                                         .host = (uint8_t *)block->arguments,
+                                         .bytes = block->kernel->visible.argument_bytes};
+        return !is_store;
+    case SPACE_LOCAL:
+        return false;
+    default:
+        return memory_find(block->memory, address, is_store, region);
     }
-    if (space == SPACE_CLUSTER) {
-        block = shared_block(block, &lowest, NULL, 0);
-        if (!block)
-            return NULL;
-        space = SPACE_SHARED;
+}
+
+/* Whether all of these lanes' bytes lie in one region, at multiples of `bytes`. */
+static bool reach_together(struct block *block, enum space space, const uint64_t addresses[LANES],
+                           int bytes, bool is_store, uint8_t *pointers[LANES]) {
+    struct memory_region region;
+    if (!find_region(block, space, addresses[0], is_store, &region) ||
+        region.bytes < (uint64_t)bytes)
+        return false;
+    uint64_t last = region.bytes - (uint64_t)bytes, odd = 0, outside = 0;
+    for (int lane = 0; lane < LANES; lane++) {
+        uint64_t offset = addresses[lane] - region.first;
+        odd |= addresses[lane];
+        outside |= offset | (last - offset); /* the highest bit: below the first, behind the last */
+        pointers[lane] = (uint8_t *)((uintptr_t)region.host + offset);
     }
-    if (space == SPACE_SHARED)
-        return lowest <= block->shared_bytes && length <= block->shared_bytes - lowest
-                   ? block->shared + lowest
-                   : NULL;
-    if (space == SPACE_LOCAL || space == SPACE_PARAM)
-        return NULL;
-    return memory_reach(block->memory, lowest, length, is_store, &hint);
+    return !(odd & (uint64_t)(bytes - 1)) && !(outside >> 63);
 }
 
 static bool is_shared(const struct warp *warp, const struct access *access, const uint8_t *first) {
@@ -157,26 +182,18 @@ enum action reach_lanes(struct warp *warp, const struct instruction *instruction
                         bool is_store, uint8_t *pointers[LANES]) {
     const void *base = access->base_bytes ? place_of(warp, base_place) : NULL;
     uint64_t addresses[LANES];
-    bool found = false;
-    /* Nearly always all lanes are in one allocation: one look-up serves them. */
-    if (lane_addresses(access, base, mask, bytes, addresses)) {
-        uint64_t lowest = addresses[0], highest = addresses[0];
-        for (int lane = 1; lane < LANES; lane++) {
-            lowest = addresses[lane] < lowest ? addresses[lane] : lowest;
-            highest = addresses[lane] > highest ? addresses[lane] : highest;
-        }
-        uint8_t *host = reach_span(warp->block, access->space, lowest, highest, bytes, is_store);
-        for (int lane = 0; host && lane < LANES; lane++)
-            pointers[lane] = host + (addresses[lane] - lowest);
-        found = host != NULL;
-    }
     int hint = -1;
-    FOR_EACH_LANE(lane, found ? 0 : mask) {
+    lane_addresses(access, base, mask, addresses);
+    /* Nearly always all lanes are in one allocation: one look-up serves them. */
+    bool together =
+        reach_together(warp->block, access->space, addresses, bytes, is_store, pointers);
+    FOR_EACH_LANE(lane, together ? 0 : mask) {
         pointers[lane] = reach(warp, instruction, access->space, (int)lane, addresses[lane], bytes,
                                is_store, &hint);
         if (!pointers[lane])
             return ACTION_FAULT;
     }
+    FOR_EACH_LANE(lane, together ? 0 : ~mask) pointers[lane] = pointers[__builtin_ctz(mask)];
     if (warp->block->microscope) {
         observe_access(warp, instruction, access, base_place, mask, bytes);
         if (is_shared(warp, access, pointers[__builtin_ctz(mask)]))
@@ -187,6 +204,16 @@ enum action reach_lanes(struct warp *warp, const struct instruction *instruction
     return ACTION_NEXT;
 }
 
+/* Whether the 128 bytes that hold the first one's words hold those of all: each word is in a bank
+   of its own then. */
+static bool is_one_line(const struct warp *warp, uint8_t *const pointers[], uint32_t count) {
+    uintptr_t shared = (uintptr_t)warp->block->shared, first = (uintptr_t)pointers[0] - shared;
+    uintptr_t differ = 0;
+    for (uint32_t i = 0; i < count; i++)
+        differ |= ((uintptr_t)pointers[i] - shared) ^ first;
+    return differ < 128;
+}
+
 int wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
     /* Wide accesses go by groups of lanes that take 128 bytes together. */
     uint32_t lanes_at_once = bytes > 4 ? (uint32_t)(128 / bytes) : LANES;
@@ -195,6 +222,10 @@ int wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t
         uint32_t group = mask >> from << from;
         if (from + lanes_at_once < LANES)
             group &= (1u << (from + lanes_at_once)) - 1;
+        if (is_one_line(warp, pointers + from, lanes_at_once)) {
+            passes += group != 0;
+            continue;
+        }
         uint32_t words[32][32];
         uint8_t counts[32] = {0}, most = 0;
         FOR_EACH_LANE(lane, group) {
@@ -234,11 +265,14 @@ static void count_access(struct warp *warp, const struct access *access, bool is
 
 /* Elements of constant sizes, so that each copy is one move of the machine. */
 #define LOAD_LANES(memory_type, register_type)                                                     \
-    FOR_EACH_LANE(lane, mask) {                                                                    \
-        memory_type value;                                                                         \
-        memcpy(&value, from[lane] + offset, sizeof value);                                         \
-        register_type extended = (register_type)value;                                             \
-        memcpy((uint8_t *)out + lane * sizeof extended, &extended, sizeof extended);               \
+    {                                                                                              \
+        register_type values[LANES];                                                               \
+        for (int lane = 0; lane < LANES; lane++) {                                                 \
+            memory_type value;                                                                     \
+            memcpy(&value, from[lane] + offset, sizeof value);                                     \
+            values[lane] = (register_type)value;                                                   \
+        }                                                                                          \
+        merge_lanes(out, values, sizeof *values, mask);                                            \
     }                                                                                              \
     break
 

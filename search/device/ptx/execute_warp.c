@@ -27,8 +27,14 @@ static uint32_t group_of(struct warp *warp, const struct instruction *instructio
  */
 static enum action gather(struct warp *warp, const struct instruction *instruction, uint32_t *mask,
                           uint32_t place, uint32_t *members) {
-    uint32_t masks[LANES], all = *mask, chosen = 0;
+    uint32_t masks[LANES], all = *mask, chosen = 0, common = ALL_LANES;
     memcpy(masks, place_of(warp, place), sizeof masks);
+    for (int lane = 0; lane < LANES; lane++)
+        common &= masks[lane];
+    if (common == ALL_LANES && all == ALL_LANES) { /* as nearly always */
+        *members = ALL_LANES;
+        return ACTION_NEXT;
+    }
     for (uint32_t rest = all, group; rest; rest &= ~group) {
         uint32_t first = (uint32_t)__builtin_ctz(rest);
         group = group_of(warp, instruction, all, masks, first);
@@ -54,6 +60,41 @@ static bool parked(const struct warp *warp, uint32_t mask) {
     return !(warp->active & mask);
 }
 
+/* Which lane each reads, and whether that is in its range; else it reads itself. Inlined for each
+   mode. */
+static inline __attribute__((always_inline)) uint32_t
+shuffle_in(enum shuffle mode, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+           uint32_t mask, uint32_t result[LANES]) {
+    uint32_t in_range = 0;
+    for (int lane = 0; lane < LANES; lane++) {
+        int by = (int)(b[lane] & 31), clamp = (int)(c[lane] & 31);
+        int segment = (int)(c[lane] >> 8 & 31), most = (lane & segment) | (clamp & ~segment);
+        int from = mode == SHUFFLE_UP     ? lane - by
+                   : mode == SHUFFLE_DOWN ? lane + by
+                   : mode == SHUFFLE_BFLY ? lane ^ by
+                                          : (lane & segment) | (by & ~segment);
+        bool valid = mode == SHUFFLE_UP ? from >= most : from <= most;
+        from = valid ? from : lane;
+        result[lane] = mask >> from & 1 ? a[from] : ~0u;
+        in_range |= (uint32_t)valid << lane;
+    }
+    return in_range;
+}
+
+static uint32_t shuffle_lanes(enum shuffle mode, const uint32_t *a, const uint32_t *b,
+                              const uint32_t *c, uint32_t mask, uint32_t result[LANES]) {
+    switch (mode) {
+    case SHUFFLE_UP:
+        return shuffle_in(SHUFFLE_UP, a, b, c, mask, result);
+    case SHUFFLE_DOWN:
+        return shuffle_in(SHUFFLE_DOWN, a, b, c, mask, result);
+    case SHUFFLE_BFLY:
+        return shuffle_in(SHUFFLE_BFLY, a, b, c, mask, result);
+    default:
+        return shuffle_in(SHUFFLE_IDX, a, b, c, mask, result);
+    }
+}
+
 /* A lane that does not take part, or has exited, gives bytes of 0xff: PTX leaves it open. operands:
    d, p, a, b, c, members. */
 EXECUTE(shuffle) {
@@ -64,35 +105,8 @@ EXECUTE(shuffle) {
         return action;
     const uint32_t *a = place_of(warp, operands[2]), *b = place_of(warp, operands[3]);
     const uint32_t *c = place_of(warp, operands[4]);
-    uint32_t result[LANES], in_range = 0;
-    FOR_EACH_LANE(lane, mask) {
-        int by = (int)(b[lane] & 31), clamp = (int)(c[lane] & 31),
-            segment = (int)(c[lane] >> 8 & 31);
-        int self = (int)lane, most = (self & segment) | (clamp & ~segment), from = self;
-        bool valid = false;
-        switch (instruction->as.shuffle.mode) {
-        case SHUFFLE_UP:
-            from = self - by;
-            valid = from >= most;
-            break;
-        case SHUFFLE_DOWN:
-            from = self + by;
-            valid = from <= most;
-            break;
-        case SHUFFLE_BFLY:
-            from = self ^ by;
-            valid = from <= most;
-            break;
-        case SHUFFLE_IDX:
-            from = (self & segment) | (by & ~segment);
-            valid = from <= most;
-            break;
-        }
-        if (!valid)
-            from = self;
-        result[lane] = mask >> from & 1 ? a[from] : ~0u;
-        in_range |= (uint32_t)valid << lane;
-    }
+    uint32_t result[LANES],
+        in_range = shuffle_lanes(instruction->as.shuffle.mode, a, b, c, mask, result);
     merge_lanes(place_of(warp, operands[0]), result, 4, mask);
     if (instruction->as.shuffle.has_predicate)
         merge_lanes(place_of(warp, operands[1]), &in_range, 0, mask);

@@ -488,6 +488,14 @@ void warp_wake(struct warp *warp, bool every);
    call, or -1. */
 uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes, bool is_store,
                       int *hint);
+/* The allocation at an address, or before it: addresses `first` and on are bytes from `host`. False
+   where there is none that a kernel may load from, or store to. */
+struct memory_region {
+    uint64_t first, bytes;
+    uint8_t *host;
+};
+bool memory_find(const struct ptx_memory *memory, uint64_t address, bool is_store,
+                 struct memory_region *region);
 /* Allocations from now on keep a shadow (shadow.h). */
 void memory_observe(struct ptx_memory *memory);
 /* The allocation at an address, or the last one before it. */

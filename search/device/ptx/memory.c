@@ -123,6 +123,16 @@ uint8_t *memory_reach(struct ptx_memory *memory, uint64_t address, size_t bytes,
     return within(&memory->allocations[index], address, bytes, is_store);
 }
 
+bool memory_find(const struct ptx_memory *memory, uint64_t address, bool is_store,
+                 struct memory_region *region) {
+    int index = find_below(memory, address);
+    if (index < 0 || (is_store && memory->allocations[index].read_only))
+        return false;
+    const struct allocation *allocation = &memory->allocations[index];
+    *region = (struct memory_region){allocation->address, allocation->bytes, allocation->data};
+    return true;
+}
+
 void *ptx_memory_at(struct ptx_memory *memory, uint64_t address, size_t bytes) {
     int hint = -1;
     return memory_reach(memory, address, bytes, false, &hint);
