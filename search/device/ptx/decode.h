@@ -88,6 +88,8 @@ struct decoder {
     int constant_count, constant_capacity;
     int constant_table[1024]; /* by a hash of the value: the slot that had it last, or -1 */
     uint32_t register_bytes;
+    uint32_t carry; /* the register that .cc writes, where there is one */
+    bool has_carry;
     struct special_slot *specials;
     int special_count, special_capacity;
 

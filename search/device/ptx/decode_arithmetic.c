@@ -2,6 +2,7 @@
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_special_function(const char *name) {
@@ -25,8 +26,72 @@ static bool compares_a_float(const char *name) {
     return !strcmp(name, "slct.f32");
 }
 
-DECODE(arithmetic) {
+/* One integer operation of lanes on places; its result goes to places[0]. */
+static void emit_lanes(struct decoder *decoder, const char *name, enum type type, uint32_t *places,
+                       int count) {
+    struct lanes_row row;
+    if (!decoder->module->lanes.find(&row, (struct slice){name, (int)strlen(name)}, type))
+        BUG("no lanes for '%s'", name);
+    struct instruction instruction = {.execute = execute_arithmetic,
+                                      .lanes = row.function,
+                                      .float_mode = FLOAT_ANY,
+                                      .input_count = (uint8_t)(count - 1),
+                                      .width = (uint8_t)row.out_width,
+                                      .type = (uint8_t)type};
+    emit(decoder, &instruction, places, count);
+}
+
+/* Extended precision, PTX ISA 9.7.2: add, sub and mad with .cc, addc, subc and madc. What comes in
+   and goes out is a register of the thread that has no name. GPUs subtract by adding a complement:
+   their carry is 1 where PTX speaks of no borrow, which only who mixes the two can see. */
+DECODE(carry) {
     (void)opcode;
+    struct slice word = decoder->parts[0];
+    bool multiplies = *word.text == 'm', takes = word.length == 4;
+    bool gives = take(decoder, "cc"), high = multiplies && take(decoder, "hi");
+    bool known = slice_is(word, "add") || slice_is(word, "sub") || slice_is(word, "mad") || takes;
+    known = known && (!multiplies || high || take(decoder, "lo"));
+    const char *sum = *word.text == 's' ? "sub" : "add";
+    enum type type = take_type(decoder);
+    int bytes = type_bytes(type), count = multiplies ? 4 : 3;
+    char name[32];
+    uint32_t result, operands[3], places[4];
+    if (!known || (type != TYPE_U32 && type != TYPE_S32 && type != TYPE_U64 && type != TYPE_S64))
+        return decode_fail(decoder, "this form is not known");
+    if (expect_operands(decoder, count, count) < 0)
+        return -1;
+    for (int i = 0; i + 1 < count; i++)
+        if (source(decoder, operand_at(decoder, 1 + i), type, bytes, &operands[i]) < 0)
+            return -1;
+    if (destination(decoder, operand_at(decoder, 0), bytes, type_is_signed(type), &result) < 0)
+        return -1;
+    if (multiplies) {
+        uint32_t product[] = {new_register(decoder, bytes), operands[0], operands[1]};
+        emit_lanes(decoder, high ? "mul.hi" : "mul.lo", type, product, 3);
+        operands[0] = product[0];
+        operands[1] = operands[2];
+    }
+    if (!decoder->has_carry)
+        decoder->carry = new_register(decoder, 4);
+    decoder->has_carry = true;
+    /* The result may be an operand, which the carry comes from as well. */
+    memcpy(places + 1, operands, 2 * sizeof *operands);
+    places[0] = new_register(decoder, bytes);
+    places[3] = decoder->carry;
+    snprintf(name, sizeof name, "carry of %s%s", sum, takes ? " and carry" : "");
+    emit_lanes(decoder, takes ? name + strlen("carry of ") : sum, type, places, takes ? 4 : 3);
+    uint32_t moved[] = {result, places[0]};
+    places[0] = decoder->carry;
+    if (gives)
+        emit_lanes(decoder, name, type, places, takes ? 4 : 3);
+    emit_lanes(decoder, "mov", type, moved, 2);
+    return 0;
+}
+
+DECODE(arithmetic) {
+    for (int i = 1; i < decoder->part_count; i++)
+        if (decoder->parts[0].length == 3 && slice_is(decoder->parts[i], "cc"))
+            return decode_carry(decoder, opcode);
     enum type type = take_type(decoder);
     uint8_t mode = take_float_mode(decoder);
     bool saturate = type_is_float(type) && take(decoder, "sat");
@@ -145,7 +210,8 @@ static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs
     const struct operand *vector = operand_at(decoder, packs ? 1 : 0);
     const struct operand *whole = operand_at(decoder, packs ? 0 : 1);
     int bytes = type_bytes(type), count = vector->count, each = count ? bytes / count : 0;
-    if ((count != 2 && count != 4) || (each != 2 && each != 4))
+    int width = each < 2 ? 2 : each; /* of an element's register */
+    if ((count != 2 && count != 4) || (each != 1 && each != 2 && each != 4))
         return decode_fail(decoder, "a vector of %d elements does not make %d bytes", count, bytes);
     struct instruction instruction = {.execute = packs ? execute_pack : execute_unpack,
                                       .float_mode = FLOAT_ANY,
@@ -153,8 +219,8 @@ static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs
     uint32_t places[5], *element = packs ? places + 1 : places;
     for (int i = 0; i < count; i++) {
         const struct operand *operand = &vector->elements[i];
-        if (packs ? source(decoder, operand, TYPE_NONE, each, &element[i])
-                  : destination(decoder, operand, each, false, &element[i]))
+        if (packs ? source(decoder, operand, TYPE_NONE, width, &element[i])
+                  : destination(decoder, operand, width, false, &element[i]))
             return -1;
     }
     if (packs ? destination(decoder, whole, bytes, false, &places[0])

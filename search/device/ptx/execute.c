@@ -185,22 +185,32 @@ EXECUTE(set) {
     return ACTION_NEXT;
 }
 
-/* Element `element` of each lane's `count`, of 2 or 4 bytes: between a register of its own and one
-   of whole vectors. Sizes are constants, so that each copy is one move of the machine. */
-#define MOVE_ELEMENT(bytes)                                                                        \
-    for (int lane = 0; lane < LANES; lane++)                                                       \
-        if (pack)                                                                                  \
-            memcpy(vectors + (lane * count + element) * (bytes), elements + lane * (bytes),        \
-                   bytes);                                                                         \
-        else                                                                                       \
-            memcpy(elements + lane * (bytes), vectors + (lane * count + element) * (bytes), bytes);
+/* Element `element` of each lane's `count`, of 1, 2 or 4 bytes: between a register of its own,
+   where a single byte has two, and one of whole vectors. Sizes are constants, so that each copy is
+   one move of the machine. */
+#define MOVE_ELEMENT(type, own_type)                                                               \
+    for (int lane = 0; lane < LANES; lane++) {                                                     \
+        type value;                                                                                \
+        own_type own;                                                                              \
+        if (pack) {                                                                                \
+            memcpy(&own, elements + lane * sizeof own, sizeof own);                                \
+            value = (type)own;                                                                     \
+            memcpy(vectors + (lane * count + element) * sizeof value, &value, sizeof value);       \
+        } else {                                                                                   \
+            memcpy(&value, vectors + (lane * count + element) * sizeof value, sizeof value);       \
+            own = value;                                                                           \
+            memcpy(elements + lane * sizeof own, &own, sizeof own);                                \
+        }                                                                                          \
+    }
 
 static inline void move_element(bool pack, int bytes, int count, int element, uint8_t *elements,
                                 uint8_t *vectors) {
-    if (bytes == 2)
-        MOVE_ELEMENT(2)
+    if (bytes == 1)
+        MOVE_ELEMENT(uint8_t, uint16_t)
+    else if (bytes == 2)
+        MOVE_ELEMENT(uint16_t, uint16_t)
     else
-        MOVE_ELEMENT(4)
+        MOVE_ELEMENT(uint32_t, uint32_t)
 }
 
 EXECUTE(pack) {
@@ -220,7 +230,8 @@ EXECUTE(unpack) {
     memcpy(source, place_of(warp, instruction->operands[count]), (size_t)(bytes * count) * LANES);
     for (int element = 0; element < count; element++) {
         move_element(false, bytes, count, element, (uint8_t *)result, (uint8_t *)source);
-        merge_lanes(place_of(warp, instruction->operands[element]), result, bytes, mask);
+        merge_lanes(place_of(warp, instruction->operands[element]), result, bytes < 2 ? 2 : bytes,
+                    mask);
     }
     return ACTION_NEXT;
 }

@@ -12,6 +12,9 @@ const char *const reduction_words[REDUCE_COUNT + 1] = {
 };
 
 static const struct opcode opcodes[] = {
+    {"addc", decode_carry, execute_arithmetic, 0},
+    {"subc", decode_carry, execute_arithmetic, 0},
+    {"madc", decode_carry, execute_arithmetic, 0},
     {"setp", decode_setp, execute_setp, 0},
     {"set", decode_set, execute_set, 0},
     {"mov", decode_mov, execute_arithmetic, 0},

@@ -20,6 +20,7 @@ struct opcode {
 #define DECODE(name) int decode_##name(struct decoder *decoder, const struct opcode *opcode)
 
 DECODE(arithmetic);
+DECODE(carry);
 DECODE(setp);
 DECODE(set);
 DECODE(mov);

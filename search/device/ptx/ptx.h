@@ -16,7 +16,7 @@
  *
  * What it does not do: time anything; find a missing fence.proxy.async or wgmma.fence; wmma of
  * integers, double or single bits, st.async and copies from shared to shared memory, a cluster's
- * size given at the launch, fp8, carries (add.cc), textures, recursion, calls through pointers; a
+ * size given at the launch, fp8, textures, recursion, calls through pointers; a
  * block that waits for a block which has not started yet never sees it come (a timeout here). The
  * payload of a NaN is not specified. An opcode it does not know is a fault that names it.
  *

@@ -108,7 +108,7 @@ static void every_comparison_has_a_form(void **state) {
 }
 
 /* What PTX has no conversion between, and the decoder takes all the same: bits are no numbers, and
-   bf16 and single bytes do not meet. */
+   single bytes do not become bf16. */
 static bool is_converted(enum type to, enum type from) {
     bool bits = to == TYPE_B8 || to == TYPE_B16 || to == TYPE_B32 || to == TYPE_B64 ||
                 from == TYPE_B8 || from == TYPE_B16 || from == TYPE_B32 || from == TYPE_B64;

@@ -95,6 +95,25 @@ static uint64_t mul_wide_s32(uint64_t a, uint64_t b, uint64_t c) {
 static uint64_t mad_wide_u16(uint64_t a, uint64_t b, uint64_t c) {
     return (a & 0xffff) * (b & 0xffff) + c;
 }
+/* The low word of a times b's, and c. */
+static uint64_t mad_wide_u32(uint64_t a, uint64_t b, uint64_t c) {
+    return (a & 0xffffffff) * (b & 0xffffffff) + c;
+}
+static uint64_t dp4a_s32_u32(uint64_t a, uint64_t b, uint64_t c) {
+    for (int i = 0; i < 32; i += 8)
+        c += (uint64_t)((int8_t)(a >> i) * (int)(uint8_t)(b >> i));
+    return c;
+}
+static uint64_t dp2a_hi_u32_s32(uint64_t a, uint64_t b, uint64_t c) {
+    return c + (a & 0xffff) * (uint64_t)(int8_t)(b >> 16) +
+           (a >> 16 & 0xffff) * (uint64_t)(int8_t)(b >> 24);
+}
+static uint64_t prmt_b4e(uint64_t a, uint64_t b, uint64_t c) {
+    uint64_t bytes = b << 32 | (a & 0xffffffff), result = 0; /* from byte c downwards, round */
+    for (uint64_t i = 0; i < 4; i++)
+        result |= (bytes >> (((c & 3) - i) & 7) * 8 & 255) << 8 * i;
+    return result;
+}
 static uint64_t div_s32(uint64_t a, uint64_t b, uint64_t c) {
     (void)c;
     int32_t x = (int32_t)a, y = (int32_t)b;
@@ -368,6 +387,18 @@ static const struct {
     {"mul.hi.s32 %dl, %al, %bl;", mul_hi_s32, 32, false, 0},
     {"mul.wide.s32 %d, %al, %bl;", mul_wide_s32, 64, false, 0},
     {"mad.wide.u16 %dl, %as, %bs, %cl;", mad_wide_u16, 32, false, 0},
+    {"mov.b64 {%al, %cl}, %a; mov.b64 {%bl, %dl}, %b; add.cc.u32 %al, %al, %bl;"
+     "addc.u32 %cl, %cl, %dl; mov.b64 %d, {%al, %cl};",
+     add, 64, false, 0},
+    {"mov.b64 {%al, %cl}, %a; mov.b64 {%bl, %dl}, %b; sub.cc.u32 %al, %al, %bl;"
+     "subc.u32 %cl, %cl, %dl; mov.b64 %d, {%al, %cl};",
+     sub, 64, false, 0},
+    {"mov.b64 {%cl, %el}, %c; mad.lo.cc.u32 %cl, %al, %bl, %cl;"
+     "madc.hi.u32 %el, %al, %bl, %el; mov.b64 %d, {%cl, %el};",
+     mad_wide_u32, 64, false, 0},
+    {"dp4a.s32.u32 %dl, %al, %bl, %cl;", dp4a_s32_u32, 32, false, 0},
+    {"dp2a.hi.u32.s32 %dl, %al, %bl, %cl;", dp2a_hi_u32_s32, 32, false, 0},
+    {"prmt.b32.b4e %dl, %al, %bl, %cl;", prmt_b4e, 32, false, 0},
     {"div.s32 %dl, %al, %bl;", div_s32, 32, false, 0},
     {"rem.u64 %d, %a, %b;", rem_u64, 64, false, 0},
     {"shl.b32 %dl, %al, %bl;", shl_b32, 32, false, 0},

@@ -200,6 +200,8 @@ static inline void form_write_body(FILE *out, const struct form *form, const cha
             fputs(form->opcode, out);
         else if (*at == 'x')
             fputs(form->extra, out);
+        else if (*at == 'u')
+            fputs(strrchr(form->opcode, '.') + 1, out);
         else if (*at == 'w')
             fprintf(out, "b%d", 8 * type_bytes(last));
         else

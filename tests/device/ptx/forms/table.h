@@ -9,10 +9,10 @@
  * (operands.h). The third is the bound: 0 is bit for bit (but for the payloads of NaNs), else units
  * of the last place that a result may be off, where PTX leaves it open. `body` is for what is not
  * just `opcode results, operands`: $f the opcode; $d $q $v the groups of results, $a $b $c $e $g
- * those of operands; $n $m addresses of the thread's operands and of its own 16 bytes of global
- * memory, $s of 16 bytes of shared memory, $z of memory that nobody reads; $w b16, b32 or b64, as
- * wide as t. `least`: a result below it is measured with it. `summed`: the measure is the same sum
- * of the operands' magnitudes.
+ * those of operands; $u the last type; $n $m addresses of the thread's operands and of its own 16
+ * bytes of global memory, $s of 16 bytes of shared memory, $z of memory that nobody reads; $w b16,
+ * b32 or b64, as wide as t. `least`: a result below it is measured with it. `summed`: the measure
+ * is the same sum of the operands' magnitudes.
  */
 #ifndef EVOTILE_TESTS_DEVICE_PTX_FORMS_TABLE_H
 #define EVOTILE_TESTS_DEVICE_PTX_FORMS_TABLE_H
@@ -77,8 +77,11 @@ struct form_row {
     "or.b64 left, left, 0x1000080000; "
 #define START_4 "mov.b32 %d0, %c0; mov.b32 %d1, %c1; mov.b32 %d2, %c2; mov.b32 %d3, %c3; "
 #define START_2 "mov.b32 %d0, %c0; mov.b32 %d1, %c1; "
-#define ONE_B   "$f $d, $a, {$b}, $c;"
-#define ROWS_IN "st.shared.v4.b32 [$s], $a; bar.warp.sync " MEMBERS "; "
+/* From c, below 4, a carry; and it as a number. */
+#define CARRY_IN ".reg .u32 it; add.cc.u32 it, $c, 0xfffffffe; "
+#define CARRY    "addc.$u $q, 0, 0;"
+#define ONE_B    "$f $d, $a, {$b}, $c;"
+#define ROWS_IN  "st.shared.v4.b32 [$s], $a; bar.warp.sync " MEMBERS "; "
 
 static const struct form_row form_rows[] = {
     /* ---- integers ---- */
@@ -92,6 +95,12 @@ static const struct form_row form_rows[] = {
     FORM("mad.hi.{u32,s32,u64,s64}", "t = t t t", 0),
     FORM("mad.wide.{u16,s16}", "b32 = t t b32", 0),
     FORM("mad.wide.{u32,s32}", "b64 = t t b64", 0),
+    FORM("{add,sub}.cc.{u32,s32,u64,s64}", "t t = t t", 0, .body = "$f $d, $a, $b; " CARRY),
+    FORM("{addc,subc}{,.cc}.{u32,s32,u64,s64}", "t t = t t u32~few", 0,
+         .body = CARRY_IN "$f $d, $a, $b; " CARRY),
+    FORM("mad.{lo,hi}.cc.{u32,s32,u64,s64}", "t t = t t t", 0, .body = "$f $d, $a, $b, $c; " CARRY),
+    FORM("madc.{lo,hi}{,.cc}.{u32,s32,u64,s64}", "t t = t t t u32~few", 0,
+         .body = ".reg .u32 it; add.cc.u32 it, $e, 0xfffffffe; $f $d, $a, $b, $c; " CARRY),
     FORM("sad.{u32,s32}", "t = t t t", 0),
     FORM("{div,rem}." WORDS, "t = t t", 0),
     FORM("{abs,neg}.{s16,s32,s64}", "t = t", 0),
@@ -104,7 +113,9 @@ static const struct form_row form_rows[] = {
     FORM("shf.{l,r}.{wrap,clamp}.b32", "t = t t u32~count", 0),
     FORM("bfe.{u32,s32,u64,s64}", "t = t u32~count u32~count", 0),
     FORM("bfi.{b32,b64}", "t = t t u32~count u32~count", 0),
-    FORM("prmt.b32", "t = t t t", 0),
+    FORM("prmt.b32{,.f4e,.b4e,.rc8,.ecl,.ecr,.rc16}", "t = t t t", 0),
+    FORM("dp4a.{u32,s32}.{u32,s32}", "t = b32 b32 b32", 0),
+    FORM("dp2a.{lo,hi}.{u32,s32}.{u32,s32}", "t = b32 b32 b32", 0),
     FORM("lop3.b32|{0x00,0x01,0x1b,0x80,0x96,0xca,0xe8,0xfe}", "t = t t t", 0,
          .body = "$f $d, $a, $b, $c, $x;"),
     FORM("{popc,clz}.{b32,b64}", "b32 = t", 0),
@@ -117,6 +128,11 @@ static const struct form_row form_rows[] = {
     FORM("slct.{b32,u32}.f32", "d = d d t", 0,
          .body = ".reg .b32 it; mul.ftz.f32 it, $c, $c; $f $d, $a, $b, $c;"),
     FORM("mov.{pred,b16,b32,b64,u16,s16,u32,s32,u64,s64,f32,f64}", "t = t", 0),
+    FORM("mov.b16", "t = b32", 0,
+         .body = ".reg .b8 low, high; cvt.u8.u32 low, $a; mov.b16 {high, _}, 0x1234; "
+                 "$f $d, {low, high};"),
+    FORM("mov.b32", "b32 = t", 0,
+         .body = ".reg .b8 x0, x1, x2, x3; $f {x0, x1, x2, x3}, $a; $f $d, {x3, x0, x1, x2};"),
     FORM("mov.b32", "t = 2b16", 0),
     FORM("mov.b32", "2b16 = t", 0),
     FORM("mov.b64", "t = 2b32", 0),
@@ -216,6 +232,8 @@ static const struct form_row form_rows[] = {
     FORM("cvt.f64.bf16", "d = t", 0),
     FORM("cvt" ROUNDED ".bf16.{f16,f64}", "d = t", 0),
     FORM("cvt" ROUNDED ".f16.bf16", "d = t", 0),
+    FORM("cvt." TO_WHOLE ".{u8,s8}.bf16", "b16 = t", 0,
+         .body = ".reg .b8 byte; $f byte, $a; mov.b16 $d, {byte, 0};"),
     FORM("cvt." TO_WHOLE ".bf16.bf16", "d = t", 0),
     FORM("cvt.{rm,rp}.bf16.f32", "d = t", 0),
     FORM("cvt.rna.tf32.f32", "b32 = t", 0),
