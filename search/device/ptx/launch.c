@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { THREADS_MAX = 1024 };
 #define STEP_LIMIT_MAX (1ull << 40)
@@ -85,7 +86,10 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
     block->warp_count = (int)((block->thread_count + LANES - 1) / LANES);
     block->local_bytes = kernel->visible.local_bytes;
     block->local = take((size_t)block->local_bytes * (size_t)block->warp_count * LANES);
-    block->registers = take((size_t)kernel->register_bytes * (size_t)block->warp_count);
+    size_t register_bytes = (size_t)kernel->register_bytes * (size_t)block->warp_count;
+    block->registers = take(register_bytes);
+    /* Once a launch: they are many, and later blocks find what those before left, as on a GPU. */
+    memset(block->registers, 0xff, register_bytes);
     block->warps = take(sizeof *block->warps * (size_t)block->warp_count);
     for (int i = 0; i < block->warp_count; i++)
         block->warps[i] = (struct warp){.block = block,

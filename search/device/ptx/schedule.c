@@ -97,7 +97,6 @@ static uint64_t special_value(const struct warp *warp, enum special_register whi
 static void start_warp(struct warp *warp) {
     const struct kernel *kernel = warp->kernel;
     uint32_t left = warp->block->thread_count - (uint32_t)warp->index * LANES;
-    memset(warp->registers, 0xff, kernel->register_bytes);
     for (int i = 0; i < kernel->special_count; i++) {
         const struct special_slot *slot = &kernel->specials[i];
         for (uint32_t lane = 0; lane < LANES; lane++) {
