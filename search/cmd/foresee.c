@@ -10,16 +10,6 @@
 
 enum { STREAM = 0x70726564 }; /* of random numbers that nobody else takes */
 
-/* What is published of the device says more than a driver does, and what was fitted to it is there;
-   but a space depends on the device at hand. */
-static int describe(const struct device_info *device, struct device_info *info,
-                    struct error *error) {
-    if (published_find(device->compute_capability, info, error) < 0)
-        return error_prefix(error, "--predict");
-    info->sm_count = device->sm_count;
-    return 0;
-}
-
 static int by_latency(const void *left, const void *right) {
     const struct predicted *a = left, *b = right;
     if (a->us != b->us)
@@ -56,7 +46,9 @@ int foresee(const struct config *config, int goal, const struct template *templa
     if (orders == NULL || all == NULL)
         BUG("out of memory");
     int drawn = draw(config, goal, template->space, draws, orders);
-    if (describe(device, &info, error) == 0)
+    if (published_like(device, &info, error) < 0)
+        error_prefix(error, "--predict");
+    else
         surveys =
             surveys_take(config, &info, orders, drawn, (int)sysconf(_SC_NPROCESSORS_ONLN), error);
     for (int i = 0; i < drawn && surveys != NULL; i++) {

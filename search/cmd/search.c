@@ -40,6 +40,14 @@ void session_note_gain(struct session *session, int goal, bool again) {
         session->gains[goal].told_at = session->gains[goal].told;
 }
 
+void session_note_tell(struct session *session, int goal, enum verdict verdict) {
+    session->told++;
+    if (verdict == VERDICT_FILTERED)
+        session->filtered++;
+    else
+        session_note_gain(session, goal, false);
+}
+
 /* Whether the goal has had enough by itself, whatever is left for the run. */
 static bool goal_is_done(const struct session *session, int goal) {
     const struct config *config = session->config;
@@ -58,7 +66,8 @@ static bool any_goal_left(const struct session *session) {
 
 static bool budget_left(const struct session *session) {
     const struct config *config = session->config;
-    return any_goal_left(session) && (config->trials == 0 || session->asked < config->trials) &&
+    return any_goal_left(session) &&
+           (config->trials == 0 || session->asked - session->filtered < config->trials) &&
            (config->seconds == 0 || session_elapsed(session) < config->seconds);
 }
 
@@ -104,8 +113,8 @@ int session_close_batch(struct session *session, bool if_due, struct error *erro
 
 /* ---- asking ---- */
 
-void session_submit(struct session *session, int64_t number, int goal, const struct genome *genome,
-                    const struct member *champion) {
+static struct trial_request request_of(const struct session *session, int64_t number, int goal,
+                                       const struct genome *genome, const struct member *champion) {
     struct trial_request request = {
         .number = number,
         .goal = goal,
@@ -120,6 +129,24 @@ void session_submit(struct session *session, int64_t number, int goal, const str
         request.rival = (struct trial_rival){
             .present = true, .trial = champion->trial, .goal = goal, .genome = champion->genome};
     }
+    return request;
+}
+
+void session_submit(struct session *session, int64_t number, int goal, const struct genome *genome,
+                    const struct member *champion) {
+    const struct trial_request request = request_of(session, number, goal, genome, champion);
+    pool_submit(session->pool, &request);
+}
+
+/* For the first time: it may be filtered. */
+static void submit_new(struct session *session, int64_t number, int goal,
+                       const struct genome *genome) {
+    const struct prefilter *prefilter = &session->prefilters[goal];
+    struct trial_request request =
+        request_of(session, number, goal, genome, evolution_champion(session->evolutions[goal]));
+    double most_us = prefilter_limit(prefilter);
+    request.foretell = prefilter->share > 0;
+    request.foretold_most_us = isfinite(most_us) ? most_us : 0;
     pool_submit(session->pool, &request);
 }
 
@@ -150,8 +177,7 @@ static int ask(struct session *session, bool *exhausted, struct error *error) {
     if (session_open_batch(session, error) < 0 ||
         session_stored(session, store_ask(session->store, &record, error)) < 0)
         return -1;
-    session_submit(session, session->asked++, goal, &proposal.genome,
-                   evolution_champion(session->evolutions[goal]));
+    submit_new(session, session->asked++, goal, &proposal.genome);
     return 1;
 }
 
@@ -160,8 +186,7 @@ static int resubmit(void *context, const struct store_trial *trial, struct error
     struct genome genome;
     if (genome_parse(&genome, session->templates[trial->goal]->space, trial->genome, error) < 0)
         return -1;
-    session_submit(session, trial->number, trial->goal, &genome,
-                   evolution_champion(session->evolutions[trial->goal]));
+    submit_new(session, trial->number, trial->goal, &genome);
     return 0;
 }
 
@@ -246,9 +271,10 @@ static int tell(struct session *session, const struct trial_result *result, stru
         return -1;
     evolution_tell_outcome(session->evolutions[result->goal], result->number, &result->genome,
                            &result->outcome);
-    session_note_gain(session, result->goal, false);
+    session_note_tell(session, result->goal, result->outcome.verdict);
     note_unraised(session, result->goal, &result->outcome);
-    session->told++;
+    if (result->outcome.foretold_us > 0)
+        prefilter_note(&session->prefilters[result->goal], result->outcome.foretold_us);
     if (session->settings.verbose)
         say_trial(session, result);
     return crown(session, result, error);

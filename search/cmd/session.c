@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cmd/foresee.h"
 #include "cmd/warm.h"
+#include "device/published.h"
 #include "trial/wire.h"
 
 #include <errno.h>
@@ -107,6 +108,7 @@ static int start_evolutions(struct session *session, const struct device_info *d
         if (settings.predicted_count < 0)
             return -1;
         settings.predicted = predicted;
+        session->prefilters[g].share = session->settings.prefilter;
         session->champions[g].trial = STORE_NO_TRIAL;
         session->champions[g].inspected = STORE_NO_TRIAL;
         session->evolutions[g] = evolution_new(session->templates[g]->space, &settings,
@@ -192,12 +194,13 @@ static char *print_devices(const struct pool *pool) {
 static int create_store(struct session *session, struct error *error) {
     const struct config *config = session->config;
     const struct device_info *device = pool_device(session->pool);
-    char seed[24];
+    char seed[24], prefilter[32];
     char terms[TERM_COUNT][32];
     char hash[HASH_TEXT_SIZE];
     char names[CASES_MAX][CASE_NAME_SIZE];
     const char *goals[CASES_MAX];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)config->seed);
+    snprintf(prefilter, sizeof prefilter, "%.17g", session->settings.prefilter);
     print_terms(config, terms);
     for (int g = 0; g < session->goal_count; g++) {
         config_goal_name(config, g, names[g]);
@@ -219,6 +222,7 @@ static int create_store(struct session *session, struct error *error) {
         {"device_info", device_line},
         {"driver", device->driver},
         {"recording", session->settings.recording ? "yes" : "no"},
+        {"prefilter", prefilter},
         {"evotile", EVOTILE_VERSION},
         {*session->queue_id != '\0' ? "queue_id" : NULL, session->queue_id},
     }; /* terms, rules and seeds follow */
@@ -249,6 +253,15 @@ static int create_store(struct session *session, struct error *error) {
     return session->store != NULL ? 0 : -1;
 }
 
+/* Workers could not say it before they are asked. */
+static int check_prefilter(const struct session *session, struct error *error) {
+    struct device_info info;
+    return session->settings.prefilter > 0 &&
+                   published_like(pool_device(session->pool), &info, error) < 0
+               ? error_prefix(error, "--prefilter")
+               : 0;
+}
+
 static int fill_folder(struct session *session, const char *run_dir, const struct warm *warm,
                        struct error *error) {
     struct config *config = session->config;
@@ -262,6 +275,7 @@ static int fill_folder(struct session *session, const char *run_dir, const struc
         session_files(run_dir, config_path, template_folder, error) < 0 ||
         session_start_workers(session, config_path, template_folder, config->device,
                               session->settings.queue_model, error) < 0 ||
+        check_prefilter(session, error) < 0 ||
         start_evolutions(session, pool_device(session->pool), warm, error) < 0)
         return -1;
     return create_store(session, error);
@@ -288,6 +302,9 @@ int session_create(struct session *session, const char *run_dir, struct config *
                            settings->device);
     if (config->shapes->recorded != NULL && settings->predict > 0)
         return error_input(error, "a recorded space has no kernel to look at: leave --predict out");
+    if (config->shapes->recorded != NULL && settings->prefilter > 0)
+        return error_input(error,
+                           "a recorded space has no kernel to look at: leave --prefilter out");
     apply_settings(session);
     struct warm *warm = NULL;
     if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
@@ -329,8 +346,7 @@ static int replay_event(void *context, const struct store_event *event, struct e
     }
     if (event->told) {
         evolution_tell_outcome(evolution, trial->number, &genome, trial->outcome);
-        session_note_gain(session, trial->goal, false);
-        session->told++;
+        session_note_tell(session, trial->goal, trial->outcome->verdict);
         return 0;
     }
     int rule = 0, made_by = operator_parse(trial->operator_name, &rule);
@@ -363,9 +379,18 @@ struct hash session_digest(const struct session *session) {
     return hasher_finish(hasher);
 }
 
+static int note_foretold(void *context, int goal, double predicted_us, struct error *error) {
+    struct session *session = context;
+    (void)error;
+    prefilter_note(&session->prefilters[goal], predicted_us);
+    return 0;
+}
+
 static int rebuild(struct session *session, struct error *error) {
     struct store_checkpoint checkpoint;
-    if (store_events(session->store, 0, replay_event, session, error) < 0)
+    if (store_events(session->store, 0, replay_event, session, error) < 0 ||
+        (session->settings.prefilter > 0 &&
+         store_foretold(session->store, note_foretold, session, error) < 0))
         return -1;
     int found = store_checkpoint_read(session->store, &checkpoint, error);
     if (found < 0)
@@ -402,7 +427,8 @@ static int restore_settings(struct session *session, struct error *error) {
     char *seed;
     char *device;
     char *recording;
-    if (store_meta_get(session->store, "recording", &recording, error) < 0)
+    if (read_meta_number(session, "prefilter", &session->settings.prefilter, error) < 0 ||
+        store_meta_get(session->store, "recording", &recording, error) < 0)
         return -1;
     session->settings.recording = recording != NULL && strcmp(recording, "yes") == 0;
     free(recording);
@@ -541,6 +567,7 @@ void session_close(struct session *session) {
         template_free(session->templates[g]);
         free(session->seeds[g]);
         free(session->predicted[g]);
+        prefilter_release(&session->prefilters[g]);
     }
     config_free(session->config);
     if (session->workers_lock >= 0)

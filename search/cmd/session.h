@@ -15,6 +15,7 @@
 #define EVOTILE_CMD_SESSION_H
 
 #include "cmd/bulletin.h"
+#include "cmd/prefilter.h"
 #include "config/config.h"
 #include "evolve/evolution.h"
 #include "queue/link.h"
@@ -39,8 +40,9 @@ struct session_settings {
     bool verbose;                          /* a line a trial */
     const char *seed_genome;               /* cmd/warm.h; NULL: none. Of a new run alone */
     const char *warm_start;
-    int64_t predict; /* genomes to look at before a new run (cmd/foresee.h); 0: none */
-    bool recording;  /* random genomes, each timed in full and fighting no duel */
+    int64_t predict;  /* genomes to look at before a new run (cmd/foresee.h); 0: none */
+    double prefilter; /* of a new run: cmd/prefilter.h; 0: none */
+    bool recording;   /* random genomes, each timed in full and fighting no duel */
 };
 
 struct session {
@@ -57,8 +59,10 @@ struct session {
     struct evolution *evolutions[CASES_MAX];
     char *seeds[CASES_MAX];     /* what each began with (cmd/warm.h); NULL: nothing */
     char *predicted[CASES_MAX]; /* what was known of each by then (cmd/foresee.h); NULL: nothing */
-    int64_t asked, told;        /* trials */
-    int64_t told_before;        /* of earlier sessions of the run */
+    struct prefilter prefilters[CASES_MAX]; /* by goal */
+    int64_t asked, told;                    /* trials */
+    int64_t filtered;                       /* of those that were told: they count for no budget */
+    int64_t told_before;                    /* of earlier sessions of the run */
     double seconds_before;
     double begun;   /* clock_seconds */
     int to_inspect; /* a goal whose champion is due for compute-sanitizer; -1: none */
@@ -105,7 +109,9 @@ int session_resume(struct session *session, const char *run_dir,
 /* One hash of all goals' searches: equal states, equal digests. */
 struct hash session_digest(const struct session *session);
 
-/* Keeps `gains` after each tell, and each telling again, of a goal: what a resumed run repeats. */
+/* Counts a tell of a goal, here and on resume. */
+void session_note_tell(struct session *session, int goal, enum verdict verdict);
+/* Keeps `gains` after such a tell, and each telling again: what a resumed run repeats. */
 void session_note_gain(struct session *session, int goal, bool again);
 
 /* Whether the budget is spent or the space exhausted, so that a search would start nothing. */

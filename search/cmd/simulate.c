@@ -2,6 +2,7 @@
 #include "base/path.h"
 #include "cmd/cmd.h"
 #include "cmd/predictions.h"
+#include "cmd/prefilter.h"
 #include "cmd/simulate_picture.h"
 #include "cmd/simulation.h"
 #include "cmd/table.h"
@@ -373,6 +374,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct wishes wishes = {0};
     struct simulating simulating = {.paths = argv, .near_percent = 1};
     int64_t predict = 200;
+    double prefilter = 0;
     int64_t trials = 400;
     int64_t seeds = 50;
     int64_t first_seed = 1;
@@ -397,6 +399,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
          "what `model predict` wrote of the one space: each run is given some of it", OPTION_TEXT,
          &wishes.predicted},
         {"predict", "N", "so many rows, by chance (200)", OPTION_INTEGER, &predict},
+        {"prefilter", "F", "by all of it, what is among the worst share F is not tried: see run",
+         OPTION_NUMBER, &prefilter},
         {"within", "P", "how near the optimum is near, in percent (1)", OPTION_NUMBER,
          &simulating.near_percent},
         {"picture", "FILE.svg", "draw the curves (needs gnuplot)", OPTION_TEXT, &wishes.picture},
@@ -420,8 +424,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
         error_input(&error, "--islands: from 1 to %d", ISLANDS_MAX);
         return error_report(&error);
     }
-    if (predict < 0 || predict > CELLS_MAX || !(simulating.near_percent > 0)) {
-        error_input(&error, "--predict: from 0 to %d, --within: more than 0", CELLS_MAX);
+    if (predict < 0 || predict > CELLS_MAX || !(simulating.near_percent > 0) ||
+        !(prefilter >= 0 && prefilter <= PREFILTER_MOST)) {
+        error_input(&error, "--predict: from 0 to %d, --within: more than 0, --prefilter: to %g",
+                    CELLS_MAX, PREFILTER_MOST);
         return error_report(&error);
     }
     simulating.simulation = (struct simulation){.seeds = (int)seeds,
@@ -430,6 +436,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
                                                 .in_flight = (int)in_flight,
                                                 .islands = (int)islands,
                                                 .predict = (int)predict,
+                                                .prefilter = prefilter,
                                                 .jobs = (int)jobs};
     int status = simulate(&simulating, count, &wishes, &error);
     release(&simulating);
@@ -458,7 +465,9 @@ const struct verb verb_simulate = {
         "t4` "
         "wrote knows its default.\n\n"
         "With --predicted each run is given some of what a model predicts of the space's rows, "
-        "as `run --predict`\nis of the genomes that it draws.\n\n"
+        "as `run --predict`\nis of the genomes that it draws. With --prefilter the rows that they "
+        "would "
+        "filter out count as no trial.\n\n"
         "  evotile simulate tests/spaces/*.json.gz\n"
         "  evotile simulate space.json.gz --strategy evolve,random --seeds 20 --in-flight 64\n"
         "  evotile simulate space.json.gz --trials 45 --seeds 30 --against default "

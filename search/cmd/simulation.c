@@ -2,6 +2,7 @@
 
 #include "base/process.h"
 #include "base/random.h"
+#include "cmd/prefilter.h"
 #include "evolve/evolution.h"
 
 #include <errno.h>
@@ -101,6 +102,21 @@ static void answer(const struct recorded *recorded, struct evolution *evolution,
                    recorded->times_us[row]);
 }
 
+/* Whether a row is predicted to be too slow to try; then the search is told so. `number`: a trial's
+   that no other has. */
+static bool filter(const struct simulation *simulation, struct prefilter *prefilter,
+                   struct evolution *evolution, int64_t row, int number) {
+    double us = simulation->predicted_us != NULL ? simulation->predicted_us[row] : NAN;
+    if (isnan(us))
+        return false;
+    bool filtered = us > prefilter_limit(prefilter);
+    prefilter_note(prefilter, us);
+    if (filtered)
+        evolution_tell(evolution, number, &simulation->spaces[0]->genomes[row], VERDICT_FILTERED,
+                       0);
+    return filtered;
+}
+
 static int replay(const struct simulation *simulation, int run, struct error *error) {
     int space = run / simulation->seeds / simulation->strategy_count;
     const struct recorded *recorded = simulation->spaces[space];
@@ -108,8 +124,8 @@ static int replay(const struct simulation *simulation, int run, struct error *er
     double start = processor_seconds();
     struct evolution *evolution = begin(simulation, run, error);
     struct proposal proposal;
-    int asked = 0;
-    int told = 0;
+    struct prefilter prefilter = {.share = simulation->prefilter};
+    int asked = 0, told = 0, filtered = 0;
     if (evolution == NULL)
         return -1;
     while (told < simulation->trials) {
@@ -119,14 +135,19 @@ static int replay(const struct simulation *simulation, int run, struct error *er
             int64_t row = recorded_find(recorded, &proposal.genome);
             if (row < 0)
                 BUG("a genome was proposed that is none of the rows");
-            rows[asked++] = (uint32_t)row;
+            if (filter(simulation, &prefilter, evolution, row, simulation->trials + filtered))
+                filtered++;
+            else
+                rows[asked++] = (uint32_t)row;
         } else if (told < asked)
             answer(recorded, evolution, rows, told++);
         else
             break;
     }
     evolution_free(evolution);
+    prefilter_release(&prefilter);
     simulation->shared->runs[run].visited = asked;
+    simulation->shared->runs[run].filtered = filtered;
     simulation->shared->runs[run].seconds = processor_seconds() - start;
     return 0;
 }

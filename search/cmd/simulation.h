@@ -16,7 +16,7 @@
 #include "device/recorded_score.h"
 
 struct simulation_run {
-    int visited;
+    int visited, filtered;
     double seconds; /* of processor time */
 };
 
@@ -32,6 +32,7 @@ struct simulation {
     const int64_t *first_rows;  /* by space: what each run tries first; NULL: what it likes */
     const double *predicted_us; /* by row of the one space, NAN where nothing is; NULL: none */
     int predict;                /* each run is given so many of these, by chance */
+    double prefilter;           /* the share of them that is filtered (cmd/prefilter.h) */
     /* Filled: a run for each space, strategy and seed. */
     struct simulation_shared *shared;
     size_t shared_bytes;

@@ -234,3 +234,11 @@ int published_fitted_path(int compute_capability, char path[PATH_SIZE], struct e
     struct device_info info;
     return find(compute_capability, &info, path, error);
 }
+
+int published_like(const struct device_info *device, struct device_info *info,
+                   struct error *error) {
+    if (published_find(device->compute_capability, info, error) < 0)
+        return -1;
+    info->sm_count = device->sm_count;
+    return 0;
+}

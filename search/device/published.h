@@ -24,6 +24,10 @@ int published_read(const char *path, struct device_info *info, struct error *err
    puts them. Says which architectures there are when there is no such device. */
 int published_find(int compute_capability, struct device_info *info, struct error *error);
 
+/* What is published, and was fitted, of an architecture's device, with as many multiprocessors as
+   the device at hand has: predictions for it. Of that, a driver tells less. */
+int published_like(const struct device_info *device, struct device_info *info, struct error *error);
+
 /* What `evotile model fit` found for a device lies in the folder `fitted` beside the device files,
    under the same name; published_find takes it along. Where that is, for the device that an
    architecture stands for; and writing it. */

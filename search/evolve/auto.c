@@ -89,6 +89,11 @@ static const struct seen_entry *told_entry(const struct evolution *evolution, si
     return &evolution->seen.entries[evolution->told[at]];
 }
 
+/* Of an entry that was told. */
+static bool has_failed(const struct seen_entry *entry) {
+    return !entry->ok && !entry->filtered;
+}
+
 /* ---- What to learn from ---- */
 
 struct lesson {
@@ -244,7 +249,7 @@ static void build(struct automatic *automatic, const struct evolution *evolution
     automatic->likened = 0;
     automatic->failures = false;
     for (size_t i = 0; i < automatic->milestone; i++)
-        automatic->failures = automatic->failures || !told_entry(evolution, i)->ok;
+        automatic->failures = automatic->failures || has_failed(told_entry(evolution, i));
 }
 
 /* Before the first milestone, of forecasts alone. */
@@ -290,6 +295,8 @@ static bool was_told(const struct automatic *automatic, const struct seen_entry 
 static void liken(struct automatic *automatic, const struct seen_entry *entry, int first) {
     float likeness[CANDIDATES_MAX];
     int count = surrogate_candidate_count(automatic->surrogate);
+    if (entry->filtered)
+        return;
     surrogate_likeness(automatic->surrogate, &entry->genome, first, likeness);
     for (int i = first; i < count; i++) {
         float square = likeness[i - first] * likeness[i - first];
@@ -309,7 +316,7 @@ static void liken_new(struct automatic *automatic, const struct evolution *evolu
         liken(automatic, &evolution->seen.entries[automatic->row_entries[row]], first);
     for (size_t i = automatic->milestone;
          i-- > 0 && failed < FAILED_MOST && first < automatic->likened;)
-        if (!told_entry(evolution, i)->ok) {
+        if (has_failed(told_entry(evolution, i))) {
             liken(automatic, told_entry(evolution, i), first);
             failed++;
         }
@@ -320,7 +327,7 @@ static void liken_new(struct automatic *automatic, const struct evolution *evolu
 static void take_told(struct automatic *automatic, const struct seen_entry *entry) {
     if (automatic->failures)
         liken(automatic, entry, 0);
-    automatic->failures = automatic->failures || !entry->ok;
+    automatic->failures = automatic->failures || has_failed(entry);
     if (entry->ok && entry->score_us < automatic->best_us) {
         automatic->best_us = entry->score_us;
         brood_add_neighbours(automatic->brood, &entry->genome);

@@ -50,7 +50,9 @@ static const struct effects *taught(struct evolution *evolution) {
     for (; engineer->told_done < evolution->told_count; engineer->told_done++) {
         const struct seen_entry *entry =
             &evolution->seen.entries[evolution->told[engineer->told_done]];
-        effects_learn(engineer->effects, &entry->genome, entry->ok ? log(entry->score_us) : NAN);
+        if (!entry->filtered)
+            effects_learn(engineer->effects, &entry->genome,
+                          entry->ok ? log(entry->score_us) : NAN);
     }
     return engineer->effects;
 }

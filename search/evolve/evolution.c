@@ -131,7 +131,7 @@ void evolution_free(struct evolution *evolution) {
 /* What of an entry the state consists of, without padding. */
 struct known {
     struct genome genome;
-    uint8_t made_by, rule, ok, zero;
+    uint8_t made_by, rule, ok, filtered;
     uint32_t rules, told_at, index;
     double score_us;
 };
@@ -143,6 +143,7 @@ static struct hash hash_known(const struct evolution *evolution, const struct se
         .made_by = entry->made_by,
         .rule = entry->rule,
         .ok = entry->ok,
+        .filtered = entry->filtered,
         .rules = entry->rules,
         .told_at = entry->told_at,
         .index = (uint32_t)(entry - evolution->seen.entries),
@@ -282,6 +283,7 @@ static void tell(struct evolution *evolution, int64_t trial, const struct genome
     entry->trial = trial;
     if (verdict == VERDICT_OK)
         accept(evolution, entry, score_us, measures);
+    entry->filtered = verdict == VERDICT_FILTERED;
     know(evolution, entry);
     if (evolution->archipelago.count > 1 &&
         evolution->told_count % (size_t)evolution->migration == 0)

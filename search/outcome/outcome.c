@@ -9,6 +9,7 @@ static const struct {
     [VERDICT_OK] = {"ok", "correct", NULL},
     [VERDICT_INVALID] = {"invalid", "constraints", "InvalidConfig"},
     [VERDICT_COMPILE_FAILED] = {"compile_failed", "compile", "CompilationFailedConfig"},
+    [VERDICT_FILTERED] = {"filtered", "constraints", "InvalidConfig"},
     [VERDICT_OVER_LIMIT] = {"over_limit", "constraints", "InvalidConfig"},
     [VERDICT_LAUNCH_FAILED] = {"launch_failed", "runtime", "RuntimeFailedConfig"},
     [VERDICT_WRONG] = {"wrong", "correctness", "RuntimeFailedConfig"},

@@ -252,7 +252,8 @@ int space_file_format_parse(const char *name) {
 /* A trial that was told again comes once, at its last telling. */
 static bool is_row(const struct writer *writer, const struct store_event *event) {
     return event->told && event->trial.told == event->number && !event->trial.outdated &&
-           event->trial.goal == writer->file->goal;
+           event->trial.goal == writer->file->goal &&
+           event->trial.outcome->verdict != VERDICT_FILTERED; /* nobody tried it */
 }
 
 static int learn_value(struct parameter *parameter, const char *value, struct error *error) {

@@ -40,6 +40,7 @@ const char *const sql_schema =
     "  cold_samples_us BLOB, gb_per_s REAL, ceiling REAL,"
     "  bound_relative_l2 REAL, bound_row_relative_l2 REAL, bound_max_absolute REAL,"
     "  PRIMARY KEY (event, number)) WITHOUT ROWID;"
+    "CREATE TABLE foretold (trial INTEGER PRIMARY KEY, us REAL NOT NULL);"
     "CREATE TABLE champions ("
     "  event INTEGER NOT NULL, goal INTEGER NOT NULL, trial INTEGER NOT NULL, previous INTEGER,"
     "  score_us REAL, crowned REAL NOT NULL);"
@@ -82,6 +83,8 @@ static const char *const texts[SQL_COUNT] = {
         "UPDATE trials SET outdated = NOT outdated WHERE told IS NOT NULL AND setting IS NOT NULL "
         "AND outdated != (setting NOT IN (SELECT id FROM settings "
         "WHERE driver = ?1 AND nvrtc = ?2 AND method = ?3))",
+    [SQL_FORETOLD_ADD] = "INSERT INTO foretold (trial, us) VALUES (?1, ?2)",
+    [SQL_FORETOLD] = "SELECT goal, us FROM foretold JOIN trials ON number = trial ORDER BY trial",
     [SQL_CASE_ADD] =
         "INSERT INTO cases (event, number, relative_l2, row_relative_l2, "
         "max_absolute, sample_count, p10_us, p50_us, p90_us, tflops, ctas, samples_us, "
@@ -135,8 +138,9 @@ static const char *const texts[SQL_COUNT] = {
         "GROUP BY turn ORDER BY turn",
     [SQL_SCORES] = "SELECT goal, genome, verdict, score_us FROM trials WHERE told IS NOT NULL "
                    "AND NOT outdated ORDER BY number",
-    [SQL_REASONS] = "SELECT verdict, reason, count(*) FROM trials WHERE verdict != 'ok' "
-                    "GROUP BY verdict, reason ORDER BY count(*) DESC, verdict, reason LIMIT ?1",
+    [SQL_REASONS] =
+        "SELECT verdict, reason, count(*) FROM trials WHERE verdict NOT IN ('ok', 'filtered') "
+        "GROUP BY verdict, reason ORDER BY count(*) DESC, verdict, reason LIMIT ?1",
     [SQL_CHAMPIONS] = "SELECT event, goal, trial, previous, score_us, crowned FROM champions "
                       "ORDER BY rowid",
 };

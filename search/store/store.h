@@ -251,6 +251,12 @@ typedef int store_score_row(void *context, int goal, const char *genome, enum ve
                             double score_us, struct error *error);
 int store_scores(struct store *store, store_score_row *row, void *context, struct error *error);
 
+/* What was predicted of trials before they were tried, of those that were told (outcome's
+   foretold_us). For runs that began with such a filter: older ones have no room for it. */
+typedef int store_foretold_row(void *context, int goal, double predicted_us, struct error *error);
+int store_foretold(struct store *store, store_foretold_row *row, void *context,
+                   struct error *error);
+
 /* The `limit` commonest reasons for failures, word for word. */
 typedef int store_reason_row(void *context, enum verdict verdict, const char *reason, int64_t count,
                              struct error *error);

@@ -426,6 +426,38 @@ static void counters_add_up(void **state) {
     space_free(space);
 }
 
+/* A search of which half is filtered, beside one of which the same half is wrong: both know what is
+   not to be asked, but only one takes it for failures, which some strategies avoid. */
+static void what_is_filtered_did_not_fail(void **state) {
+    (void)state;
+    enum { TRIALS = 120 };
+    struct space *space = landscape();
+    int differ = 0;
+    for (int i = 0; i < STRATEGIES; i++) {
+        static const enum verdict verdicts[] = {VERDICT_FILTERED, VERDICT_WRONG};
+        struct genome last[2];
+        for (int v = 0; v < 2; v++) {
+            struct evolution *evolution = evolution_of(space, strategy(i), 12);
+            struct proposal proposal;
+            for (int trial = 0; trial < TRIALS; trial++) {
+                assert_int_equal(evolution_ask(evolution, &proposal), 1);
+                evolution_tell(evolution, trial, &proposal.genome,
+                               trial % 2 ? verdicts[v] : VERDICT_OK, score_of(&proposal.genome));
+                assert_true(evolution_champion(evolution)->trial % 2 == 0);
+            }
+            uint64_t successes = 0;
+            for (int k = 0; k < OPERATOR_COUNT; k++)
+                successes += evolution_counters(evolution)[k].successes;
+            assert_int_equal(successes, TRIALS / 2);
+            last[v] = proposal.genome;
+            evolution_free(evolution);
+        }
+        differ += !genome_equal(&last[0], &last[1]);
+    }
+    assert_true(differ > 0 && differ < STRATEGIES);
+    space_free(space);
+}
+
 static void told_from_elsewhere_is_not_asked(void **state) {
     (void)state;
     struct space *space = space_new();
@@ -574,6 +606,7 @@ int main(void) {
         cmocka_unit_test(islands_meet_every_n_trials_only),
         cmocka_unit_test(one_island_is_one_search),
         cmocka_unit_test(counters_add_up),
+        cmocka_unit_test(what_is_filtered_did_not_fail),
         cmocka_unit_test(told_from_elsewhere_is_not_asked),
         cmocka_unit_test(told_again_takes_its_new_place),
         cmocka_unit_test(evolution_beats_chance),
