@@ -162,6 +162,13 @@ static void percent(struct table *table, double share) {
     table_cell(table, cJSON_CreateNumber(share), text);
 }
 
+static double mean_filtered(const struct simulation *simulation, int space, int strategy) {
+    double sum = 0;
+    for (int seed = 0; seed < simulation->seeds; seed++)
+        sum += simulation_filtered(simulation, space, strategy, seed);
+    return sum / simulation->seeds;
+}
+
 static struct table *table_of_spaces(const struct simulating *simulating) {
     const struct table_column columns[] = {
         {.name = "space", .heading = "space"},
@@ -174,6 +181,7 @@ static struct table *table_of_spaces(const struct simulating *simulating) {
         {.name = "trials_to_near", .heading = "median\ntrials to it", .right = true},
         {.name = "optimum_found", .heading = "optimum\nin % of runs", .right = true},
         {.name = "visited", .heading = "visited\nrows", .right = true},
+        {.name = "filtered"},
         {.name = "trials_per_s", .heading = "trials/s\na core", .right = true},
         {.name = "curve"},
     };
@@ -195,6 +203,7 @@ static struct table *table_of_spaces(const struct simulating *simulating) {
             table_number(table, score->trials_to_near, 0);
             percent(table, score->optimum_found);
             table_number(table, score->visited, 0);
+            table_number(table, mean_filtered(simulation, space, strategy), 1);
             table_number(table, simulation_speed(simulation, space, strategy), 0);
             table_cell(table, cJSON_CreateDoubleArray(simulating->curves[at], simulation->trials),
                        "");

@@ -234,6 +234,10 @@ struct visits simulation_visits(const struct simulation *simulation, int space, 
     return (struct visits){rows_of(simulation, run), simulation->shared->runs[run].visited};
 }
 
+int simulation_filtered(const struct simulation *simulation, int space, int strategy, int seed) {
+    return simulation->shared->runs[run_index(simulation, space, strategy, seed)].filtered;
+}
+
 double simulation_speed(const struct simulation *simulation, int space, int strategy) {
     double seconds = 0;
     double trials = 0;

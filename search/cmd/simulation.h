@@ -45,6 +45,8 @@ void simulation_release(struct simulation *simulation);
 /* The rows that a run visited, in the order of asking. */
 struct visits simulation_visits(const struct simulation *simulation, int space, int strategy,
                                 int seed);
+/* How many that it asked about were filtered, beside those visits. */
+int simulation_filtered(const struct simulation *simulation, int space, int strategy, int seed);
 /* Trials a second of processor time, over the seeds. */
 double simulation_speed(const struct simulation *simulation, int space, int strategy);
 

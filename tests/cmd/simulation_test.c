@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/statistics.h"
 #include "cmd/simulation.h"
 
 enum { TRIALS = 120, SEEDS = 6 };
@@ -109,6 +110,57 @@ static void score_is_the_definition(void **state) {
     recorded_free(recorded);
 }
 
+/* Predictions that are right: runs begin with the fastest of those that they are given, and with a
+   filter try few of the slow half, however many processes do them. */
+static void predictions_are_gone_by(void **state) {
+    (void)state;
+    struct recorded *recorded = read_space();
+    const double *right_us = recorded->times_us;
+    double *predicted_us = calloc((size_t)recorded->row_count, sizeof *predicted_us);
+    double middle_us = statistics_median(right_us, (int)recorded->row_count);
+    for (int64_t row = 0; row < recorded->row_count; row++)
+        predicted_us[row] = isfinite(right_us[row]) ? right_us[row] : NAN;
+    int slow[2] = {0}, filtered[2] = {0};
+    for (int filters = 0; filters < 2; filters++) {
+        struct simulation simulations[2];
+        for (int i = 0; i < 2; i++) {
+            struct error error = {0};
+            simulations[i] = (struct simulation){.spaces = &recorded,
+                                                 .space_count = 1,
+                                                 .strategies = &strategies[1],
+                                                 .strategy_count = 1,
+                                                 .seeds = SEEDS,
+                                                 .trials = TRIALS,
+                                                 .in_flight = 1,
+                                                 .islands = 1,
+                                                 .predicted_us = predicted_us,
+                                                 .predict = 100,
+                                                 .prefilter = filters ? 0.5 : 0,
+                                                 .jobs = 1 + 2 * i};
+            assert_int_equal(simulation_run(&simulations[i], &error), 0);
+        }
+        for (int seed = 0; seed < SEEDS; seed++) {
+            struct visits a = simulation_visits(&simulations[0], 0, 0, seed);
+            struct visits b = simulation_visits(&simulations[1], 0, 0, seed);
+            assert_int_equal(a.count, TRIALS);
+            assert_memory_equal(a.rows, b.rows, TRIALS * sizeof *a.rows);
+            assert_true(right_us[a.rows[0]] <= right_us[a.rows[1]]);
+            assert_true(right_us[a.rows[3]] < middle_us);
+            for (int k = 0; k < TRIALS; k++)
+                slow[filters] += right_us[a.rows[k]] > middle_us;
+            filtered[filters] += simulation_filtered(&simulations[0], 0, 0, seed);
+        }
+        simulation_release(&simulations[0]);
+        simulation_release(&simulations[1]);
+    }
+    assert_int_equal(filtered[0], 0);
+    assert_true(filtered[1] > SEEDS * TRIALS / 4);
+    print_message("slow: %d, filtered %d\n", slow[0], slow[1]);
+    assert_true(4 * slow[1] < 3 * slow[0]); /* the first 24 are tried whatever they are */
+    free(predicted_us);
+    recorded_free(recorded);
+}
+
 static void unknown_strategy_is_refused(void **state) {
     (void)state;
     struct recorded *recorded = read_space();
@@ -131,9 +183,8 @@ static void unknown_strategy_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_row_is_visited_twice),
-        cmocka_unit_test(jobs_change_nothing),
-        cmocka_unit_test(score_is_the_definition),
+        cmocka_unit_test(no_row_is_visited_twice),     cmocka_unit_test(jobs_change_nothing),
+        cmocka_unit_test(score_is_the_definition),     cmocka_unit_test(predictions_are_gone_by),
         cmocka_unit_test(unknown_strategy_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
