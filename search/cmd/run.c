@@ -16,8 +16,12 @@
 
 static void say_end(const struct session *session, int status) {
     const char *run = session->run_dir;
-    log_info("%" PRId64 " trials are stored in %s%s", session->told, run,
-             pool_restarts(session->pool) > 0 ? "; some cost a worker" : "");
+    char filtered[64] = "";
+    if (session->filtered > 0)
+        snprintf(filtered, sizeof filtered, ", and %" PRId64 " that were filtered",
+                 session->filtered);
+    log_info("%" PRId64 " trials%s are stored in %s%s", session->told - session->filtered, filtered,
+             run, pool_restarts(session->pool) > 0 ? "; some cost a worker" : "");
     if (status == 1)
         log_info("interrupted: go on with `evotile resume %s`", run);
     else

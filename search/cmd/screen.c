@@ -77,7 +77,7 @@ static void add_budget(struct line *line, const struct live *live) {
         add(line, " of %s", print_time(bulletin->budget_seconds, text));
     if (bulletin->budget_seconds > 0 && !live_is_over(live))
         add(line, ", %s left", print_time(bulletin->budget_seconds - spent_s(live), text));
-    add(line, "; %" PRId64, live->told);
+    add(line, "; %" PRId64, live->told - live->verdicts[VERDICT_FILTERED]);
     if (bulletin->budget_trials > 0)
         add(line, " of %" PRId64, bulletin->budget_trials);
     add(line, " trials");

@@ -12,8 +12,8 @@ kill -9 $!
 wait $! 2>/dev/null
 "$EVOTILE" resume run --trials 38 >/dev/null 2>&1
 echo "status $?"
-"$EVOTILE" resume run --trials 42 >/dev/null 2>&1
-echo "status $?"
+"$EVOTILE" resume run --trials 42 2>&1 >/dev/null | grep -oE '42 trials, and [0-9]+ that were filtered' | tr -d '0-9'
+"$EVOTILE" watch run --once | grep -oE '; 42 of 42 trials'
 verdicts run !=
 filtered=$(verdicts run ==)
 echo $((filtered >= 3))
