@@ -4,7 +4,9 @@
  * The inputs of a shape are the same for all, and so are the reference's answers and the bounds
  * that the plain kernel's errors give: so a genome costs little more than its compilation.
  *
- *     int main(void) { return try_many("templates/attention_fwd"); }
+ *     int main(void) { return try_many("templates/attention_fwd", 0, 2); }
+ *
+ * tries the share of the first half of its sets: what is long is two tests, side by side.
  *
  * Of what a trial does (genomes.h) this leaves out the machine code, with its registers, second
  * runs and hard inputs. What a genome does outside of its tensors, or to its inputs, is a fault
@@ -227,19 +229,21 @@ static inline void are_right_once(void **state) {
     close_sample(&sample);
 }
 
-static inline int try_many(const char *folder) {
+/* The part-th of `parts` of the template's sets. */
+static inline int try_many(const char *folder, int part, int parts) {
     struct share shares[GENOME_SETS];
     struct CMUnitTest tests[GENOME_SETS];
     int count = 0;
     for (int i = 0; i < GENOME_SETS; i++)
         if (strcmp(genome_sets[i].folder, folder) == 0)
             shares[count++].set = &genome_sets[i];
-    for (int i = 0; i < count; i++) {
+    int first = count * part / parts, end = count * (part + 1) / parts;
+    for (int i = first; i < end; i++) {
         shares[i].genomes = GENOMES_A_TEMPLATE * (i + 1) / count - GENOMES_A_TEMPLATE * i / count;
-        tests[i] = (struct CMUnitTest){
+        tests[i - first] = (struct CMUnitTest){
             .name = shares[i].set->name, .test_func = are_right_once, .initial_state = &shares[i]};
     }
-    return _cmocka_run_group_tests(folder, tests, (size_t)count, NULL, NULL);
+    return _cmocka_run_group_tests(folder, tests, (size_t)(end - first), NULL, NULL);
 }
 
 #endif
