@@ -21,6 +21,7 @@ element %d is no trial with its microseconds: fit anew	the same; tests/report/go
 more than %d implementations	the same
 more than %d cases	the same
 %s does not say which device it ran on	the same
+the run has kept none	the same
 %s does not say which device it ran on: start a new run	the same
 trial %lld of %s cannot be taken up again: the run was made by another version of evotile; its results can be read, but start a new run	the same
 %s does not add up: what its events rebuild is not what it had; it was changed by hand, or made by another version of evotile	the same
