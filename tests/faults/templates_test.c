@@ -5,6 +5,7 @@
 #include "trial/tiny.h"
 
 #include "base/path.h"
+#include "cmd/images.h"
 #include "device/emulated.h"
 #include "trial/bench.h"
 
@@ -103,7 +104,9 @@ static void look(const struct fault *fault, const char *folder) {
         fail_msg("%s: %s", fault->name, error.text);
     struct device *device = device_open(fault->device, &error);
     struct ptx_microscope *microscope = emulated_microscope(device, TEMPLATE_MARK_SYMBOL);
-    struct compiler *compiler = compiler_new(config, &device->info, NULL, &error);
+    struct cache *cache = cache_new(NULL, 0);
+    const struct image_cache cached = images_cached(cache);
+    struct compiler *compiler = compiler_new(config, &device->info, &cached, &error);
     struct bench *bench = bench_new(config, device, compiler, &error);
     const struct template *template = compiler_template(compiler, 0, &error);
     if (bench == NULL || template == NULL ||
@@ -125,6 +128,7 @@ static void look(const struct fault *fault, const char *folder) {
     trial_result_release(&result);
     bench_free(bench);
     compiler_free(compiler);
+    cache_free(cache);
     device_close(device);
     config_free(config);
 }

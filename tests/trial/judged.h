@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "cmd/images.h"
 #include "device/nvrtc.h"
 #include "trial/verify.h"
 
@@ -35,6 +36,7 @@ const char *__asan_default_options(void) {
 
 struct judged {
     struct device *device;
+    struct cache *cache; /* a template's reference is compiled for one shape, not for each */
     struct nvrtc *nvrtc;
     struct judge *judge;
     struct template *template;
@@ -54,6 +56,9 @@ static inline void judged_open(struct judged *judged, const char *spec) {
     must(judged->device != NULL ? 0 : -1, &error);
     judged->nvrtc = nvrtc_open(&error);
     must(judged->nvrtc != NULL ? 0 : -1, &error);
+    judged->cache = cache_new(NULL, 0);
+    const struct image_cache images = images_cached(judged->cache);
+    nvrtc_use_cache(judged->nvrtc, &images);
     judged->judge = judge_new(judged->device, judged->nvrtc, &error);
     must(judged->judge != NULL ? 0 : -1, &error);
 }
@@ -151,6 +156,7 @@ static inline void judged_close(struct judged *judged) {
     template_free(judged->template);
     judge_free(judged->judge);
     nvrtc_close(judged->nvrtc);
+    cache_free(judged->cache);
     device_close(judged->device);
 }
 
