@@ -364,7 +364,8 @@ static void show_heading(struct view *view) {
         cJSON_AddStringToObject(view->json, "device", view->device.spec);
         cJSON_AddStringToObject(view->json, "device_name", view->device.name);
         cJSON_AddNumberToObject(view->json, "sm_count", view->device.sm_count);
-        cJSON_AddNumberToObject(view->json, "smem_limit_bytes", view->config->smem_limit_bytes);
+        cJSON_AddNumberToObject(view->json, "smem_limit_bytes",
+                                config_smem_limit(view->config, &view->device));
         return;
     }
     if (template->recorded != NULL) { /* nothing more is known of the device */
@@ -373,7 +374,7 @@ static void show_heading(struct view *view) {
     }
     printf("%s: %s\n%s (%s), %d multiprocessors; at most %d bytes of shared memory a block\n",
            template->name, template->about, view->device.name, view->device.spec,
-           view->device.sm_count, view->config->smem_limit_bytes);
+           view->device.sm_count, config_smem_limit(view->config, &view->device));
 }
 
 static int view_open(struct view *view, const char *path, const char *templates, const char *spec,

@@ -479,6 +479,11 @@ void config_goal_name(const struct config *config, int goal, char name[CASE_NAME
         snprintf(name, CASE_NAME_SIZE, "all %d cases", count);
 }
 
+int config_smem_limit(const struct config *config, const struct device_info *device) {
+    int most = device != NULL ? device->smem_per_block_optin : 0;
+    return most > 0 && most < config->smem_limit_bytes ? most : config->smem_limit_bytes;
+}
+
 struct template_setting config_setting(const struct config *config, int goal,
                                        const struct device_info *device) {
     int first = 0;
@@ -487,7 +492,7 @@ struct template_setting config_setting(const struct config *config, int goal,
         config_goal_cases(config, goal, &first, &count);
     return (struct template_setting){
         .device = device,
-        .smem_limit = config->smem_limit_bytes,
+        .smem_limit = config_smem_limit(config, device),
         .cases = &config->cases[first],
         .case_count = count,
         .narrowings = config->narrowings,

@@ -89,6 +89,9 @@ void config_goal_cases(const struct config *config, int goal, int *first, int *c
 /* "B=2,H=8,S=512" or "all 12 cases". */
 void config_goal_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
 
+/* Bytes of shared memory a block: the config's limit, as far as the device goes (NULL: any). */
+int config_smem_limit(const struct config *config, const struct device_info *device);
+
 /* What a template is to be loaded for: a goal's cases, or with ALL_GOALS every case, on one device.
    It points into `config` and `device`. */
 enum { ALL_GOALS = -1 };

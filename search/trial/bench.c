@@ -210,13 +210,12 @@ static int check_resources(struct journey *journey) {
                 outcome->resources = resources;
             if (i == 0 || ctas > outcome->cases[c].ctas)
                 outcome->cases[c].ctas = ctas;
-            if (resources.smem_bytes > journey->bench->config->smem_limit_bytes ||
-                resources.ctas_per_sm == 0) {
+            int limit = config_smem_limit(journey->bench->config, &device->info);
+            if (resources.smem_bytes > limit || resources.ctas_per_sm == 0) {
                 snprintf(reason, sizeof reason,
                          "%s takes %d bytes of shared memory and %d registers a thread for %d "
                          "threads; the limit is %d bytes%s",
-                         launch->kernel, resources.smem_bytes, resources.registers, threads,
-                         journey->bench->config->smem_limit_bytes,
+                         launch->kernel, resources.smem_bytes, resources.registers, threads, limit,
                          resources.ctas_per_sm == 0 ? ", and no block fits a multiprocessor" : "");
                 trial_gate(journey->result, "resources", false, 0, "%.150s", reason);
                 trial_end(journey->result, VERDICT_OVER_LIMIT, reason);

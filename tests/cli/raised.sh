@@ -14,6 +14,10 @@ import csv, sys
 for row in csv.DictReader(sys.stdin):
     print(row["within_smem_bytes"], row["smem_bytes"], row["genome"].split(",")[1])' | sort; }
 "$EVOTILE" board run --csv | rows
+# Beyond what the device grants it is the device's.
+sed 's/101376/300000/' c.json >beyond.json
+"$EVOTILE" space beyond.json --json | jq .smem_limit_bytes
+"$EVOTILE" space beyond.json --genome 'BLOCK_N=128,K_STAGES=4,V_STAGES=4' | grep -o '(SMEM_LIMIT.*'
 # With the common limit there is one, and its rows say so too.
 sed 's/101376/49152/' c.json >usual.json
 "$EVOTILE" run usual.json --out usual --trials 1 2>/dev/null
