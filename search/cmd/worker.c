@@ -7,6 +7,7 @@
 #include "cmd/fleet.h"
 #include "cmd/images.h"
 #include "cmd/models.h"
+#include "device/emulated.h"
 #include "device/published.h"
 #include "device/recorded.h"
 #include "trial/bench.h"
@@ -20,6 +21,7 @@
 
 struct worker {
     bool has_device;
+    int threads; /* of an emulated one */
     FILE *out;
     struct config *config;
     struct device *device;
@@ -71,6 +73,8 @@ static int start(struct worker *worker, const char *config_path, const char *tem
         worker->device = device_open(spec, error);
         if (worker->device == NULL)
             return -1;
+        if (worker->device->backend == &emulated_backend)
+            emulated_spread(worker->device, worker->threads);
         *info = worker->device->info;
     }
     worker->info = *info;
@@ -245,6 +249,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *template_folder = NULL;
     const char *spec = NULL;
     bool watched = false;
+    int64_t threads = 1;
     struct enlistment how = {.compile_workers = -1};
     const struct option_row rows[] = {
         {"queue", "URL", "a NATS server: nats://HOST:4222, or tls://", OPTION_TEXT, &how.link.url},
@@ -261,6 +266,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"role", "ROLE", "of a child of evotile: compile or device", OPTION_TEXT, &role},
         {"config", "FILE", "of a child: the run's config", OPTION_TEXT, &config_path},
         {"template", "DIR", "of a child: the run's template", OPTION_TEXT, &template_folder},
+        {"threads", "N", "of a child: that an emulated device may run blocks on", OPTION_INTEGER,
+         &threads},
         {"watched", NULL, "of a child: a tool started it", OPTION_FLAG, &watched},
         {0},
     };
@@ -281,7 +288,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     signal(SIGINT, SIG_IGN); /* a ^C in the terminal is the parent's to answer */
     signal(SIGTERM, SIG_IGN);
     struct error error = {0};
-    struct worker worker = {.has_device = strcmp(role, "device") == 0};
+    struct worker worker = {.has_device = strcmp(role, "device") == 0, .threads = (int)threads};
     struct device_info info = {0};
     char *line = NULL;
     size_t room = 0;

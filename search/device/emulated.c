@@ -310,6 +310,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                              .pace = &emulated_of(device)->pace,
                              .serial_products = is_serialised(launch),
                              .sample = emulated_of(device)->sample,
+                             .threads = emulated_of(device)->threads,
                              .print = stderr,
                              .early = launch->early,
                              .deadline_s = deadline_s};
@@ -330,6 +331,10 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
     }
     observe(launch->module, kernel, launch, &counts);
     return VERDICT_OK;
+}
+
+void emulated_spread(struct device *device, int threads) {
+    emulated_of(device)->threads = threads;
 }
 
 enum verdict emulated_run(struct device *device, const struct device_sequence *sequence,

@@ -34,6 +34,10 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
    slow (make bench-emulated, OBSERVED=1). */
 struct ptx_microscope *emulated_microscope(struct device *device, const char *symbol);
 
+/* Runs blocks on so many threads from now on, where they do not see each other (ptx/ptx.h): for who
+   has the host to itself. Results, counts and predictions are the same. */
+void emulated_spread(struct device *device, int threads);
+
 /* What a call executes, from a few blocks of each of its launches: `clusters` of them (blocks,
    where there are no clusters), evenly spread over the grid. What they leave in memory is worth
    nothing. The verdict of running them, with its reason unless ok. */

@@ -36,6 +36,7 @@ struct emulated {
     const char *symbol;                /* of modules to look at; NULL: all */
     struct ptx_pace pace;
     uint64_t sample; /* of the clusters of a launch; 0: all */
+    int threads;     /* as of a launch */
     uint64_t instructions;
 };
 

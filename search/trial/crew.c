@@ -53,10 +53,18 @@ struct crew {
 
 /* ---- workers ---- */
 
+/* Of an emulated device: one worker alone may take all cores. */
+static int threads_of(const struct crew_settings *settings, int stage) {
+    bool alone = stage == STAGE_DEVICE && settings->device_workers == 1;
+    return alone ? (int)sysconf(_SC_NPROCESSORS_ONLN) : 1;
+}
+
 static int start_worker(struct crew *crew, struct worker *worker, struct error *error) {
     const struct crew_settings *settings = &crew->settings;
     const char *device = worker->stage == STAGE_DEVICE ? crew->posts.items[worker->post].info.spec
                                                        : crew->pool.device.spec;
+    char threads[16];
+    snprintf(threads, sizeof threads, "%d", threads_of(settings, worker->stage));
     const char *const argv[] = {settings->program,
                                 "worker",
                                 "--role",
@@ -67,6 +75,8 @@ static int start_worker(struct crew *crew, struct worker *worker, struct error *
                                 settings->template_folder,
                                 "--device",
                                 device,
+                                "--threads",
+                                threads,
                                 NULL};
     if (process_start(&worker->process, argv, error) < 0)
         return -1;

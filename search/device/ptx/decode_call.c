@@ -52,6 +52,7 @@ static int call_print(struct decoder *decoder, const struct operand *results,
                       const struct operand *actuals) {
     int64_t format = argument_at(decoder, actuals, 0), arguments = argument_at(decoder, actuals, 1);
     int64_t result = argument_at(decoder, results, 0);
+    decoder->kernel->in_order = true;
     struct instruction print = {.execute = execute_print, .float_mode = FLOAT_ANY};
     if (format < 0 || arguments < 0)
         return decode_fail(decoder, "takes a format and arguments");

@@ -128,6 +128,8 @@ DECODE(atomic) {
     int first = opcode->variant;
     access->returns = opcode->variant;
     access->space = take_space(decoder, SPACE_GENERIC);
+    if (access->space != SPACE_SHARED)
+        decoder->kernel->in_order = true;
     access->vector = 1;
     take_memory_hints(decoder, access);
     int reduction = take_one_of(decoder, reduction_words);

@@ -1,13 +1,10 @@
-#include "device/ptx/execute.h"
+#include "device/ptx/grid.h"
 #include "device/ptx/observe.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { THREADS_MAX = 1024 };
-#define STEP_LIMIT_MAX (1ull << 40)
 
 static int launch_fault(const struct ptx_launch *launch, struct ptx_fault *fault,
                         enum ptx_fault_kind kind, const char *format, ...)
@@ -68,159 +65,14 @@ static int check_launch(const struct ptx_launch *launch, struct ptx_fault *fault
     return 0;
 }
 
-static void *take(size_t bytes) {
-    void *taken = aligned_alloc(64, (bytes + 64) / 64 * 64);
-    if (!taken)
-        BUG("out of memory for a block of %zu bytes", bytes);
-    return taken;
-}
-
-static void init_block(struct block *block, const struct ptx_launch *launch) {
-    const struct kernel *kernel = (const struct kernel *)launch->kernel;
-    block->launch = launch;
-    block->kernel = kernel;
-    block->memory = kernel->module->memory;
-    block->arguments = launch->arguments;
-    block->microscope = launch->microscope;
-    block->thread_count = launch->block[0] * launch->block[1] * launch->block[2];
-    block->warp_count = (int)((block->thread_count + LANES - 1) / LANES);
-    block->local_bytes = kernel->visible.local_bytes;
-    block->local = take((size_t)block->local_bytes * (size_t)block->warp_count * LANES);
-    size_t register_bytes = (size_t)kernel->register_bytes * (size_t)block->warp_count;
-    block->registers = take(register_bytes);
-    /* Once a launch: they are many, and later blocks find what those before left, as on a GPU. */
-    memset(block->registers, 0xff, register_bytes);
-    block->warps = take(sizeof *block->warps * (size_t)block->warp_count);
-    for (int i = 0; i < block->warp_count; i++)
-        block->warps[i] = (struct warp){.block = block,
-                                        .kernel = kernel,
-                                        .constants = kernel->constants,
-                                        .registers = block->registers +
-                                                     (size_t)kernel->register_bytes * (size_t)i,
-                                        .index = i};
-    block->step_limit = launch->step_limit && launch->step_limit < STEP_LIMIT_MAX
-                            ? launch->step_limit
-                            : STEP_LIMIT_MAX;
-    block->deadline_s = launch->deadline_s > 0 ? processor_time_s() + launch->deadline_s : 0;
-}
-
-static void release_block(struct block *block) {
-    for (int i = 0; i < block->warp_count; i++) {
-        free(block->warps[i].copies);
-        free(block->warps[i].products);
-    }
-    bulk_release(block);
-    free(block->warps);
-    free(block->registers);
-    free(block->local);
-}
-
-static void init_cluster(struct cluster *cluster, const struct ptx_launch *launch,
-                         struct ptx_counts *counts, struct ptx_fault *fault) {
-    const struct kernel *kernel = (const struct kernel *)launch->kernel;
-    uint32_t alignment = kernel->dynamic_smem_alignment;
-    uint32_t dynamic = (kernel->visible.static_smem_bytes + alignment - 1) / alignment * alignment;
-    uint32_t bytes = dynamic + launch->smem_bytes;
-    *cluster = (struct cluster){.count = 1, .shared_bytes = (bytes + 127) / 128 * 128};
-    for (int i = 0; i < 3; i++) {
-        cluster->size[i] = kernel->visible.cluster[0] ? kernel->visible.cluster[i] : 1;
-        cluster->count *= (int)cluster->size[i];
-    }
-    cluster->shared = take((size_t)cluster->shared_bytes * (size_t)cluster->count);
-    cluster->blocks = take(sizeof *cluster->blocks * (size_t)cluster->count);
-    for (int i = 0; i < cluster->count; i++) {
-        struct block *block = &cluster->blocks[i];
-        *block =
-            (struct block){.cluster = cluster,
-                           .rank = (unsigned)i,
-                           .counts = counts,
-                           .fault = fault,
-                           .shared = cluster->shared + (size_t)cluster->shared_bytes * (size_t)i,
-                           .shared_bytes = bytes};
-        init_block(block, launch);
-    }
-}
-
-static void release_cluster(struct cluster *cluster) {
-    for (int i = 0; i < cluster->count; i++)
-        release_block(&cluster->blocks[i]);
-    free(cluster->blocks);
-    free(cluster->shared);
-}
-
-/* The axes of something's index-th part, x the fastest. */
-static void unfold(uint64_t index, const unsigned extents[3], unsigned position[3]) {
-    for (int i = 0; i < 3; i++) {
-        position[i] = (unsigned)(index % extents[i]);
-        index /= extents[i];
-    }
-}
-
-/* Puts the cluster at its index-th place in the grid. */
-static void place_cluster(struct cluster *cluster, uint64_t index, const unsigned clusters[3]) {
-    unsigned at[3];
-    unfold(index, clusters, at);
-    for (int i = 0; i < cluster->count; i++) {
-        unsigned *position = cluster->blocks[i].position;
-        unfold((uint64_t)i, cluster->size, position);
-        for (int axis = 0; axis < 3; axis++)
-            position[axis] += at[axis] * cluster->size[axis];
-    }
-}
-
-/* The index-th block of an order that goes through all of them: steps of a number that shares no
-   factor with their count. */
-static uint64_t permuted(uint64_t index, uint64_t count, uint64_t seed) {
-    if (!seed)
-        return index;
-    uint64_t step = (seed | 1) % count;
-    for (;; step++) {
-        uint64_t a = step % count, b = count;
-        while (a) {
-            uint64_t rest = b % a;
-            b = a;
-            a = rest;
-        }
-        if (b == 1)
-            break;
-    }
-    return (uint64_t)((unsigned __int128)index * step % count + seed % count) % count;
-}
-
 int ptx_launch(const struct ptx_launch *launch, struct ptx_counts *counts,
                struct ptx_fault *fault) {
     struct ptx_counts own;
-    struct cluster cluster;
     counts = counts ? counts : &own;
     *counts = (struct ptx_counts){0};
     *fault = (struct ptx_fault){.kind = PTX_FAULT_NONE};
-    if (check_launch(launch, fault) < 0) {
-        if (launch->microscope)
-            observe_fault(launch->microscope, (const struct kernel *)launch->kernel, fault);
-        return -1;
-    }
-    init_cluster(&cluster, launch, counts, fault);
-    if (launch->microscope)
-        observe_launch(launch->microscope, &cluster);
-    unsigned clusters[3];
-    uint64_t count = 1;
-    for (int i = 0; i < 3; i++) {
-        clusters[i] = launch->grid[i] / cluster.size[i];
-        count *= clusters[i];
-    }
-    int result = 0;
-    uint64_t runs = launch->sample && launch->sample < count ? launch->sample : count;
-    float_mode_set(FLOAT_NEAREST);
-    for (uint64_t i = 0; i < runs && !result; i++) {
-        uint64_t at = runs < count ? (2 * i + 1) * count / (2 * runs) : i;
-        place_cluster(&cluster, permuted(at, count, launch->block_seed), clusters);
-        result = cluster_run(&cluster, launch->block_seed);
-    }
-    float_mode_set(FLOAT_NEAREST);
-    if (launch->microscope)
-        observe_end(launch->microscope, &cluster);
+    int result = check_launch(launch, fault) < 0 ? -1 : grid_run(launch, counts, fault);
     if (launch->microscope && result < 0)
         observe_fault(launch->microscope, (const struct kernel *)launch->kernel, fault);
-    release_cluster(&cluster);
     return result;
 }

@@ -271,6 +271,7 @@ struct kernel {
     struct special_slot *specials;
     int special_count;
     uint32_t dynamic_smem_alignment;
+    bool in_order; /* its blocks see each other: atomics beyond shared memory, printf */
 };
 
 struct ptx_module {

@@ -2,17 +2,18 @@
  * ptx: runs the PTX text that NVRTC emits, on the CPU, warp by warp in lockstep.
  *
  * What it is: the whole program is decoded once into a compact array; a block's warps then take
- * turns, 32 lanes an instruction. Blocks run one after the other, those of a cluster together: each
- * as far as it can before the next one has a turn, so that who does not wait finds nothing done,
- * and shared memory of a block that has not started, or has ended, is out of reach. Every access to
- * memory is checked for bounds and alignment; shared and local memory, registers and fresh global
- * memory start as bytes of 0xff (a NaN in every floating format). cp.async writes land at the wait
- * that covers them, so a missing wait reads old data here as it may on a GPU; TMA loads land when
- * no warp of their block can go on without them, and until then their target holds bytes of 0xff
- * (execute_bulk.c). A wgmma is computed when it is issued, its wait needs all four warps, and what
- * it reads must stay until then (execute_warpgroup.c). What PTX leaves open is fixed: mma and wgmma
- * add the products in the order of k, rounding each sum to fp32 (matrix.inc); approximate functions
- * are correctly rounded or nearly. README.md says how far a GPU's results are from these.
+ * turns, 32 lanes an instruction. Blocks run one after the other (or on several threads, where the
+ * launch asks for it), those of a cluster together: each as far as it can before the next one has a
+ * turn, so that who does not wait finds nothing done, and shared memory of a block that has not
+ * started, or has ended, is out of reach. Every access to memory is checked for bounds and
+ * alignment; shared and local memory, registers and fresh global memory start as bytes of 0xff (a
+ * NaN in every floating format). cp.async writes land at the wait that covers them, so a missing
+ * wait reads old data here as it may on a GPU; TMA loads land when no warp of their block can go on
+ * without them, and until then their target holds bytes of 0xff (execute_bulk.c). A wgmma is
+ * computed when it is issued, its wait needs all four warps, and what it reads must stay until then
+ * (execute_warpgroup.c). What PTX leaves open is fixed: mma and wgmma add the products in the order
+ * of k, rounding each sum to fp32 (matrix.inc); approximate functions are correctly rounded or
+ * nearly. README.md says how far a GPU's results are from these.
  *
  * What it does not do: time anything; find a missing fence.proxy.async or wgmma.fence; wmma of
  * integers, double or single bits, st.async and copies from shared to shared memory, a cluster's
@@ -31,8 +32,8 @@
  *     ptx_module_free(module);
  *     ptx_memory_free(memory);
  *
- * Addresses are virtual 64-bit addresses, never host pointers. Nothing here is shared between
- * threads.
+ * Addresses are virtual 64-bit addresses, never host pointers. A memory and its modules are used by
+ * one thread at a time, but for those that a launch makes for itself.
  */
 #ifndef EVOTILE_DEVICE_PTX_PTX_H
 #define EVOTILE_DEVICE_PTX_PTX_H
@@ -177,6 +178,11 @@ struct ptx_launch {
     bool early;            /* may run beside the launch before it: for the microscope */
     FILE *print;           /* where printf goes; NULL: nowhere */
     struct ptx_microscope *microscope; /* looks at all of it (microscope.h); NULL: nobody does */
+    /* Of the host: blocks run on so many side by side, where they do not see each other (no atomics
+       beyond shared memory, no printf) and nobody looks; 0, 1: one after the other. What is counted
+       is the same, but after a fault, and so is the fault that is told; a step_limit and a deadline
+       are each thread's. */
+    int threads;
     uint64_t sample; /* runs at most so many clusters, evenly spread over the grid; 0: all */
     const struct ptx_pace *pace; /* NULL: chains are not reckoned */
     bool serial_products; /* the machine code waits for each wgmma at once: for the pace alone */

@@ -1,0 +1,272 @@
+#include "device/ptx/grid.h"
+
+#include "device/ptx/observe.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_LIMIT_MAX (1ull << 40)
+enum {
+    THREADS_MAX = 64,
+    RUNS_LEAST = 8,      /* for more than one thread */
+    RUNS_MOST = 1 << 20, /* each has a number to remember then */
+};
+
+/* ---- blocks ---- */
+
+static void *take(size_t bytes) {
+    void *taken = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    if (!taken)
+        BUG("out of memory for a block of %zu bytes", bytes);
+    return taken;
+}
+
+static void init_block(struct block *block, const struct ptx_launch *launch) {
+    const struct kernel *kernel = (const struct kernel *)launch->kernel;
+    block->launch = launch;
+    block->kernel = kernel;
+    block->memory = kernel->module->memory;
+    block->arguments = launch->arguments;
+    block->microscope = launch->microscope;
+    block->thread_count = launch->block[0] * launch->block[1] * launch->block[2];
+    block->warp_count = (int)((block->thread_count + LANES - 1) / LANES);
+    block->local_bytes = kernel->visible.local_bytes;
+    block->local = take((size_t)block->local_bytes * (size_t)block->warp_count * LANES);
+    size_t register_bytes = (size_t)kernel->register_bytes * (size_t)block->warp_count;
+    block->registers = take(register_bytes);
+    /* Once a launch: they are many, and later blocks find what those before left, as on a GPU. */
+    memset(block->registers, 0xff, register_bytes);
+    block->warps = take(sizeof *block->warps * (size_t)block->warp_count);
+    for (int i = 0; i < block->warp_count; i++)
+        block->warps[i] = (struct warp){.block = block,
+                                        .kernel = kernel,
+                                        .constants = kernel->constants,
+                                        .registers = block->registers +
+                                                     (size_t)kernel->register_bytes * (size_t)i,
+                                        .index = i};
+    block->step_limit = launch->step_limit && launch->step_limit < STEP_LIMIT_MAX
+                            ? launch->step_limit
+                            : STEP_LIMIT_MAX;
+    block->deadline_s = launch->deadline_s > 0 ? processor_time_s() + launch->deadline_s : 0;
+}
+
+static void release_block(struct block *block) {
+    for (int i = 0; i < block->warp_count; i++) {
+        free(block->warps[i].copies);
+        free(block->warps[i].products);
+    }
+    bulk_release(block);
+    free(block->warps);
+    free(block->registers);
+    free(block->local);
+}
+
+static void init_cluster(struct cluster *cluster, const struct ptx_launch *launch,
+                         struct ptx_counts *counts, struct ptx_fault *fault) {
+    const struct kernel *kernel = (const struct kernel *)launch->kernel;
+    uint32_t alignment = kernel->dynamic_smem_alignment;
+    uint32_t dynamic = (kernel->visible.static_smem_bytes + alignment - 1) / alignment * alignment;
+    uint32_t bytes = dynamic + launch->smem_bytes;
+    *cluster = (struct cluster){.count = 1, .shared_bytes = (bytes + 127) / 128 * 128};
+    for (int i = 0; i < 3; i++) {
+        cluster->size[i] = kernel->visible.cluster[0] ? kernel->visible.cluster[i] : 1;
+        cluster->count *= (int)cluster->size[i];
+    }
+    cluster->shared = take((size_t)cluster->shared_bytes * (size_t)cluster->count);
+    cluster->blocks = take(sizeof *cluster->blocks * (size_t)cluster->count);
+    for (int i = 0; i < cluster->count; i++) {
+        struct block *block = &cluster->blocks[i];
+        *block =
+            (struct block){.cluster = cluster,
+                           .rank = (unsigned)i,
+                           .counts = counts,
+                           .fault = fault,
+                           .shared = cluster->shared + (size_t)cluster->shared_bytes * (size_t)i,
+                           .shared_bytes = bytes};
+        init_block(block, launch);
+    }
+}
+
+static void release_cluster(struct cluster *cluster) {
+    for (int i = 0; i < cluster->count; i++)
+        release_block(&cluster->blocks[i]);
+    free(cluster->blocks);
+    free(cluster->shared);
+}
+
+/* The axes of something's index-th part, x the fastest. */
+static void unfold(uint64_t index, const unsigned extents[3], unsigned position[3]) {
+    for (int i = 0; i < 3; i++) {
+        position[i] = (unsigned)(index % extents[i]);
+        index /= extents[i];
+    }
+}
+
+/* Puts the cluster at its index-th place in the grid. */
+static void place_cluster(struct cluster *cluster, uint64_t index, const unsigned clusters[3]) {
+    unsigned at[3];
+    unfold(index, clusters, at);
+    for (int i = 0; i < cluster->count; i++) {
+        unsigned *position = cluster->blocks[i].position;
+        unfold((uint64_t)i, cluster->size, position);
+        for (int axis = 0; axis < 3; axis++)
+            position[axis] += at[axis] * cluster->size[axis];
+    }
+}
+
+/* The index-th block of an order that goes through all of them: steps of a number that shares no
+   factor with their count. */
+static uint64_t permuted(uint64_t index, uint64_t count, uint64_t seed) {
+    if (!seed)
+        return index;
+    uint64_t step = (seed | 1) % count;
+    for (;; step++) {
+        uint64_t a = step % count, b = count;
+        while (a) {
+            uint64_t rest = b % a;
+            b = a;
+            a = rest;
+        }
+        if (b == 1)
+            break;
+    }
+    return (uint64_t)((unsigned __int128)index * step % count + seed % count) % count;
+}
+
+/* ---- the grid ---- */
+
+struct grid {
+    const struct ptx_launch *launch;
+    unsigned clusters[3];
+    uint64_t count, runs;  /* clusters there are, and how many of them run */
+    _Atomic uint64_t next; /* of the runs */
+    _Atomic uint64_t end;  /* the first that failed; runs until then */
+    double *chains;        /* of each run's blocks; NULL: one thread adds them up as they come */
+};
+
+/* What one thread does. */
+struct part {
+    struct grid *grid;
+    pthread_t thread;
+    struct ptx_counts counts;
+    struct ptx_fault fault;
+    uint64_t failed; /* the run that did */
+};
+
+static void fail_at(struct grid *grid, uint64_t run) {
+    uint64_t end = atomic_load(&grid->end);
+    while (run < end && !atomic_compare_exchange_weak(&grid->end, &end, run))
+        ;
+}
+
+/* Whoever is free takes the next: when one fails, all before it have been begun, and are ended. */
+static void *run_part(void *context) {
+    struct part *part = context;
+    struct grid *grid = part->grid;
+    const struct ptx_launch *launch = grid->launch;
+    struct cluster cluster;
+    double chains = 0;
+    init_cluster(&cluster, launch, &part->counts, &part->fault);
+    if (launch->microscope)
+        observe_launch(launch->microscope, &cluster);
+    float_mode_set(FLOAT_NEAREST);
+    for (;;) {
+        uint64_t run = atomic_fetch_add(&grid->next, 1);
+        if (run >= atomic_load(&grid->end))
+            break;
+        uint64_t at =
+            grid->runs < grid->count ? (2 * run + 1) * grid->count / (2 * grid->runs) : run;
+        place_cluster(&cluster, permuted(at, grid->count, launch->block_seed), grid->clusters);
+        part->counts.chain_cycles = 0;
+        if (cluster_run(&cluster, launch->block_seed) < 0) {
+            part->failed = run;
+            fail_at(grid, run);
+        }
+        if (grid->chains)
+            grid->chains[run] = part->counts.chain_cycles;
+        else
+            chains += part->counts.chain_cycles;
+    }
+    part->counts.chain_cycles = chains;
+    float_mode_set(FLOAT_NEAREST);
+    if (launch->microscope)
+        observe_end(launch->microscope, &cluster);
+    release_cluster(&cluster);
+    return NULL;
+}
+
+static void add_counts(struct ptx_counts *sum, const struct ptx_counts *part) {
+    sum->warp_instructions += part->warp_instructions;
+    sum->mma_operations += part->mma_operations;
+    sum->global_load_bytes += part->global_load_bytes;
+    sum->global_store_bytes += part->global_store_bytes;
+    sum->shared_bytes += part->shared_bytes;
+    sum->shared_wavefronts += part->shared_wavefronts;
+    sum->local_bytes += part->local_bytes;
+    sum->async_bytes += part->async_bytes;
+    sum->barriers += part->barriers;
+    sum->special_functions += part->special_functions;
+    sum->blocks += part->blocks;
+    sum->chain_cycles += part->chain_cycles;
+    if (part->longest_chain_cycles > sum->longest_chain_cycles)
+        sum->longest_chain_cycles = part->longest_chain_cycles;
+}
+
+static int threads_for(const struct grid *grid) {
+    const struct ptx_launch *launch = grid->launch;
+    if (launch->microscope || ((const struct kernel *)launch->kernel)->in_order ||
+        grid->runs < RUNS_LEAST || grid->runs > RUNS_MOST || launch->threads < 2)
+        return 1;
+    return launch->threads < THREADS_MAX ? launch->threads : THREADS_MAX;
+}
+
+/* The calling thread is one of them; where the system has no more, fewer will do. */
+static int run_parts(struct grid *grid, struct part *parts, int threads) {
+    int begun = 1;
+    parts[0].grid = grid;
+    for (; begun < threads; begun++) {
+        parts[begun].grid = grid;
+        if (pthread_create(&parts[begun].thread, NULL, run_part, &parts[begun]) != 0)
+            break;
+    }
+    run_part(&parts[0]);
+    for (int i = 1; i < begun; i++)
+        pthread_join(parts[i].thread, NULL);
+    return begun;
+}
+
+static void init_grid(struct grid *grid, const struct ptx_launch *launch) {
+    const unsigned *size = launch->kernel->cluster;
+    *grid = (struct grid){.launch = launch, .count = 1};
+    for (int i = 0; i < 3; i++) {
+        grid->clusters[i] = launch->grid[i] / (size[0] ? size[i] : 1);
+        grid->count *= grid->clusters[i];
+    }
+    grid->runs = launch->sample && launch->sample < grid->count ? launch->sample : grid->count;
+    atomic_store(&grid->end, grid->runs);
+}
+
+int grid_run(const struct ptx_launch *launch, struct ptx_counts *counts, struct ptx_fault *fault) {
+    struct grid grid;
+    init_grid(&grid, launch);
+    int threads = threads_for(&grid);
+    struct part *parts = calloc((size_t)threads, sizeof *parts);
+    if (threads > 1)
+        grid.chains = calloc((size_t)grid.runs, sizeof *grid.chains);
+    if (!parts || (threads > 1 && !grid.chains))
+        BUG("out of memory");
+    threads = run_parts(&grid, parts, threads);
+    uint64_t end = atomic_load(&grid.end);
+    for (int i = 0; i < threads; i++) {
+        add_counts(counts, &parts[i].counts);
+        if (end < grid.runs && parts[i].fault.kind != PTX_FAULT_NONE && parts[i].failed == end)
+            *fault = parts[i].fault;
+    }
+    for (uint64_t run = 0; grid.chains && run < end; run++)
+        counts->chain_cycles += grid.chains[run];
+    free(grid.chains);
+    free(parts);
+    return end < grid.runs ? -1 : 0;
+}
