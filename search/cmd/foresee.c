@@ -10,13 +10,6 @@
 
 enum { STREAM = 0x70726564 }; /* of random numbers that nobody else takes */
 
-static int by_latency(const void *left, const void *right) {
-    const struct predicted *a = left, *b = right;
-    if (a->us != b->us)
-        return a->us < b->us ? -1 : 1;
-    return memcmp(&a->genome, &b->genome, sizeof a->genome);
-}
-
 /* Draws that differ; returns how many. */
 static int draw(const struct config *config, int goal, const struct space *space, int draws,
                 struct survey_order *orders) {
@@ -63,7 +56,7 @@ int foresee(const struct config *config, int goal, const struct template *templa
         free(all);
         return -1;
     }
-    qsort(all, (size_t)count, sizeof *all, by_latency);
+    predicted_sort(all, count);
     if (count > 0)
         log_info("of %d genomes looked at, the best are predicted to take %.2f us", drawn,
                  all[0].us);

@@ -45,11 +45,6 @@ static double processor_seconds(void) {
 
 /* ---- one run ---- */
 
-static int by_latency(const void *left, const void *right) {
-    const struct predicted *a = left, *b = right;
-    return (a->us > b->us) - (a->us < b->us);
-}
-
 /* Some of the rows of which something is predicted, the fastest first; returns how many. */
 static int draw_predicted(const struct simulation *simulation, uint64_t seed,
                           struct predicted *predicted) {
@@ -67,7 +62,7 @@ static int draw_predicted(const struct simulation *simulation, uint64_t seed,
         if (random_below(&random, (uint64_t)left--) < (uint64_t)(simulation->predict - count))
             predicted[count++] = (struct predicted){recorded->genomes[row], us[row]};
     }
-    qsort(predicted, (size_t)count, sizeof *predicted, by_latency);
+    predicted_sort(predicted, count);
     return count;
 }
 

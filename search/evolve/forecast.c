@@ -7,6 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int by_prediction(const void *left, const void *right) {
+    const struct predicted *a = left, *b = right;
+    if (a->us != b->us)
+        return a->us < b->us ? -1 : 1;
+    return memcmp(&a->genome, &b->genome, sizeof a->genome);
+}
+
+void predicted_sort(struct predicted *predicted, int count) {
+    qsort(predicted, (size_t)count, sizeof *predicted, by_prediction);
+}
+
 enum { ROWS = ROWS_MAX, FASTEST = ROWS_MAX / 2 };
 
 struct forecast {

@@ -26,6 +26,9 @@ struct predicted {
 
 _Static_assert(sizeof(struct predicted) == sizeof(struct genome) + sizeof(double), "it is hashed");
 
+/* The fastest first; those of one latency in the order of their genomes. */
+void predicted_sort(struct predicted *predicted, int count);
+
 struct forecast;
 
 /* At least one. Of more than it has room for it keeps the fastest, and others in their order. The

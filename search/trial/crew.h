@@ -3,8 +3,8 @@
  * device workers (one a GPU) are children of ours; the parent never touches CUDA. A candidate that
  * hangs or kills its worker costs itself and a restart, nothing else.
  *
- *     const struct crew_settings settings = {program, config_path, template_folder, "cuda:all",
- * 15}; struct pool *pool = crew_new(&settings, &error);
+ *     const struct crew_settings settings = {program, config_path, folder, "cuda:all", 15};
+ *     struct pool *pool = crew_new(&settings, &error);
  *     ...                                                     // trial/pool.h
  *     pool_free(pool);
  *

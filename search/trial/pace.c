@@ -193,8 +193,8 @@ static int time_cases(struct journey *journey, const struct pace *pace, double *
     return 0;
 }
 
-/* A kernel within the common limit of shared memory is best of its own board or not: it is not
-   measured by one that takes four times as much. */
+/* What stays within the common limit of shared memory has a board of its own, and races against the
+   best of that. */
 static double to_beat_us(const struct journey *journey) {
     const struct trial_request *request = journey->request;
     bool raised = journey->result->outcome.resources.smem_bytes > SMEM_UNRAISED;

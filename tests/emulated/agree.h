@@ -2,8 +2,8 @@
  * agree: random genomes of the templates on two devices, from the same machine code's source, with
  * the same inputs and launches: how far their outputs are from each other, element by element.
  *
- *     struct agree_plan plan = {.one = "emulated:sm_90", .other = "cuda:0", .share = 1, .jobs =
- * 16}; int bad = agree_all(&plan, stdout);
+ *     struct agree_plan plan = {"emulated:sm_90", "cuda:0", .share = 1, .jobs = 16};
+ *     int bad = agree_all(&plan, stdout);
  *
  * Distances are in units of the last place of the output's format (or the coarser one that the
  * template judges it by), at the larger of the two numbers and the tensor's root mean square: what
