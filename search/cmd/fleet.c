@@ -1,10 +1,13 @@
 #include "cmd/fleet.h"
 
 #include "base/process.h"
+#include "cmd/cmd.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,8 +30,12 @@ pid_t fleet_fork(struct fleet *fleet) {
     if (fleet->count == DEVICES_MAX)
         BUG("a fleet of more than %d", DEVICES_MAX);
     pid_t child = fork();
-    if (child < 0)
-        BUG("no process for another device model");
+    if (child < 0) {
+        struct error error = {0};
+        error_set(&error, "cannot start a process: %s", strerror(errno));
+        fleet->status = error_report(&error);
+        return -1;
+    }
     if (child == 0) {
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);

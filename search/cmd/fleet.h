@@ -23,7 +23,8 @@ struct fleet {
     int status; /* 0, or the exit status of the first that failed */
 };
 
-/* As fork; signals do in the child what they do by default. A full fleet is our bug. */
+/* As fork; signals do in the child what they do by default. -1: there is no process, which was said
+   and is the fleet's status; the others go on. A full fleet is our bug. */
 pid_t fleet_fork(struct fleet *fleet);
 
 /* What is heard while one waits: whoever writes whole structs there, until all have closed it. */

@@ -8,6 +8,7 @@
 #include "cmd/models.h"
 #include "evolve/archipelago.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -143,8 +144,12 @@ static int run_on_queue(const char *run_dir, struct config *config,
     struct session_settings its = *settings;
     struct fleet fleet = {0};
     int news[2];
-    if (pipe2(news, O_CLOEXEC) < 0)
-        BUG("no pipe");
+    if (pipe2(news, O_CLOEXEC) < 0) {
+        struct error error = {0};
+        config_free(config);
+        error_set(&error, "cannot start a process: %s", strerror(errno));
+        return error_report(&error);
+    }
     its.queue_news = news[1];
     if (fleet_fork(&fleet) == 0) {
         struct starter starter = {.run_dir = run_dir, .config = config, .settings = &its};
@@ -156,7 +161,7 @@ static int run_on_queue(const char *run_dir, struct config *config,
     int status = run_in(run_dir, config, &its, interrupted);
     close(news[0]);
     close(news[1]);
-    if (*interrupted)
+    if (*interrupted && fleet.left > 0)
         kill(fleet.children[0], SIGTERM);
     *interrupted = fleet_wait(&fleet, NULL) || *interrupted;
     return status != STATUS_DONE ? status : fleet.status;

@@ -12,6 +12,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void the_first_failure_counts(void **state) {
@@ -23,6 +25,29 @@ static void the_first_failure_counts(void **state) {
     assert_false(fleet_wait(&fleet, NULL));
     assert_int_equal(fleet.status, 3);
     assert_int_equal(fleet.left, 0);
+}
+
+/* Where the system has no more processes that is an error of the fleet's, told in a line, and no
+ * abort. */
+static void without_a_process_the_fleet_has_failed(void **state) {
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit none = {0, 0};
+        struct fleet fleet = {0};
+        setrlimit(RLIMIT_NPROC, &none);
+        if (geteuid() == 0 && setuid(65534) < 0) /* root has no such limit */
+            _exit(77);
+        if (fleet_fork(&fleet) == 0)
+            _exit(2);
+        _exit(!fleet_wait(&fleet, NULL) && fleet.status == 1 && fleet.left == 0 ? 0 : 1);
+    }
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how));
+    if (WEXITSTATUS(how) == 77)
+        skip();
+    assert_int_equal(WEXITSTATUS(how), 0);
 }
 
 struct heard {
@@ -112,6 +137,7 @@ int main(void) {
     int term = SIGTERM, interrupt = SIGINT;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_failure_counts),
+        cmocka_unit_test(without_a_process_the_fleet_has_failed),
         cmocka_unit_test(news_are_heard_until_all_have_closed),
         cmocka_unit_test_prestate(a_termination_is_passed_on, &term),
         {"so_is_an_interruption_of_us_alone", a_termination_is_passed_on, NULL, NULL, &interrupt},
