@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/foresee.h"
+#include "cmd/terms.h"
 #include "cmd/warm.h"
 #include "device/published.h"
 #include "trial/wire.h"
@@ -11,25 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef EVOTILE_VERSION
-#define EVOTILE_VERSION "unknown"
-#endif
-
-enum { STRATEGY_STREAM = 1, META_MAX = 26 + RULES_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
-
-#define SEEDS_META     "seeds:%d" /* by goal */
-#define PREDICTED_META "predicted:%d"
+enum { STRATEGY_STREAM = 1 };
 
 /* ---- starting ---- */
-
-static int find_stored(struct session *session, int goal, struct error *error) {
-    char name[META_NAME_SIZE];
-    snprintf(name, sizeof name, SEEDS_META, goal);
-    if (store_meta_get(session->store, name, &session->seeds[goal], error) < 0)
-        return -1;
-    snprintf(name, sizeof name, PREDICTED_META, goal);
-    return store_meta_get(session->store, name, &session->predicted[goal], error) < 0 ? -1 : 0;
-}
 
 static int predict(struct session *session, int goal, const struct device_info *device,
                    struct error *error) {
@@ -53,7 +38,7 @@ static int find_seeds(struct session *session, int goal, const struct warm *warm
     const struct template *template = session->templates[goal];
     struct genome genomes[WARM_MAX];
     if (session->store != NULL)
-        return find_stored(session, goal, error);
+        return terms_read_start(session, goal, error);
     int count = warm != NULL
                     ? warm_genomes(warm, session->config, goal, template, device, genomes, error)
                     : 0;
@@ -123,136 +108,6 @@ static int start_evolutions(struct session *session, const struct device_info *d
     return 0;
 }
 
-static void apply_settings(struct session *session) {
-    struct config *config = session->config;
-    if (session->settings.recording)
-        snprintf(config->strategy, sizeof config->strategy, "random");
-    if (session->settings.device != NULL)
-        snprintf(config->device, sizeof config->device, "%s", session->settings.device);
-    if (session->settings.trials > 0)
-        config->trials = session->settings.trials;
-    if (session->settings.seconds > 0)
-        config->seconds = session->settings.seconds;
-    if (session->settings.patience > 0)
-        config->patience = session->settings.patience;
-    if (session->settings.target_us > 0)
-        config->target_us = session->settings.target_us;
-    if (session->settings.nice)
-        config->nice = true;
-    if (session->settings.max_temperature_c > 0)
-        config->max_temperature_c = (int)session->settings.max_temperature_c;
-    if (session->settings.seed >= 0)
-        config->seed = (uint64_t)session->settings.seed;
-    if (session->settings.islands > 0)
-        config->islands = (int)session->settings.islands;
-}
-
-/* What the command line may say otherwise than the config, as the store has it: numbers, and where
-   they belong. */
-enum { TERM_COUNT = 7 };
-static const char *const term_names[TERM_COUNT] = {
-    "trials", "seconds", "patience", "target_us", "nice", "max_temperature_c", "islands"};
-
-static void get_terms(const struct config *config, double terms[TERM_COUNT]) {
-    const double all[TERM_COUNT] = {
-        (double)config->trials, config->seconds, (double)config->patience,
-        config->target_us,      config->nice,    config->max_temperature_c,
-        config->islands};
-    memcpy(terms, all, sizeof all);
-}
-
-static void set_terms(struct config *config, const double terms[TERM_COUNT]) {
-    config->trials = (int64_t)terms[0];
-    config->seconds = terms[1];
-    config->patience = (int64_t)terms[2];
-    config->target_us = terms[3];
-    config->nice = terms[4] != 0;
-    config->max_temperature_c = (int)terms[5];
-    config->islands = (int)terms[6];
-}
-
-static void print_terms(const struct config *config, char texts[TERM_COUNT][32]) {
-    double terms[TERM_COUNT];
-    get_terms(config, terms);
-    for (int i = 0; i < TERM_COUNT; i++)
-        snprintf(texts[i], 32, "%.17g", terms[i]);
-}
-
-/* As `--device` takes them. The caller frees it. */
-static char *print_devices(const struct pool *pool) {
-    enum { SPEC_SIZE = sizeof pool_device(pool)->spec };
-    int count = pool_device_count(pool);
-    char *text = calloc((size_t)count + 1, SPEC_SIZE);
-    if (text == NULL)
-        BUG("out of memory");
-    for (int d = 0; d < count; d++)
-        snprintf(text + strlen(text), SPEC_SIZE + 1, "%s%s", d > 0 ? "," : "",
-                 pool_device_at(pool, d)->spec);
-    return text;
-}
-
-static int create_store(struct session *session, struct error *error) {
-    const struct config *config = session->config;
-    const struct device_info *device = pool_device(session->pool);
-    char seed[24], prefilter[32];
-    char terms[TERM_COUNT][32];
-    char hash[HASH_TEXT_SIZE];
-    char names[CASES_MAX][CASE_NAME_SIZE];
-    const char *goals[CASES_MAX];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)config->seed);
-    snprintf(prefilter, sizeof prefilter, "%.17g", session->settings.prefilter);
-    print_terms(config, terms);
-    for (int g = 0; g < session->goal_count; g++) {
-        config_goal_name(config, g, names[g]);
-        goals[g] = names[g];
-    }
-    char *device_line = wire_print_device(device);
-    char *devices = print_devices(session->pool);
-    struct store_meta meta[META_MAX] = {
-        {"config", config->text},
-        {"config_path", config->path},
-        {"template", session->templates[0]->name},
-        {"template_hash", hash_print(session->templates[0]->hash, hash)},
-        {"template_folder", config->template_folder},
-        {"objective", config->objective == OBJECTIVE_JOINT ? "joint" : "per_case"},
-        {"seed", seed},
-        {"device", device->spec},
-        {"devices", *devices != '\0' ? devices : device->spec},
-        {"device_name", device->name},
-        {"device_info", device_line},
-        {"driver", device->driver},
-        {"recording", session->settings.recording ? "yes" : "no"},
-        {"prefilter", prefilter},
-        {"evotile", EVOTILE_VERSION},
-        {*session->queue_id != '\0' ? "queue_id" : NULL, session->queue_id},
-    }; /* terms, rules and seeds follow */
-    int meta_count = 0;
-    while (meta[meta_count].name != NULL)
-        meta_count++;
-    for (int i = 0; i < TERM_COUNT; i++)
-        meta[meta_count++] = (struct store_meta){term_names[i], terms[i]};
-    const struct rules *rules = &session->templates[0]->space->rules;
-    char rule_names[RULES_MAX][OPERATOR_NAME_SIZE];
-    for (int r = 0; r < rules->count; r++) {
-        operator_print(OPERATOR_RULE, r, rule_names[r]);
-        meta[meta_count++] = (struct store_meta){rule_names[r], rules->rows[r].because};
-    }
-    char seed_names[CASES_MAX][META_NAME_SIZE], predicted_names[CASES_MAX][META_NAME_SIZE];
-    for (int g = 0; g < session->goal_count; g++) {
-        snprintf(seed_names[g], META_NAME_SIZE, SEEDS_META, g);
-        snprintf(predicted_names[g], META_NAME_SIZE, PREDICTED_META, g);
-        if (session->seeds[g] != NULL)
-            meta[meta_count++] = (struct store_meta){seed_names[g], session->seeds[g]};
-        if (session->predicted[g] != NULL)
-            meta[meta_count++] = (struct store_meta){predicted_names[g], session->predicted[g]};
-    }
-    const struct store_description description = {meta, meta_count, goals, session->goal_count};
-    session->store = store_create(session->run_dir, &description, error);
-    free(device_line);
-    free(devices);
-    return session->store != NULL ? 0 : -1;
-}
-
 /* Workers could not say it before they are asked. */
 static int check_prefilter(const struct session *session, struct error *error) {
     struct device_info info;
@@ -278,7 +133,7 @@ static int fill_folder(struct session *session, const char *run_dir, const struc
         check_prefilter(session, error) < 0 ||
         start_evolutions(session, pool_device(session->pool), warm, error) < 0)
         return -1;
-    return create_store(session, error);
+    return terms_create_store(session, error);
 }
 
 /* Workers read the run's copy of the config; who mends it has the original. */
@@ -305,7 +160,7 @@ int session_create(struct session *session, const char *run_dir, struct config *
     if (config->shapes->recorded != NULL && settings->prefilter > 0)
         return error_input(error,
                            "a recorded space has no kernel to look at: leave --prefilter out");
-    apply_settings(session);
+    terms_apply(session);
     struct warm *warm = NULL;
     if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
         (warm = warm_open(settings->seed_genome, settings->warm_start, config->shapes->name,
@@ -410,68 +265,6 @@ static int rebuild(struct session *session, struct error *error) {
     return 0;
 }
 
-static int read_meta_number(struct session *session, const char *name, double *number,
-                            struct error *error) {
-    char *text;
-    if (store_meta_get(session->store, name, &text, error) < 0)
-        return -1;
-    if (text != NULL)
-        *number = strtod(text, NULL);
-    free(text);
-    return 0;
-}
-
-/* What the command line of `run` overrode in the config, then what this one's does. */
-static int restore_settings(struct session *session, struct error *error) {
-    double terms[TERM_COUNT];
-    char *seed;
-    char *device;
-    char *recording;
-    if (read_meta_number(session, "prefilter", &session->settings.prefilter, error) < 0 ||
-        store_meta_get(session->store, "recording", &recording, error) < 0)
-        return -1;
-    session->settings.recording = recording != NULL && strcmp(recording, "yes") == 0;
-    free(recording);
-    if (store_meta_get(session->store, "seed", &seed, error) < 0)
-        return -1;
-    int found = store_meta_get(session->store, "devices", &device, error);
-    if (found == 0) /* of a run from when there was but one */
-        found = store_meta_get(session->store, "device", &device, error);
-    if (found < 0) {
-        free(seed);
-        return -1;
-    }
-    if (seed != NULL)
-        session->config->seed = strtoull(seed, NULL, 10);
-    if (device != NULL)
-        snprintf(session->config->device, sizeof session->config->device, "%s", device);
-    free(seed);
-    free(device);
-    get_terms(session->config, terms);
-    for (int i = 0; i < TERM_COUNT; i++)
-        if (read_meta_number(session, term_names[i], &terms[i], error) < 0)
-            return -1;
-    set_terms(session->config, terms);
-    apply_settings(session);
-    return 0;
-}
-
-/* What was given anew the next resume has too. */
-static int keep_terms(struct session *session, struct error *error) {
-    const struct session_settings *settings = &session->settings;
-    char texts[TERM_COUNT][32];
-    if (settings->trials == 0 && settings->seconds == 0 && settings->patience == 0 &&
-        settings->target_us == 0 && !settings->nice && settings->max_temperature_c == 0)
-        return 0;
-    print_terms(session->config, texts);
-    if (store_begin(session->store, error) < 0)
-        return -1;
-    for (int i = 0; i < TERM_COUNT; i++)
-        if (store_meta_set(session->store, term_names[i], texts[i], error) < 0)
-            return -1;
-    return store_commit(session->store, error);
-}
-
 int session_device(struct store *store, struct device_info *device, struct error *error) {
     char *line;
     struct wire_message message;
@@ -541,10 +334,10 @@ int session_resume(struct session *session, const char *run_dir,
     if (session->config == NULL)
         return -1;
     session->store = store_open(run_dir, STORE_WRITE, error);
-    if (session->store == NULL || restore_settings(session, error) < 0 ||
+    if (session->store == NULL || terms_restore(session, error) < 0 ||
         read_device(session, &device, error) < 0 ||
         start_evolutions(session, &device, NULL, error) < 0 || check_template(session, error) < 0 ||
-        rebuild(session, error) < 0 || keep_terms(session, error) < 0)
+        rebuild(session, error) < 0 || terms_keep(session, error) < 0)
         return -1;
     session->begun = clock_seconds();
     if (session_is_finished(session)) /* then nobody is waited for, and nothing started */
