@@ -13,6 +13,22 @@ echo "a frozen kernel: status $?"
 echo "a slower one: status $?"
 "$EVOTILE" gate run:5 --against run --tolerance 10000 >/dev/null
 echo "with patience: status $?"
+
+# A genome for several cases: none may hide behind the mean, and two must gain for it to be promoted.
+small joint.json '"search": { "strategy": "random" }'
+sed -i 's/{ "ROWS": 4, "COLS": 40 }/{ "ROWS": 4, "COLS": 40 }, { "ROWS": 8, "COLS": 500 }/' joint.json
+of_256=THREADS=256,ROW_THREADS=256,VECTOR=2,KEEP=2,UNROLL=2
+of_128=THREADS=128,ROW_THREADS=128,VECTOR=2,KEEP=1,UNROLL=2
+"$EVOTILE" run joint.json --trials 3 --out joint --seed-genome "$of_256;$of_128" >/dev/null 2>&1
+ranked() { echo "joint:$("$EVOTILE" board joint --json | jq ".rows[] | select(.genome == \"$1\") | .rank")"; }
+"$EVOTILE" gate "$(ranked $of_256)" --against "$(ranked $of_128)" >gated
+echo "one case slower: status $?"
+jq -c '[.rows[0].ratio < 1, .rows[0].passed, (.rows[0].by_case[] | .case, .ratio < 1), .cases_gained, .worth_promoting]' gated
+"$EVOTILE" gate run --against run:5 --promote | jq -c '[.passed, .rows[0].passed, .cases_gained, .worth_promoting]'
+"$EVOTILE" gate run --against run:5 --promote >/dev/null
+echo "one case gains: status $?"
+"$EVOTILE" gate joint --against joint:3 --promote | jq -c '[.passed, .rows[0].passed, .cases_gained, .worth_promoting]'
+
 cp -r frozen broken
 echo 'this is no CUDA;' >>broken/kernel.cu
 "$EVOTILE" gate broken --against frozen 2>/dev/null | grep -E '"(passed|verdict)"' | tr -d '\t,'
