@@ -51,6 +51,7 @@ static const struct member_row {
     MEMBER("patience", KIND_INT64, patience),
     MEMBER("patience_left", KIND_INT64, patience_left),
     MEMBER("target_us", KIND_DOUBLE, target_us),
+    MEMBER("target_ratio", KIND_DOUBLE, target_ratio),
     MEMBER("nice", KIND_BOOL, nice),
     MEMBER("max_temperature_c", KIND_INT, max_temperature_c),
     MEMBER("others", KIND_INT, others),

@@ -50,7 +50,7 @@ struct bulletin {
     double seconds;      /* searched so far, in all sessions */
     /* The budget, 0 where there is none; and of the patience what is left. */
     int64_t budget_trials, patience, patience_left;
-    double budget_seconds, target_us;
+    double budget_seconds, target_us, target_ratio;
     bool nice;
     int max_temperature_c; /* 0: none */
     struct nvml_state gpu; /* negative: unknown */

@@ -109,6 +109,7 @@ static void fill(const struct session *session, struct bulletin *bulletin) {
     bulletin->patience = config->patience;
     bulletin->patience_left = config->patience > 0 ? patience_left(session) : 0;
     bulletin->target_us = config->target_us;
+    bulletin->target_ratio = config->target_ratio;
     bulletin->nice = config->nice;
     bulletin->max_temperature_c = config->max_temperature_c;
     if (session->pool == NULL)

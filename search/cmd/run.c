@@ -186,6 +186,12 @@ static int run_one(const char *config_path, struct config *config, const char *o
                                        : run_in(run_dir, config, settings, interrupted);
 }
 
+static int check_targets(const struct session_settings *settings, struct error *error) {
+    return settings->target_us < 0 || settings->target_ratio < 0
+               ? error_input(error, "--target and --target-ratio want more than 0")
+               : 0;
+}
+
 static int run(const struct verb *verb, int argc, char **argv) {
     struct session_settings settings = {.seed = -1, .compile_workers = -1};
     const char *out = NULL;
@@ -198,6 +204,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
          &settings.patience},
         {"target", "US", "stop at this latency, in microseconds", OPTION_NUMBER,
          &settings.target_us},
+        {"target-ratio", "R",
+         "stop when so many times as fast as the baseline, or else the default genome",
+         OPTION_NUMBER, &settings.target_ratio},
         {"seed", "N", "begin the random numbers from N", OPTION_INTEGER, &settings.seed},
         {"islands", "K", "breed K populations apart, with the best of each migrating (1)",
          OPTION_INTEGER, &islands},
@@ -240,6 +249,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct config *configs[CONFIGS_MAX] = {NULL};
     int status = STATUS_DONE;
     signal(SIGPIPE, SIG_IGN);
+    status = check_targets(&settings, &error);
     if (settings.predict < 0 || settings.predict > FORESEE_MOST)
         status = error_input(&error, "--predict: from 0 to %d", FORESEE_MOST);
     if (!(settings.prefilter >= 0 && settings.prefilter <= PREFILTER_MOST))
@@ -280,6 +290,9 @@ static int resume(const struct verb *verb, int argc, char **argv) {
          &settings.patience},
         {"target", "US", "stop at this latency, in microseconds", OPTION_NUMBER,
          &settings.target_us},
+        {"target-ratio", "R",
+         "stop when so many times as fast as the baseline, or else the default genome",
+         OPTION_NUMBER, &settings.target_ratio},
         {"device", "LIST", "the same kind of device elsewhere, or more of it: cuda:1, cuda:all",
          OPTION_TEXT, &settings.device},
         {"compile-workers", "N", "compiling processes (default: the cores less one a device)",
@@ -306,13 +319,15 @@ static int resume(const struct verb *verb, int argc, char **argv) {
     struct error error = {0};
     struct session session;
     signal(SIGPIPE, SIG_IGN);
+    if (check_targets(&settings, &error) < 0)
+        return error_report(&error);
     if (session_resume(&session, argv[0], &settings, &error) < 0) {
         session_close(&session);
         return error_report(&error);
     }
     if (session_is_finished(&session)) {
         log_info("%s is finished: %" PRId64
-                 " trials; --trials, --time, --patience or --target gives it more",
+                 " trials; --trials, --time, --patience, --target or --target-ratio gives it more",
                  argv[0], session.told);
         session_close(&session);
         return STATUS_DONE;
@@ -391,6 +406,7 @@ const struct verb verb_run = {
         "  evotile run configs/demo.json --time 8h --device cuda:0 --out results/night\n"
         "  evotile run configs/demo.json --time 8h --device cuda:all\n"
         "  evotile run configs/demo.json --patience 2000 --target 6.5\n"
+        "  evotile run configs/demo.json --time 8h --target-ratio 1.5\n"
         "  evotile run configs/demo.json --warm-start results --seed-genome "
         "'MIN_CTAS=2; MIN_CTAS=3,WARPS=8'\n"
         "  evotile run configs/a.json configs/b.json --time 4h\n"
@@ -413,6 +429,7 @@ const struct verb verb_resume = {
         "and timed\nagain first and the search goes on from their new figures; the old ones are "
         "kept. Who fails now is\ndropped. Another device, or an edited template, is refused.\n\n"
         "  evotile resume results/night\n"
-        "  evotile resume results/night --time 12h\n",
+        "  evotile resume results/night --time 12h\n"
+        "  evotile baseline results/night && evotile resume results/night --target-ratio 1.5\n",
     .run = resume,
 };

@@ -92,6 +92,8 @@ static void add_budget(struct line *line, const struct live *live) {
             bulletin->patience);
     if (bulletin->target_us > 0)
         add(line, "; target %.3f us", bulletin->target_us);
+    if (bulletin->target_ratio > 0)
+        add(line, "; target %g times as fast", bulletin->target_ratio);
 }
 
 static void add_verdicts(struct line *line, const struct live *live) {

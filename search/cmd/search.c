@@ -48,13 +48,22 @@ void session_note_tell(struct session *session, int goal, enum verdict verdict) 
         session_note_gain(session, goal, false);
 }
 
+/* The score at which the goal has had enough; 0: there is none. */
+static double target_of(const struct session *session, int goal) {
+    const struct config *config = session->config;
+    double from_us =
+        session->baseline_us[goal] > 0 ? session->baseline_us[goal] : session->default_us[goal];
+    double by_ratio_us = config->target_ratio > 0 ? from_us / config->target_ratio : 0;
+    return fmax(config->target_us, by_ratio_us);
+}
+
 /* Whether the goal has had enough by itself, whatever is left for the run. */
 static bool goal_is_done(const struct session *session, int goal) {
     const struct config *config = session->config;
     const struct member *champion = evolution_champion(session->evolutions[goal]);
     int64_t since = session->gains[goal].told - session->gains[goal].told_at;
     return (config->patience > 0 && since >= config->patience) ||
-           (config->target_us > 0 && champion != NULL && champion->score_us <= config->target_us);
+           (champion != NULL && champion->score_us <= target_of(session, goal));
 }
 
 static bool any_goal_left(const struct session *session) {
@@ -244,6 +253,13 @@ static void note_unraised(struct session *session, int goal, const struct outcom
         *best_us = outcome->score_us;
 }
 
+static void note_default(struct session *session, const struct trial_result *result) {
+    const struct outcome *outcome = &result->outcome;
+    const struct genome preset = genome_default(session->templates[result->goal]->space);
+    if (outcome->verdict == VERDICT_OK && genome_equal(&result->genome, &preset))
+        session->default_us[result->goal] = outcome->score_us;
+}
+
 static int note_stored(void *context, const struct store_trial *trial, struct error *error) {
     (void)error;
     note_unraised(context, trial->goal, trial->outcome);
@@ -273,6 +289,7 @@ static int tell(struct session *session, const struct trial_result *result, stru
                            &result->outcome);
     session_note_tell(session, result->goal, result->outcome.verdict);
     note_unraised(session, result->goal, &result->outcome);
+    note_default(session, result);
     if (result->outcome.foretold_us > 0)
         prefilter_note(&session->prefilters[result->goal], result->outcome.foretold_us);
     if (session->settings.verbose)

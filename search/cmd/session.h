@@ -28,6 +28,7 @@ struct session_settings {
     double seconds;                        /* 0: the config's */
     int64_t patience;                      /* 0: the config's */
     double target_us;                      /* 0: the config's */
+    double target_ratio;                   /* 0: the config's */
     int64_t seed;                          /* -1: the config's */
     int64_t islands;                       /* 0: the config's */
     int64_t compile_workers;               /* -1: as many as there are cores for */
@@ -75,6 +76,8 @@ struct session {
         int64_t inspected; /* the last that went through compute-sanitizer */
         int crowned;       /* in this session */
     } champions[CASES_MAX];
+    double default_us[CASES_MAX];  /* the default genome's score; 0: not known */
+    double baseline_us[CASES_MAX]; /* the geometric mean over the goal's cases; 0: none */
     double unraised_us[CASES_MAX]; /* of the goal's best within SMEM_UNRAISED, where the config
                                       raises that; 0: none */
     struct {

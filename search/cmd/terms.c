@@ -1,7 +1,10 @@
 #include "cmd/terms.h"
 
+#include "cmd/preset.h"
+#include "cmd/yardstick.h"
 #include "trial/wire.h"
 
+#include <math.h>
 #include <string.h>
 
 #ifndef EVOTILE_VERSION
@@ -29,6 +32,8 @@ void terms_apply(struct session *session) {
         config->patience = session->settings.patience;
     if (session->settings.target_us > 0)
         config->target_us = session->settings.target_us;
+    if (session->settings.target_ratio > 0)
+        config->target_ratio = session->settings.target_ratio;
     if (session->settings.nice)
         config->nice = true;
     if (session->settings.max_temperature_c > 0)
@@ -41,15 +46,16 @@ void terms_apply(struct session *session) {
 
 /* What the command line may say otherwise than the config, as the store has it: numbers, and where
    they belong. */
-enum { TERM_COUNT = 7 };
-static const char *const term_names[TERM_COUNT] = {
-    "trials", "seconds", "patience", "target_us", "nice", "max_temperature_c", "islands"};
+enum { TERM_COUNT = 8 };
+static const char *const term_names[TERM_COUNT] = {"trials",    "seconds",     "patience",
+                                                   "target_us", "nice",        "max_temperature_c",
+                                                   "islands",   "target_ratio"};
 
 static void get_terms(const struct config *config, double terms[TERM_COUNT]) {
     const double all[TERM_COUNT] = {
-        (double)config->trials, config->seconds, (double)config->patience,
-        config->target_us,      config->nice,    config->max_temperature_c,
-        config->islands};
+        (double)config->trials, config->seconds,     (double)config->patience,
+        config->target_us,      config->nice,        config->max_temperature_c,
+        config->islands,        config->target_ratio};
     memcpy(terms, all, sizeof all);
 }
 
@@ -61,6 +67,7 @@ static void set_terms(struct config *config, const double terms[TERM_COUNT]) {
     config->nice = terms[4] != 0;
     config->max_temperature_c = (int)terms[5];
     config->islands = (int)terms[6];
+    config->target_ratio = terms[7];
 }
 
 static void print_terms(const struct config *config, char texts[TERM_COUNT][32]) {
@@ -169,6 +176,30 @@ static int read_meta_number(struct session *session, const char *name, double *n
     return 0;
 }
 
+/* What target_ratio is a ratio to. */
+static int read_references(struct session *session, struct error *error) {
+    const struct config *config = session->config;
+    struct yardstick *yardstick = NULL;
+    int status = yardstick_read(session->store, &yardstick, error) < 0 ? -1 : 0;
+    for (int goal = 0; status == 0 && goal < config_goal_count(config); goal++) {
+        struct store_trial *preset = NULL;
+        double logs = 0; /* NaN where a case has no figure */
+        int first;
+        int count;
+        config_goal_cases(config, goal, &first, &count);
+        for (int c = 0; c < count; c++)
+            logs += log(yardstick_p50_us(yardstick, first + c)) / count;
+        if (isfinite(logs))
+            session->baseline_us[goal] = exp(logs);
+        status = preset_trial(session->store, goal, &preset, error);
+        if (preset != NULL && preset->outcome != NULL && preset->outcome->verdict == VERDICT_OK)
+            session->default_us[goal] = preset->outcome->score_us;
+        store_trial_free(preset);
+    }
+    yardstick_free(yardstick);
+    return status;
+}
+
 int terms_restore(struct session *session, struct error *error) {
     double terms[TERM_COUNT];
     char *seed;
@@ -200,14 +231,15 @@ int terms_restore(struct session *session, struct error *error) {
             return -1;
     set_terms(session->config, terms);
     terms_apply(session);
-    return 0;
+    return session->config->target_ratio > 0 ? read_references(session, error) : 0;
 }
 
 int terms_keep(struct session *session, struct error *error) {
     const struct session_settings *settings = &session->settings;
     char texts[TERM_COUNT][32];
     if (settings->trials == 0 && settings->seconds == 0 && settings->patience == 0 &&
-        settings->target_us == 0 && !settings->nice && settings->max_temperature_c == 0)
+        settings->target_us == 0 && settings->target_ratio == 0 && !settings->nice &&
+        settings->max_temperature_c == 0)
         return 0;
     print_terms(session->config, texts);
     if (store_begin(session->store, error) < 0)

@@ -255,7 +255,8 @@ static int read_genes(struct config *config, const struct json *root, struct err
 }
 
 static int read_budget(struct config *config, const struct json *root, struct error *error) {
-    static const char *const keys[] = {"trials", "time", "patience", "target_us", NULL};
+    static const char *const keys[] = {"trials",    "time",         "patience",
+                                       "target_us", "target_ratio", NULL};
     struct json budget;
     struct json value;
     const char *text;
@@ -275,10 +276,16 @@ static int read_budget(struct config *config, const struct json *root, struct er
         if (config->patience < 1)
             return json_error(&value, error, "must be at least 1");
     }
-    if (json_find(&budget, "target_us", &value)) {
-        if (json_number(&value, &config->target_us, error) < 0)
+    const struct {
+        const char *key;
+        double *target;
+    } targets[] = {{"target_us", &config->target_us}, {"target_ratio", &config->target_ratio}};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        if (!json_find(&budget, targets[i].key, &value))
+            continue;
+        if (json_number(&value, targets[i].target, error) < 0)
             return -1;
-        if (!(config->target_us > 0))
+        if (!(*targets[i].target > 0))
             return json_error(&value, error, "must be more than 0");
     }
     if (json_find(&budget, "time", &value)) {

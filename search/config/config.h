@@ -56,10 +56,12 @@ struct config {
     struct narrowing narrowings[GENES_MAX];
     char device[1024]; /* auto; or a list */
     uint64_t seed;
-    int64_t trials;   /* 0: no limit */
-    double seconds;   /* 0: no limit */
-    int64_t patience; /* a goal ends after so many trials without a gain of 1 %; 0: never */
-    double target_us; /* a goal ends when its champion's score is no more; 0: never */
+    int64_t trials;      /* 0: no limit */
+    double seconds;      /* 0: no limit */
+    int64_t patience;    /* a goal ends after so many trials without a gain of 1 %; 0: never */
+    double target_us;    /* a goal ends when its champion's score is no more; 0: never */
+    double target_ratio; /* or when it is so many times as fast as the baseline, where the run has
+                            one, else as the default genome; 0: never */
     char strategy[32];
     int population, initial;
     int islands;   /* populations that breed apart and share `population`: 1 */

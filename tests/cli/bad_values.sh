@@ -21,6 +21,7 @@ done <<TABLE
 "budget": { "trials": 0 }
 "budget": { "patience": 0 }
 "budget": { "target_us": 0 }
+"budget": { "target_ratio": -1 }
 "budget": { "time": "soon" }
 "budget": { "time": 5 }
 "limits": { "smem_bytes": 1 }

@@ -29,6 +29,7 @@ static struct bulletin example(struct random *random) {
     it.budget_seconds = random_uniform(random) * 1e5;
     it.budget_trials = (int64_t)random_below(random, 1000000);
     it.target_us = random_uniform(random);
+    it.target_ratio = random_uniform(random);
     it.others = (int)random_below(random, 3) - 1;
     if (random_below(random, 2) == 0)
         it.gpu = (struct nvml_state){.sm_mhz = 1980,

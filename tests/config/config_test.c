@@ -72,7 +72,8 @@ static void every_key(void **state) {
         "\"cases\": [{ \"ROWS\": 2, \"COLS\": 3 }, { \"ROWS\": 2, \"COLS\": 3, \"F32\": 1 }],\n"
         "\"genes\": { \"THREADS\": [64, 128] }, \"limits\": { \"smem_bytes\": 2048,\n"
         "  \"limited_range\": false }, \"held_out\": [{ \"ROWS\": 5, \"COLS\": 7 }],\n"
-        "\"budget\": { \"trials\": 7, \"time\": \"1h30m\", \"patience\": 9, \"target_us\": 2.5 },\n"
+        "\"budget\": { \"trials\": 7, \"time\": \"1h30m\", \"patience\": 9, \"target_us\": 2.5, "
+        "\"target_ratio\": 1.5 },\n"
         "\"search\": { \"strategy\": \"random\", \"population\": 2, \"initial\": 3,\n"
         "  \"exploration\": 0.5, \"sanitize_every\": 9 },\n"
         "\"timing\": { \"input_sets\": 1, \"launches\": 2, \"samples\": 3, \"race_samples\": 4,\n"
@@ -105,6 +106,7 @@ static void every_key(void **state) {
     assert_int_equal(config->timing.inputs, 7);
     assert_int_equal(config->patience, 9);
     assert_true(config->target_us == 2.5);
+    assert_true(config->target_ratio == 1.5);
     assert_true(config->seed == INT64_MAX);
     assert_string_equal(config->device, "cuda:3");
     config_free(config);

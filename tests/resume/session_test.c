@@ -245,6 +245,26 @@ static void a_target_that_is_reached_ends_the_run(void **state) {
     tiny_remove(&place.tiny);
 }
 
+/* The default genome is as fast as itself, and nothing is a million times as fast. */
+static void a_ratio_to_the_default_ends_the_run(void **state) {
+    (void)state;
+    struct place place;
+    char said[PATH_SIZE], trials[24];
+    make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
+    const char *const arguments[] = {"--out", place.run_dir, "--target-ratio", "1", NULL};
+    run_to_end(&place.tiny, "run", place.tiny.config, arguments, 0);
+    inspect(&inspection);
+    assert_in_range(inspection.told, 1, IN_FLIGHT_MOST);
+    int64_t told = inspection.told;
+    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
+    expect_said(said, "is finished");
+    snprintf(trials, sizeof trials, "%lld", (long long)told + 4);
+    const char *const more[] = {"--target-ratio", "1e6", "--trials", trials, NULL};
+    run_to_end(&place.tiny, "resume", place.run_dir, more, 0);
+    inspect_finished(told + 4);
+    tiny_remove(&place.tiny);
+}
+
 /* ---- interruptions ---- */
 
 static void a_signal_finishes_what_is_in_flight(void **state) {
@@ -507,6 +527,7 @@ int main(void) {
         cmocka_unit_test(the_seed_decides_the_start),
         cmocka_unit_test(a_goal_without_gains_ends),
         cmocka_unit_test(a_target_that_is_reached_ends_the_run),
+        cmocka_unit_test(a_ratio_to_the_default_ends_the_run),
         cmocka_unit_test(a_signal_finishes_what_is_in_flight),
         cmocka_unit_test(a_second_signal_stops_at_once),
         cmocka_unit_test(a_run_belongs_to_one_process),
