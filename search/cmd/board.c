@@ -42,6 +42,7 @@ enum column {
     COLUMN_ERROR,
     COLUMN_BOUND,
     COLUMN_RANGE,
+    COLUMN_OPERATOR,
     COLUMN_GENOME,
     COLUMN_COUNT
 };
@@ -75,6 +76,7 @@ static const struct table_column columns[COLUMN_COUNT] = {
     [COLUMN_ERROR] = {.name = "error_relative_l2", .heading = "error\nrel L2", .right = true},
     [COLUMN_BOUND] = {.name = "bound_relative_l2"},
     [COLUMN_RANGE] = {.name = "limited_range"},
+    [COLUMN_OPERATOR] = {.name = "operator", .heading = "tried as"},
     [COLUMN_GENOME] = {.name = "genome", .heading = "genome", .wrap = true},
 };
 
@@ -270,6 +272,7 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
     add_compiled(table, resources, &it);
     table_cell(table, cJSON_CreateBool(outcome->limited_range),
                outcome->limited_range ? "limited" : "full");
+    table_text(table, trial->operator_name);
     add_genome(board, trial->genome);
 }
 
@@ -534,7 +537,9 @@ const struct verb verb_board = {
         "of\n"
         "the difference from the fp64 reference. Where one genome is judged on several cases,\n"
         "latency and TFLOP/s are geometric means, CTAs and the bound the least and the error the\n"
-        "worst.\n"
+        "worst. \"tried as\" is the operator or insight that thought of the genome: `summary` "
+        "tells\n"
+        "what each is, and what all its trials came to.\n"
         "\n"
         "Where the config raises the limit of shared memory (limits.smem_bytes) each goal has two\n"
         "boards: first of the genomes that need no more than the 48 KB which every device grants\n"
