@@ -2,6 +2,7 @@
 #include "cmd/describe.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 static const struct verb *const verbs[] = {
@@ -78,6 +79,8 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    /* A limit of file sizes (ulimit -f) is then an error of the write, which is told in a line. */
+    signal(SIGXFSZ, SIG_IGN);
     int status = dispatch(argc, argv);
     /* A result that did not reach its file (a full disk) is no result. */
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -222,8 +222,9 @@ int path_make_folder(const char *folder, struct error *error) {
             continue;
         *end = '\0';
         /* Not errno alone: mkdir may refuse a folder above that exists, EROFS before EEXIST. */
-        if (mkdir(path, 0777) < 0 && !path_is_dir(path))
-            return fail(error, errno == EEXIST ? ENOTDIR : errno, "make the folder", path);
+        int number = mkdir(path, 0777) < 0 ? errno : 0;
+        if (number != 0 && !path_is_dir(path))
+            return fail(error, number == EEXIST ? ENOTDIR : number, "make the folder", path);
         if (last == '\0')
             return 0;
         *end = last;

@@ -169,6 +169,9 @@ static void folders_are_made_once(void **state) {
     assert_int_equal(path_make_folder(".", &error), 0);
     put(below(file, state, "a/file"), "");
     assert_int_equal(path_make_folder(file, &error), -1);
+    assert_int_equal(symlink("/nowhere", below(path, state, "a/dangling")), 0);
+    assert_int_equal(path_make_folder(path, &error), -1);
+    assert_non_null(strstr(error.text, "Not a directory"));
     assert_int_equal(path_make_folder("/proc/evotile/a", &error), -1);
     assert_non_null(strstr(error.text, "/proc/evotile"));
 }
