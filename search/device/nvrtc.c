@@ -1,5 +1,7 @@
 #include "device/nvrtc.h"
 
+#include "base/path.h"
+
 #include <dlfcn.h>
 #include <nvrtc.h>
 #include <stdlib.h>
@@ -21,9 +23,13 @@
     X(nvrtcGetNumSupportedArchs)                                                                   \
     X(nvrtcGetSupportedArchs)
 
+enum { INCLUDES_MAX = 2, OPTIONS_MOST = 64 };
+
 struct nvrtc {
     void *library;
     char version[16];
+    int include_count;
+    char includes[INCLUDES_MAX][PATH_SIZE]; /* options: where the toolkit's headers are */
     struct image_cache cache;
 #define X(name) __typeof__(&name) name;
     NVRTC_FUNCTIONS(X)
@@ -34,11 +40,20 @@ struct nvrtc {
 #define EVOTILE_CUDA_HOME "/usr/local/cuda"
 #endif
 
+enum { TOOLKITS = 3 };
+
+/* Folders where a toolkit may be; some NULL, or empty. */
+static void find_toolkits(const char *folders[TOOLKITS]) {
+    folders[0] = getenv("CUDA_HOME");
+    folders[1] = EVOTILE_CUDA_HOME;
+    folders[2] = "/usr/local/cuda";
+}
+
 static void *open_library(void) {
-    const char *home = getenv("CUDA_HOME");
-    const char *const folders[] = {home, EVOTILE_CUDA_HOME, "/usr/local/cuda"};
+    const char *folders[TOOLKITS];
     char path[4096];
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    find_toolkits(folders);
+    for (int i = 0; i < TOOLKITS; i++) {
         if (folders[i] == NULL || *folders[i] == '\0')
             continue;
         snprintf(path, sizeof path, "%s/lib64/libnvrtc.so", folders[i]);
@@ -58,6 +73,19 @@ static void *open_library(void) {
             return library;
     }
     return NULL;
+}
+
+/* NVRTC looks for headers where it is told to, and nowhere else. */
+static void find_headers(struct nvrtc *nvrtc) {
+    static const char *const places[INCLUDES_MAX] = {"include", "include/cccl"};
+    const char *folders[TOOLKITS];
+    find_toolkits(folders);
+    for (int i = 0; i < TOOLKITS && nvrtc->include_count == 0; i++)
+        for (int p = 0; p < INCLUDES_MAX && folders[i] != NULL && *folders[i] != '\0'; p++) {
+            char *option = nvrtc->includes[nvrtc->include_count];
+            int length = snprintf(option, PATH_SIZE, "-I%s/%s", folders[i], places[p]);
+            nvrtc->include_count += length < PATH_SIZE && path_is_dir(option + strlen("-I"));
+        }
 }
 
 struct nvrtc *nvrtc_open(struct error *error) {
@@ -87,6 +115,7 @@ struct nvrtc *nvrtc_open(struct error *error) {
     int minor = 0;
     nvrtc->nvrtcVersion(&major, &minor);
     snprintf(nvrtc->version, sizeof nvrtc->version, "%d.%d", major, minor);
+    find_headers(nvrtc);
     return nvrtc;
 }
 
@@ -180,13 +209,18 @@ static int compile(struct nvrtc *nvrtc, const char *name, const char *source,
                    const char *const *options, int option_count, struct device_image *image,
                    char *reason, struct error *error) {
     nvrtcProgram program;
+    const char *all[OPTIONS_MOST];
     size_t bytes = 0;
     int result = -1;
+    if (option_count + nvrtc->include_count > OPTIONS_MOST)
+        BUG("%d options for NVRTC", option_count);
+    for (int i = 0; i < option_count + nvrtc->include_count; i++)
+        all[i] = i < option_count ? options[i] : nvrtc->includes[i - option_count];
     nvrtcResult status = nvrtc->nvrtcCreateProgram(&program, source, name, 0, NULL, NULL);
     if (status != NVRTC_SUCCESS)
         return error_set(error, "NVRTC cannot start: %s", nvrtc->nvrtcGetErrorString(status));
     *image = (struct device_image){.name = name};
-    status = nvrtc->nvrtcCompileProgram(program, option_count, options);
+    status = nvrtc->nvrtcCompileProgram(program, option_count + nvrtc->include_count, all);
     image->log = product(program, nvrtc->nvrtcGetProgramLogSize, nvrtc->nvrtcGetProgramLog, &bytes);
     if (status == NVRTC_ERROR_COMPILATION || status == NVRTC_ERROR_INVALID_OPTION) {
         first_error(image->log != NULL ? image->log : "no log", reason);

@@ -4,6 +4,7 @@
  * NVRTC is opened at run time (from $CUDA_HOME/lib64, the toolkit we were built with, or the
  * loader's path), so the binary starts on a machine that has none. One compilation gives both the
  * cubin and the PTX. NVRTC holds one lock a process: parallel compilation needs several processes.
+ * A source may include the toolkit's headers, which are looked for last, where the toolkit is.
  *
  * It goes through a cache where it was given one: what was compiled once, by whomever, costs the
  * reading of a file.

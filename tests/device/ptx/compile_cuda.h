@@ -20,8 +20,7 @@
  * well. */
 static inline char *compile_cuda(const char *source, const char *architecture, char *log,
                                  size_t log_bytes) {
-    char arch[32], include[1024], library[1040], reason[REASON_SIZE] = "";
-    const char *home = getenv("CUDA_HOME");
+    char arch[32], reason[REASON_SIZE] = "";
     struct error error = {0};
     struct device_image image;
     log[0] = '\0';
@@ -29,11 +28,8 @@ static inline char *compile_cuda(const char *source, const char *architecture, c
     if (!nvrtc)
         return NULL;
     snprintf(arch, sizeof arch, "-arch=%s", architecture);
-    snprintf(include, sizeof include, "-I%s/include", home ? home : EVOTILE_CUDA_HOME);
-    snprintf(library, sizeof library, "%s/cccl", include); /* which cooperative_groups.h includes */
-    const char *const options[] = {arch,    "-lineinfo", "-std=c++17",
-                                   include, library,     "--ptxas-options=-v"};
-    int status = nvrtc_compile(nvrtc, "kernel.cu", source, options, 6, &image, reason, &error);
+    const char *const options[] = {arch, "-lineinfo", "-std=c++17", "--ptxas-options=-v"};
+    int status = nvrtc_compile(nvrtc, "kernel.cu", source, options, 4, &image, reason, &error);
     nvrtc_close(nvrtc);
     snprintf(log, log_bytes, "%s", status == 0 ? image.log : status > 0 ? reason : error.text);
     if (status != 0)
