@@ -202,6 +202,13 @@ static void print_about(struct store *store, const char *name, char about[BECAUS
     free(because);
 }
 
+/* Who has no parents, as a model's, is set beside the champion before. */
+static int64_t parent_of(const struct store_trial *trial, const struct store_champion *champion,
+                         int which) {
+    bool orphan = trial->parent_a == STORE_NO_TRIAL;
+    return which == 1 ? trial->parent_b : orphan ? champion->previous : trial->parent_a;
+}
+
 static int add_champion(struct chapters *chapters, struct table *table,
                         const struct store_champion *champion, double before_us, bool *predicted,
                         struct error *error) {
@@ -209,7 +216,7 @@ static int add_champion(struct chapters *chapters, struct table *table,
     struct store_trial *parents[2] = {NULL, NULL};
     int status = trial == NULL ? -1 : 0;
     for (int p = 0; status == 0 && p < 2; p++) {
-        int64_t number = p == 0 ? trial->parent_a : trial->parent_b;
+        int64_t number = parent_of(trial, champion, p);
         parents[p] =
             number != STORE_NO_TRIAL ? store_trial_read(chapters->store, number, error) : NULL;
         status = number != STORE_NO_TRIAL && parents[p] == NULL ? -1 : 0;
