@@ -121,7 +121,8 @@ static void add_scatter_note(cJSON *to, const struct scatter_note *note) {
                  note->high_us);
     if (note->dots < note->valid)
         add_format(to, "scatter_note",
-                   "All %d valid trials are counted in bins, the darker the more; the %d champions "
+                   "All %d valid trials are counted in bins, the fuller the colour the more; the "
+                   "%d champions "
                    "and elites among them are dots as well.%s",
                    note->valid, note->dots, edge);
     else

@@ -232,7 +232,7 @@ void picture_all_best(struct pictures *pictures, const char *name, const struct 
     }
     if (drawn < 2)
         return;
-    FILE *out = drawing_begin(pictures, name, PANEL_WIDTH, PANEL_HEIGHT + (drawn > 4 ? 130 : 40));
+    FILE *out = drawing_begin(pictures, name, PANEL_WIDTH, PANEL_HEIGHT + (drawn > 4 ? 130 : 60));
     char block[32];
     for (int g = 0; g < run->goal_count; g++) {
         snprintf(block, sizeof block, "goal%d", g);
@@ -242,12 +242,10 @@ void picture_all_best(struct pictures *pictures, const char *name, const struct 
     print_x_axis(out, over_time ? time_title : "trials of each goal", first, last, over_time);
     drawing_text(out, "ylabel", "best so far / last champion");
     fprintf(out,
-            "set xlabel offset 0,0.6\nset yrange [0.98:%.4g]\nset key %s font ',9' samplen "
-            "1.5\n%splot 1 with lines "
+            "set xlabel offset 0,0.6\nset yrange [0.98:%.4g]\nset key outside center top "
+            "horizontal font ',9' samplen 1.5\n%splot 1 with lines "
             "lc rgb " SVG_COLOUR " notitle",
-            fmax(1.1, fmin(1.05 * most, 5)),
-            drawn > 4 ? "outside center top horizontal" : "top right",
-            drawn > 14 ? "unset key\n" : "", COLOUR_GRID);
+            fmax(1.1, fmin(1.05 * most, 5)), drawn > 14 ? "unset key\n" : "", COLOUR_GRID);
     for (int g = 0; g < run->goal_count; g++) {
         if (run->goals[g].crowning_count == 0)
             continue;
@@ -405,11 +403,13 @@ void picture_runs(struct pictures *pictures, const char *name, struct gathered *
     for (int r = 0; r < count; r++)
         longest = fmax(longest, runs[r]->seconds);
     int columns = panels < 3 ? panels : 3, rows = (panels + columns - 1) / columns;
-    FILE *out = drawing_begin(pictures, name, WIDE * columns / 3, 260 * rows);
+    FILE *out = drawing_begin(pictures, name, WIDE * columns / 3, 280 * rows);
     print_x_axis(out, time_title, 1, longest, true);
     drawing_text(out, "ylabel", gathered_unit(runs[0]));
-    fprintf(out, "set key top right font ',9' samplen 1.5\nset multiplot layout %d,%d\n", rows,
-            columns);
+    fprintf(out,
+            "set key outside center top horizontal font ',9' samplen 1.5\n"
+            "set multiplot layout %d,%d\n",
+            rows, columns);
     for (int g = 0; g < runs[0]->goal_count; g++)
         if (sharers(runs, count, g) > 1)
             draw_shared(out, runs, count, g);

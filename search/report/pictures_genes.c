@@ -24,6 +24,14 @@ static void range_of(const struct worth *worth, const struct genes *genes, doubl
     }
 }
 
+/* Beside each other the names of a panel's values have room for some thirty characters. */
+static bool are_crowded(const struct gene_column *gene) {
+    size_t characters = 0;
+    for (int v = 0; v < gene->count; v++)
+        characters += strlen(gene->values[v]) + 2;
+    return characters > 28;
+}
+
 static void draw_gene(FILE *out, const struct gathered *run, const struct worth *worth, int g) {
     const struct gene_column *gene = &run->genes.columns[g];
     fprintf(out, "$gene%d << END\n", g);
@@ -40,7 +48,7 @@ static void draw_gene(FILE *out, const struct gathered *run, const struct worth 
         fprintf(out, " %d", v);
     }
     fprintf(out, ")%s\nset xrange [-0.6:%g]\n",
-            gene->count > 8 ? " rotate by 60 right" : " norotate", gene->count - 0.4);
+            are_crowded(gene) ? " rotate by 60 right" : " norotate center", gene->count - 0.4);
     drawing_text(out, "title", gene->name);
     fprintf(out,
             "plot 0 with lines lc rgb " SVG_COLOUR
