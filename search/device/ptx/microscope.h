@@ -72,7 +72,7 @@ struct ptx_finding {
 
 struct ptx_microscope;
 
-/* `memory` keeps, of every allocation from now on, what was written to it and by whom: some fifty
+/* `memory` keeps, of every allocation from now on, what was written to it and by whom: 65
    bytes for each byte that kernels touch, allocations that are read-only or larger than 32 MB
    excepted. */
 struct ptx_microscope *ptx_microscope_new(struct ptx_memory *memory);

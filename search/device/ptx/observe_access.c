@@ -210,6 +210,10 @@ static void touch_bytes(struct touch *touch) {
             report_race(touch, &cell->write, cell->write.strong ? "updated" : "wrote");
             raced = true;
         }
+        if (!waits && !raced && is_race(touch, &cell->plain)) {
+            report_race(touch, &cell->plain, "wrote");
+            raced = true;
+        }
         for (int r = 0; r < 2 && writes(touch) && !raced; r++)
             if (is_race(touch, &cell->reads[r])) {
                 report_race(touch, &cell->reads[r], "read");
@@ -219,6 +223,10 @@ static void touch_bytes(struct touch *touch) {
             remember_read(touch, cell, &now);
             continue;
         }
+        if (!touch->strong)
+            cell->plain.time = 0;
+        else if (!cell->write.strong)
+            cell->plain = cell->write;
         cell->write = now;
         cell->reads[0].time = cell->reads[1].time = 0;
         *state = touch->how == FILLS ? *state | BYTE_AWAITED : *state | BYTE_WRITTEN;

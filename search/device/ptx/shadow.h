@@ -16,6 +16,7 @@ enum {
 
 struct cell {
     struct trace write, reads[2];
+    struct trace plain; /* the last write that was not strong, where strong ones came after it */
 };
 
 struct shadow {
