@@ -222,7 +222,7 @@ bench-watch: bench_watch ## how soon `watch` shows a run of 200,000 trials, and 
 bench-emulated: bench_emulated ## how fast the emulated device runs attention here: ms a genome, instructions a second
 bench-space: bench_space ## how fast the valid genomes of large spaces are counted and drawn here
 SPACES ?= tests/spaces
-STRATEGIES ?= auto,evolve,full,insight,free,random
+STRATEGIES ?= auto,evolve,map,full,insight,free,random
 SEEDS ?= 50
 bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the folder SPACES (tests/spaces), SEEDS (50) runs each
 	@$< simulate $(filter-out %_T4.json.gz,$(sort $(wildcard $(SPACES)/*.json.gz))) --strategy $(STRATEGIES) \

@@ -145,6 +145,10 @@ static void print_table(const struct duelling *duelling, const struct fight *fig
         table_heading(duelling->table, 1, "A p50\npredicted\nus");
         table_heading(duelling->table, 2, "A p90\npredicted\nus");
     }
+    if (duelling->predicted && !fight->baseline) { /* whose program times for itself */
+        table_heading(duelling->table, 6, "B p50\npredicted\nus");
+        table_heading(duelling->table, 7, "B p90\npredicted\nus");
+    }
     if (duelling->markdown)
         printf("A: %s, B: %s, on %s\n", fight->a.text, duelling->b, solo_device(fight->solo)->name);
     putchar('\n');
