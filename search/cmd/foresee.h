@@ -18,7 +18,7 @@
 #include "config/config.h"
 #include "evolve/forecast.h"
 
-enum { FORESEE_MOST = 10000 };
+enum { FORESEE_USUALLY = 200, FORESEE_MOST = 10000 };
 
 /* So many draws from the config's seed, the best first; returns how many of them could be looked
    at, in an array that the caller frees, or -1. */

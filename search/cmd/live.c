@@ -67,7 +67,7 @@ static int count_trial(void *context, const struct store_news *news, struct erro
     live->verdicts[news->verdict]++;
     live->raced += news->verdict == VERDICT_OK && news->raced;
     if (row != NULL) {
-        row->told++;
+        row->told += news->verdict != VERDICT_FILTERED;
         row->ok += news->verdict == VERDICT_OK;
     }
     return 0;

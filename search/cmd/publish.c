@@ -184,7 +184,7 @@ void session_publish(struct session *session) {
     struct bulletin bulletin = bulletin_empty();
     look_at_all(session, &bulletin);
     fill(session, &bulletin);
-    bulletin.trials_per_s = rate(publisher, session->told);
+    bulletin.trials_per_s = rate(publisher, session_trials(session));
     bulletin.phase = publisher->paused ? PHASE_PAUSED : publisher->phase;
     snprintf(bulletin.reason, sizeof bulletin.reason, "%s", session_pause_reason(session));
     put_up(session, &bulletin);
@@ -201,9 +201,9 @@ void session_announce(struct session *session, enum phase phase, const char *rea
         double spent_s = clock_seconds() - session->begun;
         bulletin.worker_count = 0;
         bulletin.trials_per_s =
-            spent_s > 0 ? (double)(session->told - session->told_before) / spent_s : 0;
+            spent_s > 0 ? (double)(session_trials(session) - session->trials_before) / spent_s : 0;
     } else {
-        bulletin.trials_per_s = rate(publisher, session->told);
+        bulletin.trials_per_s = rate(publisher, session_trials(session));
     }
     put_up(session, &bulletin);
 }

@@ -25,6 +25,10 @@ double session_elapsed(const struct session *session) {
     return session->seconds_before + clock_seconds() - session->begun;
 }
 
+int64_t session_trials(const struct session *session) {
+    return session->told - session->verdicts[VERDICT_FILTERED];
+}
+
 /* Less than this is no gain: between two trials, figures scatter as much. */
 static const double least_gain = 0.01;
 
@@ -42,8 +46,9 @@ void session_note_gain(struct session *session, int goal, bool again) {
 
 void session_note_tell(struct session *session, int goal, enum verdict verdict) {
     session->told++;
+    session->verdicts[verdict]++;
     if (verdict == VERDICT_FILTERED)
-        session->filtered++;
+        session->filtered[goal]++;
     else
         session_note_gain(session, goal, false);
 }
@@ -76,17 +81,22 @@ static bool any_goal_left(const struct session *session) {
 static bool budget_left(const struct session *session) {
     const struct config *config = session->config;
     return any_goal_left(session) &&
-           (config->trials == 0 || session->asked - session->filtered < config->trials) &&
+           (config->trials == 0 ||
+            session->asked - session->verdicts[VERDICT_FILTERED] < config->trials) &&
            (config->seconds == 0 || session_elapsed(session) < config->seconds);
 }
 
-/* The goal that has been asked least; -1 when every space is exhausted or every goal done. */
+/* Of a goal, done or in flight. */
+static int64_t trials_of(const struct session *session, int goal) {
+    return (int64_t)evolution_seen_count(session->evolutions[goal]) - session->filtered[goal];
+}
+
+/* The goal with the fewest trials; -1 when every space is exhausted or every goal done. */
 static int next_goal(const struct session *session, const bool *exhausted) {
     int best = -1;
     for (int g = 0; g < session->goal_count; g++)
         if (!exhausted[g] && !goal_is_done(session, g) &&
-            (best < 0 || evolution_seen_count(session->evolutions[g]) <
-                             evolution_seen_count(session->evolutions[best])))
+            (best < 0 || trials_of(session, g) < trials_of(session, best)))
             best = g;
     return best;
 }
@@ -120,7 +130,7 @@ int session_close_batch(struct session *session, bool if_due, struct error *erro
     return store_commit(session->store, error);
 }
 
-/* ---- asking ---- */
+/* ---- submitting ---- */
 
 static struct trial_request request_of(const struct session *session, int64_t number, int goal,
                                        const struct genome *genome, const struct member *champion) {
@@ -145,58 +155,6 @@ void session_submit(struct session *session, int64_t number, int goal, const str
                     const struct member *champion) {
     const struct trial_request request = request_of(session, number, goal, genome, champion);
     pool_submit(session->pool, &request);
-}
-
-/* For the first time: it may be filtered. */
-static void submit_new(struct session *session, int64_t number, int goal,
-                       const struct genome *genome) {
-    const struct prefilter *prefilter = &session->prefilters[goal];
-    struct trial_request request =
-        request_of(session, number, goal, genome, evolution_champion(session->evolutions[goal]));
-    double most_us = prefilter_limit(prefilter);
-    request.foretell = prefilter->share > 0;
-    request.foretold_most_us = isfinite(most_us) ? most_us : 0;
-    pool_submit(session->pool, &request);
-}
-
-/* 1: one more in flight, 0: nothing left to ask. */
-static int ask(struct session *session, bool *exhausted, struct error *error) {
-    char genome[GENOME_TEXT_SIZE];
-    char operator_name[OPERATOR_NAME_SIZE];
-    struct proposal proposal;
-    int goal;
-    for (;;) {
-        goal = next_goal(session, exhausted);
-        if (goal < 0)
-            return 0;
-        if (evolution_ask(session->evolutions[goal], &proposal) == 1)
-            break;
-        exhausted[goal] = true;
-    }
-    genome_print(&proposal.genome, session->templates[goal]->space, genome);
-    operator_print(proposal.made_by, proposal.rule, operator_name);
-    const struct store_ask record = {
-        .number = session->asked,
-        .goal = goal,
-        .genome = genome,
-        .parent_a = proposal.parents[0],
-        .parent_b = proposal.parents[1],
-        .operator_name = operator_name,
-    };
-    if (session_open_batch(session, error) < 0 ||
-        session_stored(session, store_ask(session->store, &record, error)) < 0)
-        return -1;
-    submit_new(session, session->asked++, goal, &proposal.genome);
-    return 1;
-}
-
-static int resubmit(void *context, const struct store_trial *trial, struct error *error) {
-    struct session *session = context;
-    struct genome genome;
-    if (genome_parse(&genome, session->templates[trial->goal]->space, trial->genome, error) < 0)
-        return -1;
-    submit_new(session, trial->number, trial->goal, &genome);
-    return 0;
 }
 
 /* ---- telling ---- */
@@ -290,26 +248,84 @@ static int tell(struct session *session, const struct trial_result *result, stru
     session_note_tell(session, result->goal, result->outcome.verdict);
     note_unraised(session, result->goal, &result->outcome);
     note_default(session, result);
-    if (result->outcome.foretold_us > 0)
-        prefilter_note(&session->prefilters[result->goal], result->outcome.foretold_us);
     if (session->settings.verbose)
         say_trial(session, result);
     return crown(session, result, error);
 }
 
+/* ---- asking ---- */
+
+static void submit_new(struct session *session, int64_t number, int goal,
+                       const struct genome *genome) {
+    session_submit(session, number, goal, genome, evolution_champion(session->evolutions[goal]));
+}
+
+/* What is not worth a trial is told in the breath in which it was asked: no worker hears of it. */
+static int filter(struct session *session, int64_t number, int goal, const struct genome *genome,
+                  struct error *error) {
+    struct trial_result result = {.number = number, .goal = goal, .genome = *genome};
+    char reason[REASON_SIZE];
+    snprintf(reason, sizeof reason, "forecast to be among the slowest %g %% of the space",
+             100 * session->settings.prefilter);
+    trial_end(&result, VERDICT_FILTERED, reason);
+    if (tell(session, &result, error) < 0)
+        return -1;
+    session_publish(session);
+    return session_close_batch(session, true, error);
+}
+
+/* 1: there was one, 0: nothing left to ask. */
+static int ask(struct session *session, bool *exhausted, struct error *error) {
+    char genome[GENOME_TEXT_SIZE];
+    char operator_name[OPERATOR_NAME_SIZE];
+    struct proposal proposal;
+    int goal;
+    for (;;) {
+        goal = next_goal(session, exhausted);
+        if (goal < 0)
+            return 0;
+        if (evolution_ask(session->evolutions[goal], &proposal) == 1)
+            break;
+        exhausted[goal] = true;
+    }
+    genome_print(&proposal.genome, session->templates[goal]->space, genome);
+    operator_print(proposal.made_by, proposal.rule, operator_name);
+    const struct store_ask record = {
+        .number = session->asked,
+        .goal = goal,
+        .genome = genome,
+        .parent_a = proposal.parents[0],
+        .parent_b = proposal.parents[1],
+        .operator_name = operator_name,
+    };
+    if (session_open_batch(session, error) < 0 ||
+        session_stored(session, store_ask(session->store, &record, error)) < 0)
+        return -1;
+    int64_t number = session->asked++;
+    if (proposal.filtered)
+        return filter(session, number, goal, &proposal.genome, error) < 0 ? -1 : 1;
+    submit_new(session, number, goal, &proposal.genome);
+    return 1;
+}
+
+static int resubmit(void *context, const struct store_trial *trial, struct error *error) {
+    struct session *session = context;
+    struct genome genome;
+    if (genome_parse(&genome, session->templates[trial->goal]->space, trial->genome, error) < 0)
+        return -1;
+    submit_new(session, trial->number, trial->goal, &genome);
+    return 0;
+}
+
 /* ---- progress ---- */
 
-struct tally {
-    int64_t verdicts[VERDICT_COUNT];
-};
-
-static void print_tally(const struct tally *tally, char text[TEXT_SIZE]) {
+static void print_verdicts(const struct session *session, char text[TEXT_SIZE]) {
     size_t used = 0;
     text[0] = '\0';
     for (int v = 0; v < VERDICT_COUNT && used < TEXT_SIZE; v++)
-        if (tally->verdicts[v] > 0)
+        if (session->verdicts[v] > 0)
             used += (size_t)snprintf(text + used, TEXT_SIZE - used, "%s%" PRId64 " %s",
-                                     used > 0 ? ", " : "", tally->verdicts[v],
+                                     used > 0 ? ", " : "", session->verdicts[v],
                                      verdict_name((enum verdict)v));
 }
 
@@ -330,24 +346,24 @@ static void print_champion(const struct session *session, char text[TEXT_SIZE]) 
                  clock_seconds() - session->champions[latest].when);
 }
 
-static void show_progress(const struct session *session, struct progress *progress,
-                          const struct tally *tally) {
+static void show_progress(const struct session *session, struct progress *progress) {
     char verdicts[TEXT_SIZE];
     char champion[TEXT_SIZE];
     char left[64] = "";
     char paused[200] = "";
     double spent = clock_seconds() - session->begun;
+    int64_t trials = session_trials(session);
     if (!progress_due(progress))
         return;
-    print_tally(tally, verdicts);
+    print_verdicts(session, verdicts);
     print_champion(session, champion);
     if (session->config->seconds > 0)
         snprintf(left, sizeof left, ", %.0f s left",
                  fmax(0, session->config->seconds - session_elapsed(session)));
     if (session_is_paused(session))
         snprintf(paused, sizeof paused, "; paused: %s", session_pause_reason(session));
-    progress_show(progress, "%" PRId64 " trials, %.1f/s%s%s%s%s%s", session->told,
-                  spent > 0 ? (double)(session->told - session->told_before) / spent : 0,
+    progress_show(progress, "%" PRId64 " trials, %.1f/s%s%s%s%s%s", trials,
+                  spent > 0 ? (double)(trials - session->trials_before) / spent : 0,
                   verdicts[0] != '\0' ? ", " : "", verdicts, champion, left, paused);
 }
 
@@ -372,7 +388,6 @@ bool session_is_finished(const struct session *session) {
 
 static int search(struct session *session, struct progress *progress, struct error *error) {
     bool exhausted[CASES_MAX] = {false};
-    struct tally tally = {{0}};
     bool nothing_left = false;
     session_announce(session, PHASE_SEARCHING, "");
     if (store_in_flight(session->store, resubmit, session, error) < 0)
@@ -401,13 +416,12 @@ static int search(struct session *session, struct progress *progress, struct err
         if (got < 0)
             return -1;
         if (got == 1) {
-            tally.verdicts[result.outcome.verdict]++;
             int told = tell(session, &result, error);
             trial_result_release(&result);
             if (told < 0)
                 return -1;
         }
-        show_progress(session, progress, &tally);
+        show_progress(session, progress);
     }
     return 0;
 }

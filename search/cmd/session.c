@@ -5,7 +5,6 @@
 #include "cmd/foresee.h"
 #include "cmd/terms.h"
 #include "cmd/warm.h"
-#include "device/published.h"
 #include "trial/wire.h"
 
 #include <errno.h>
@@ -93,7 +92,9 @@ static int start_evolutions(struct session *session, const struct device_info *d
         if (settings.predicted_count < 0)
             return -1;
         settings.predicted = predicted;
-        session->prefilters[g].share = session->settings.prefilter;
+        settings.prefilter = session->settings.prefilter;
+        if (settings.prefilter > 0 && settings.predicted_count == 0)
+            log_warn("nothing is predicted, so that --prefilter filters nothing");
         session->champions[g].trial = STORE_NO_TRIAL;
         session->champions[g].inspected = STORE_NO_TRIAL;
         session->evolutions[g] = evolution_new(session->templates[g]->space, &settings,
@@ -106,15 +107,6 @@ static int start_evolutions(struct session *session, const struct device_info *d
     }
     note_islands(session);
     return 0;
-}
-
-/* Workers could not say it before they are asked. */
-static int check_prefilter(const struct session *session, struct error *error) {
-    struct device_info info;
-    return session->settings.prefilter > 0 &&
-                   published_like(pool_device(session->pool), &info, error) < 0
-               ? error_prefix(error, "--prefilter")
-               : 0;
 }
 
 static int fill_folder(struct session *session, const char *run_dir, const struct warm *warm,
@@ -130,7 +122,6 @@ static int fill_folder(struct session *session, const char *run_dir, const struc
         session_files(run_dir, config_path, template_folder, error) < 0 ||
         session_start_workers(session, config_path, template_folder, config->device,
                               session->settings.queue_model, error) < 0 ||
-        check_prefilter(session, error) < 0 ||
         start_evolutions(session, pool_device(session->pool), warm, error) < 0)
         return -1;
     return terms_create_store(session, error);
@@ -156,10 +147,8 @@ int session_create(struct session *session, const char *run_dir, struct config *
         return error_input(error, "a recorded space is its own device: leave --device %s out",
                            settings->device);
     if (config->shapes->recorded != NULL && settings->predict > 0)
-        return error_input(error, "a recorded space has no kernel to look at: leave --predict out");
-    if (config->shapes->recorded != NULL && settings->prefilter > 0)
-        return error_input(error,
-                           "a recorded space has no kernel to look at: leave --prefilter out");
+        return error_input(error, "a recorded space has no kernel to look at: leave %s out",
+                           settings->prefilter > 0 ? "--prefilter" : "--predict");
     terms_apply(session);
     struct warm *warm = NULL;
     if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
@@ -234,18 +223,9 @@ struct hash session_digest(const struct session *session) {
     return hasher_finish(hasher);
 }
 
-static int note_foretold(void *context, int goal, double predicted_us, struct error *error) {
-    struct session *session = context;
-    (void)error;
-    prefilter_note(&session->prefilters[goal], predicted_us);
-    return 0;
-}
-
 static int rebuild(struct session *session, struct error *error) {
     struct store_checkpoint checkpoint;
-    if (store_events(session->store, 0, replay_event, session, error) < 0 ||
-        (session->settings.prefilter > 0 &&
-         store_foretold(session->store, note_foretold, session, error) < 0))
+    if (store_events(session->store, 0, replay_event, session, error) < 0)
         return -1;
     int found = store_checkpoint_read(session->store, &checkpoint, error);
     if (found < 0)
@@ -259,7 +239,7 @@ static int rebuild(struct session *session, struct error *error) {
                              "it was changed by hand, or made by another version of evotile",
                              session->run_dir);
     }
-    session->told_before = session->told;
+    session->trials_before = session_trials(session);
     for (int g = 0; g < session->goal_count; g++)
         session->champions[g].trial = champion_of(session, g);
     return 0;
@@ -360,7 +340,6 @@ void session_close(struct session *session) {
         template_free(session->templates[g]);
         free(session->seeds[g]);
         free(session->predicted[g]);
-        prefilter_release(&session->prefilters[g]);
     }
     config_free(session->config);
     if (session->workers_lock >= 0)

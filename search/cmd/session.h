@@ -15,7 +15,6 @@
 #define EVOTILE_CMD_SESSION_H
 
 #include "cmd/bulletin.h"
-#include "cmd/prefilter.h"
 #include "config/config.h"
 #include "evolve/evolution.h"
 #include "queue/link.h"
@@ -42,7 +41,7 @@ struct session_settings {
     const char *seed_genome;               /* cmd/warm.h; NULL: none. Of a new run alone */
     const char *warm_start;
     int64_t predict;  /* genomes to look at before a new run (cmd/foresee.h); 0: none */
-    double prefilter; /* of a new run: cmd/prefilter.h; 0: none */
+    double prefilter; /* of a new run: evolution_settings.prefilter; 0: none */
     bool recording;   /* random genomes, each timed in full and fighting no duel */
 };
 
@@ -60,10 +59,10 @@ struct session {
     struct evolution *evolutions[CASES_MAX];
     char *seeds[CASES_MAX];     /* what each began with (cmd/warm.h); NULL: nothing */
     char *predicted[CASES_MAX]; /* what was known of each by then (cmd/foresee.h); NULL: nothing */
-    struct prefilter prefilters[CASES_MAX]; /* by goal */
-    int64_t asked, told;                    /* trials */
-    int64_t filtered;                       /* of those that were told: they count for no budget */
-    int64_t told_before;                    /* of earlier sessions of the run */
+    int64_t asked, told;        /* trials */
+    int64_t verdicts[VERDICT_COUNT]; /* of those that were told */
+    int64_t filtered[CASES_MAX];     /* of those, by goal: they count for no budget */
+    int64_t trials_before;           /* of earlier sessions of the run */
     double seconds_before;
     double begun;   /* clock_seconds */
     int to_inspect; /* a goal whose champion is due for compute-sanitizer; -1: none */
@@ -111,6 +110,9 @@ int session_resume(struct session *session, const char *run_dir,
 
 /* One hash of all goals' searches: equal states, equal digests. */
 struct hash session_digest(const struct session *session);
+
+/* Those that came to an end, what was filtered not among them. */
+int64_t session_trials(const struct session *session);
 
 /* Counts a tell of a goal, here and on resume. */
 void session_note_tell(struct session *session, int goal, enum verdict verdict);

@@ -2,7 +2,6 @@
 #include "base/path.h"
 #include "cmd/cmd.h"
 #include "cmd/predictions.h"
-#include "cmd/prefilter.h"
 #include "cmd/simulate_picture.h"
 #include "cmd/simulation.h"
 #include "cmd/table.h"
@@ -365,6 +364,9 @@ static int simulate(struct simulating *simulating, int count, const struct wishe
         return error_input(error, "--visited is for one space and one --strategy");
     if (wishes->predicted != NULL && count > 1)
         return error_input(error, "--predicted is for one space");
+    if (wishes->predicted == NULL && simulating->simulation.prefilter > 0)
+        return error_input(error,
+                           "--prefilter goes by what is predicted: name it with --predicted");
     if (read_spaces(simulating, count, error) < 0 ||
         (wishes->against != NULL && find_against(simulating, wishes->against, error) < 0) ||
         (wishes->predicted != NULL && read_predicted(simulating, wishes->predicted, error) < 0) ||
@@ -408,7 +410,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
          "what `model predict` wrote of the one space: each run is given some of it", OPTION_TEXT,
          &wishes.predicted},
         {"predict", "N", "so many rows, by chance (200)", OPTION_INTEGER, &predict},
-        {"prefilter", "F", "by all of it, what is among the worst share F is not tried: see run",
+        {"prefilter", "F", "by these, what is of the slowest share F is not tried, as of run",
          OPTION_NUMBER, &prefilter},
         {"within", "P", "how near the optimum is near, in percent (1)", OPTION_NUMBER,
          &simulating.near_percent},

@@ -2,7 +2,6 @@
 
 #include "base/process.h"
 #include "base/random.h"
-#include "cmd/prefilter.h"
 #include "evolve/evolution.h"
 
 #include <errno.h>
@@ -84,6 +83,7 @@ static struct evolution *begin(const struct simulation *simulation, int run, str
     if (simulation->predicted_us != NULL)
         settings.predicted_count = draw_predicted(simulation, seed, predicted);
     settings.predicted = predicted;
+    settings.prefilter = simulation->prefilter;
     struct evolution *evolution =
         evolution_new(simulation->spaces[space]->space, &settings, seed, STREAM, error);
     free(predicted);
@@ -97,21 +97,6 @@ static void answer(const struct recorded *recorded, struct evolution *evolution,
                    recorded->times_us[row]);
 }
 
-/* Whether a row is predicted to be too slow to try; then the search is told so. `number`: a trial's
-   that no other has. */
-static bool filter(const struct simulation *simulation, struct prefilter *prefilter,
-                   struct evolution *evolution, int64_t row, int number) {
-    double us = simulation->predicted_us != NULL ? simulation->predicted_us[row] : NAN;
-    if (isnan(us))
-        return false;
-    bool filtered = us > prefilter_limit(prefilter);
-    prefilter_note(prefilter, us);
-    if (filtered)
-        evolution_tell(evolution, number, &simulation->spaces[0]->genomes[row], VERDICT_FILTERED,
-                       0);
-    return filtered;
-}
-
 static int replay(const struct simulation *simulation, int run, struct error *error) {
     int space = run / simulation->seeds / simulation->strategy_count;
     const struct recorded *recorded = simulation->spaces[space];
@@ -119,7 +104,6 @@ static int replay(const struct simulation *simulation, int run, struct error *er
     double start = processor_seconds();
     struct evolution *evolution = begin(simulation, run, error);
     struct proposal proposal;
-    struct prefilter prefilter = {.share = simulation->prefilter};
     int asked = 0, told = 0, filtered = 0;
     if (evolution == NULL)
         return -1;
@@ -130,8 +114,9 @@ static int replay(const struct simulation *simulation, int run, struct error *er
             int64_t row = recorded_find(recorded, &proposal.genome);
             if (row < 0)
                 BUG("a genome was proposed that is none of the rows");
-            if (filter(simulation, &prefilter, evolution, row, simulation->trials + filtered))
-                filtered++;
+            if (proposal.filtered)
+                evolution_tell(evolution, simulation->trials + filtered++, &proposal.genome,
+                               VERDICT_FILTERED, 0);
             else
                 rows[asked++] = (uint32_t)row;
         } else if (told < asked)
@@ -140,7 +125,6 @@ static int replay(const struct simulation *simulation, int run, struct error *er
             break;
     }
     evolution_free(evolution);
-    prefilter_release(&prefilter);
     simulation->shared->runs[run].visited = asked;
     simulation->shared->runs[run].filtered = filtered;
     simulation->shared->runs[run].seconds = processor_seconds() - start;

@@ -32,7 +32,7 @@ struct simulation {
     const int64_t *first_rows;  /* by space: what each run tries first; NULL: what it likes */
     const double *predicted_us; /* by row of the one space, NAN where nothing is; NULL: none */
     int predict;                /* each run is given so many of these, by chance */
-    double prefilter;           /* the share of them that is filtered (cmd/prefilter.h) */
+    double prefilter;           /* the share of the space that is filtered (evolve/evolution.h) */
     /* Filled: a run for each space, strategy and seed. */
     struct simulation_shared *shared;
     size_t shared_bytes;

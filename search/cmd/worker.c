@@ -8,10 +8,8 @@
 #include "cmd/images.h"
 #include "cmd/models.h"
 #include "device/emulated.h"
-#include "device/published.h"
 #include "device/recorded.h"
 #include "trial/bench.h"
-#include "trial/survey.h"
 #include "trial/wire.h"
 
 #include <signal.h>
@@ -27,9 +25,7 @@ struct worker {
     struct device *device;
     struct compiler *compiler;
     struct bench *bench;
-    struct device_info info;
     struct cache *cache;
-    struct surveyor *surveyor; /* NULL until one is asked for */
 };
 
 /* ---- talking ---- */
@@ -77,7 +73,6 @@ static int start(struct worker *worker, const char *config_path, const char *tem
             emulated_spread(worker->device, worker->threads);
         *info = worker->device->info;
     }
-    worker->info = *info;
     worker->cache = cache_new(NULL, 0);
     const struct image_cache images = images_cached(worker->cache);
     worker->compiler = compiler_new(worker->config, info, &images, error);
@@ -93,7 +88,6 @@ static int start(struct worker *worker, const char *config_path, const char *tem
 }
 
 static void stop(struct worker *worker) {
-    surveyor_free(worker->surveyor);
     bench_free(worker->bench);
     compiler_free(worker->compiler);
     cache_free(worker->cache);
@@ -130,39 +124,6 @@ static void look_up(const struct recorded *recorded, struct trial_result *result
         .sample_count = 1, .p10_us = us, .p50_us = us, .p90_us = us, .samples_us = {us}};
 }
 
-static int find_surveyor(struct worker *worker, struct error *error) {
-    struct device_info info;
-    if (worker->surveyor == NULL && published_like(&worker->info, &info, error) == 0)
-        worker->surveyor = surveyor_new(worker->config, &info, NULL, error);
-    return worker->surveyor != NULL ? 0 : -1;
-}
-
-/* What is predicted of it decides whether it goes on; where nothing is, it does. */
-static int foretell(struct worker *worker, const struct trial_request *request,
-                    const struct device_image images[CASES_MAX], struct trial_result *result,
-                    struct error *error) {
-    struct survey *survey = calloc(1, sizeof *survey); /* large */
-    double start = clock_seconds(), most_us = request->foretold_most_us;
-    char reason[REASON_SIZE];
-    if (survey == NULL)
-        BUG("out of memory");
-    int status = find_surveyor(worker, error) < 0
-                     ? -1
-                     : surveyor_look_at(worker->surveyor, request->goal, &request->genome, images,
-                                        survey, error);
-    if (status == 0 && survey->verdict == VERDICT_OK && survey->case_count > 0) {
-        double us = survey_us(survey, surveyor_device(worker->surveyor));
-        bool passed = most_us <= 0 || us <= most_us;
-        result->outcome.foretold_us = us;
-        trial_gate(result, "foretold", passed, clock_seconds() - start, "%.3f us", us);
-        snprintf(reason, sizeof reason, "predicted to take %.2f us, more than %.2f", us, most_us);
-        if (!passed)
-            trial_end(result, VERDICT_FILTERED, reason);
-    }
-    free(survey);
-    return status;
-}
-
 static int work(struct worker *worker, const struct trial_request *request,
                 struct trial_result *result, struct error *error) {
     struct device_image images[CASES_MAX];
@@ -180,9 +141,7 @@ static int work(struct worker *worker, const struct trial_request *request,
     int status = compiler_build(worker->compiler, request, images, result, error);
     if (status != 0)
         return status < 0 ? -1 : 0;
-    if (request->foretell)
-        status = foretell(worker, request, images, result, error);
-    if (status == 0 && worker->has_device && result->outcome.verdict == VERDICT_OK)
+    if (worker->has_device)
         status = bench_try(worker->bench, request, images, result, error);
     for (int c = 0; c < CASES_MAX; c++)
         nvrtc_image_release(&images[c]);

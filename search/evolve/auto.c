@@ -33,9 +33,9 @@ struct trend {
 struct automatic {
     struct surrogate *surrogate;
     struct brood *brood;
-    struct design *design;     /* NULL once there was a model */
-    struct forecast *forecast; /* NULL where nothing is predicted */
-    size_t noted;              /* so many seen are in it */
+    struct design *design;           /* NULL once there was a model */
+    const struct forecast *forecast; /* the search's; NULL where nothing is predicted */
+    size_t noted;                    /* so many seen are in it */
     uint64_t retold;
 
     /* At a milestone, when so many are told, the scales are fitted, the brood is refilled and the
@@ -67,9 +67,7 @@ static struct automatic *automatic_new(const struct evolution *evolution) {
         BUG("out of memory");
     automatic->surrogate = surrogate_new(evolution->space);
     automatic->brood = brood_new(evolution->space);
-    if (evolution->predicted_count > 0)
-        automatic->forecast =
-            forecast_new(evolution->space, evolution->predicted, evolution->predicted_count);
+    automatic->forecast = evolution->forecast;
     automatic->next = first_milestone(automatic);
     return automatic;
 }
@@ -81,7 +79,6 @@ void auto_free(void *state) {
     surrogate_free(automatic->surrogate);
     brood_free(automatic->brood);
     design_free(automatic->design);
-    forecast_free(automatic->forecast);
     free(automatic);
 }
 

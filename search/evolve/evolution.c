@@ -45,6 +45,9 @@ static int check_settings(const struct evolution_settings *settings, struct erro
     if (!(settings->exploration >= 0 && settings->exploration <= 1))
         return error_input(error, "an exploration of %g: from 0 to 1 will do",
                            settings->exploration);
+    if (!(settings->prefilter >= 0 && settings->prefilter <= PREFILTER_MOST))
+        return error_input(error, "a filter of a share of %g: from 0 to %g will do",
+                           settings->prefilter, PREFILTER_MOST);
     return 0;
 }
 
@@ -73,7 +76,7 @@ static void make_starts(struct evolution *evolution, const struct evolution_sett
         strategy->start(evolution, most - evolution->start_count);
 }
 
-static void copy_predicted(struct evolution *evolution, const struct evolution_settings *settings) {
+static void take_predicted(struct evolution *evolution, const struct evolution_settings *settings) {
     size_t bytes = (size_t)settings->predicted_count * sizeof *evolution->predicted;
     evolution->predicted = malloc(bytes + 1);
     if (!evolution->predicted)
@@ -82,6 +85,15 @@ static void copy_predicted(struct evolution *evolution, const struct evolution_s
         memcpy(evolution->predicted, settings->predicted, bytes);
     evolution->predicted_count = settings->predicted_count;
     evolution->predicted_hash = hash_bytes(evolution->predicted, bytes);
+    evolution->slow = INFINITY;
+    if (settings->predicted_count == 0)
+        return;
+    evolution->forecast =
+        forecast_new(evolution->space, evolution->predicted, evolution->predicted_count);
+    evolution->prefilter = settings->prefilter;
+    if (evolution->prefilter > 0)
+        evolution->slow = forecast_limit(evolution->forecast, evolution->predicted,
+                                         evolution->predicted_count, evolution->prefilter);
 }
 
 struct evolution *evolution_new(const struct space *space,
@@ -102,7 +114,7 @@ struct evolution *evolution_new(const struct space *space,
     evolution->exploration = settings->exploration;
     evolution->seed = seed;
     evolution->stream = stream;
-    copy_predicted(evolution, settings);
+    take_predicted(evolution, settings);
     random_seed(&evolution->random, seed, stream);
     archipelago_init(&evolution->archipelago, evolution->strategy->breeds ? settings->islands : 1,
                      settings->population);
@@ -122,6 +134,7 @@ void evolution_free(struct evolution *evolution) {
     seen_release(&evolution->seen);
     space_cursor_free(evolution->rest);
     free(evolution->starts);
+    forecast_free(evolution->forecast);
     free(evolution->predicted);
     free(evolution);
 }
@@ -211,6 +224,13 @@ static void note(struct evolution *evolution, const struct proposal *proposal) {
         evolution->rule_counters[proposal->rule].tries++;
 }
 
+/* What somebody named is tried whatever it is. */
+static bool is_slow(const struct evolution *evolution, const struct proposal *proposal) {
+    return isfinite(evolution->slow) && proposal->made_by != OPERATOR_DEFAULT &&
+           proposal->made_by != OPERATOR_SEED &&
+           forecast_of(evolution->forecast, &proposal->genome) > evolution->slow;
+}
+
 int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
     struct proposal found;
     begin_question(evolution);
@@ -218,6 +238,7 @@ int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
         !strategy_explore(evolution, &found) && !strategy_walk(evolution, &found))
         return 0;
     note(evolution, &found);
+    found.filtered = is_slow(evolution, &found);
     *proposal = found;
     return 1;
 }
@@ -383,6 +404,8 @@ struct hash evolution_digest(const struct evolution *evolution) {
         hasher_add(hasher, &evolution->migration, sizeof evolution->migration);
     if (evolution->predicted_count > 0)
         hasher_add(hasher, &evolution->predicted_hash, sizeof evolution->predicted_hash);
+    if (evolution->prefilter > 0)
+        hasher_add(hasher, &evolution->prefilter, sizeof evolution->prefilter);
     hasher_add(hasher, &evolution->seen.count, sizeof evolution->seen.count);
     hasher_add(hasher, &evolution->known, sizeof evolution->known);
     hasher_add(hasher, evolution->counters, sizeof evolution->counters);

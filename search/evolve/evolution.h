@@ -32,6 +32,7 @@
 struct evolution;
 
 enum { TRIAL_NONE = -1, STRATEGY_NAME_SIZE = 32 };
+#define PREFILTER_MOST 0.95
 
 struct evolution_settings {
     char strategy[STRATEGY_NAME_SIZE]; /* a name of evolve/strategy.c's table */
@@ -46,8 +47,10 @@ struct evolution_settings {
     const struct predicted *predicted; /* of some valid genomes, the fastest first: `auto` learns
                                           from them, a start begins with some; copied */
     int predicted_count;
-    bool no_default; /* the space's default genome means nothing, and is not tried for its own sake
-                      */
+    double prefilter; /* 0: the share of the space that is not worth a trial, as its forecast from
+                         `predicted` is among the slowest; without any, nothing is */
+    bool no_default;  /* the space's default genome means nothing, and is not tried for its own sake
+                       */
 };
 
 struct proposal {
@@ -55,6 +58,7 @@ struct proposal {
     enum operator_kind made_by;
     int64_t parents[2]; /* trial numbers, or TRIAL_NONE */
     int rule;           /* an index among the space's, where made_by is OPERATOR_RULE */
+    bool filtered;      /* forecast to be too slow to try: to be told with VERDICT_FILTERED */
 };
 
 /* What became of the proposals of one operator. */

@@ -1,6 +1,7 @@
 #include "evolve/forecast.h"
 
 #include "base/error.h"
+#include "base/statistics.h"
 #include "evolve/squash.h"
 #include "evolve/surrogate.h"
 
@@ -102,4 +103,16 @@ void forecast_free(struct forecast *forecast) {
 
 double forecast_of(const struct forecast *forecast, const struct genome *genome) {
     return forecast->deviation * surrogate_guess(forecast->surrogate, genome);
+}
+
+double forecast_limit(const struct forecast *forecast, const struct predicted *predicted, int count,
+                      double share) {
+    double *values = malloc((size_t)count * sizeof *values);
+    if (!values)
+        BUG("out of memory");
+    for (int i = 0; i < count; i++)
+        values[i] = forecast_of(forecast, &predicted[i].genome);
+    double limit = statistics_percentile(values, count, 100 * (1 - share));
+    free(values);
+    return limit;
 }

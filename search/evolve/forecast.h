@@ -2,7 +2,8 @@
  * forecast: what a model of the device would predict of any genome, guessed from what it predicted
  * of some: a Gaussian process over the logarithms of those predictions. It is for `auto`, whose own
  * process is then over what the measured latencies are off from this: two fidelities, of which the
- * cheap one is known where it was asked for, and guessed elsewhere.
+ * cheap one is known where it was asked for, and guessed elsewhere; and for telling, in
+ * microseconds of a core, what is not worth a trial.
  *
  *     struct forecast *forecast = forecast_new(space, predicted, count);
  *     double value = forecast_of(forecast, &genome);
@@ -38,5 +39,9 @@ struct forecast *forecast_new(const struct space *space, const struct predicted 
 void forecast_free(struct forecast *forecast);
 
 double forecast_of(const struct forecast *forecast, const struct genome *genome);
+
+/* What the slowest `share` of these genomes are forecast to take more than. At least one. */
+double forecast_limit(const struct forecast *forecast, const struct predicted *predicted, int count,
+                      double share);
 
 #endif

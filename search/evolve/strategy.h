@@ -38,6 +38,9 @@ struct evolution {
     struct predicted *predicted; /* of the settings */
     int predicted_count;
     struct hash predicted_hash;
+    struct forecast *forecast; /* of what is predicted; NULL: nothing is */
+    double prefilter;
+    double slow; /* a forecast beyond which nothing is tried; INFINITY: none */
     struct archipelago archipelago;
     int migration;
     const struct population *parents; /* the island that this question is for */

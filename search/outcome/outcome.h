@@ -16,8 +16,8 @@
 enum verdict {
     VERDICT_OK,
     VERDICT_INVALID,        /* a constraint does not hold */
+    VERDICT_FILTERED,       /* forecast to be too slow to try: no failure */
     VERDICT_COMPILE_FAILED, /* NVRTC refused the source */
-    VERDICT_FILTERED,       /* predicted to be too slow to try: no failure */
     VERDICT_OVER_LIMIT,     /* registers or shared memory beyond the config's limit */
     VERDICT_LAUNCH_FAILED,  /* the driver refused the launch */
     VERDICT_WRONG,          /* the output differs from the reference */
@@ -103,9 +103,8 @@ struct outcome {
     struct case_outcome cases[CASES_MAX];
     struct resources resources; /* of the launch with the most shared memory */
     double compile_s, verify_s, measure_s;
-    double foretold_us; /* what was predicted of it before it was tried; 0: nothing */
-    double score_us;    /* geometric mean of warm p50 over the cases: lower is better; 0 unless ok.
-                           Above the champion's after a duel that was not won */
+    double score_us; /* geometric mean of warm p50 over the cases: lower is better; 0 unless ok.
+                        Above the champion's after a duel that was not won */
     struct duel_outcome duel;
     struct conditions conditions;
 };

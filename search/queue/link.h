@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 /* Raise it when a message changes. */
-enum { QUEUE_PROTOCOL = 2 };
+enum { QUEUE_PROTOCOL = 3 };
 
 enum {
     QUEUE_ID_SIZE = 17,          /* of a run or a worker */

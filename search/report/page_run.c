@@ -19,6 +19,7 @@ static void add_facts(cJSON *to, const struct gathered *run) {
     char when[64], duration[64];
     double gains[CASES_MAX];
     int compared = 0, champions = 0;
+    int64_t tried = run->counts.told - run->counts.verdicts[VERDICT_FILTERED];
     print_when(run->created, when);
     print_duration(run->seconds, duration);
     for (int g = 0; g < run->goal_count; g++) {
@@ -37,15 +38,13 @@ static void add_facts(cJSON *to, const struct gathered *run) {
     add_text(to, "seed", run->seed);
     add_text(to, "run_version", run->version);
     add_text(to, "created", when);
-    cJSON_AddNumberToObject(to, "trials", (double)run->counts.told);
+    cJSON_AddNumberToObject(to, "trials", (double)tried);
     cJSON_AddNumberToObject(to, "seconds", run->seconds);
     add_text(to, "duration", duration);
     cJSON_AddNumberToObject(to, "rate",
-                            rounded(run->seconds > 0 ? (double)run->count / run->seconds : 0));
+                            rounded(run->seconds > 0 ? (double)tried / run->seconds : 0));
     add_format(to, "ok_share", "%.1f %%",
-               run->counts.told > 0
-                   ? 100 * (double)run->counts.verdicts[VERDICT_OK] / (double)run->counts.told
-                   : 0);
+               tried > 0 ? 100 * (double)run->counts.verdicts[VERDICT_OK] / (double)tried : 0);
     cJSON_AddNumberToObject(to, "champions", champions);
     if (compared > 0)
         cJSON_AddNumberToObject(to, "gain", rounded(statistics_geometric_mean(gains, compared)));

@@ -267,12 +267,11 @@ struct gate {
 };
 
 static const struct gate gates[] = {
-    {"tried", {0}, 0},
+    {"tried", {VERDICT_FILTERED}, 1},
     {"compiled", {VERDICT_INVALID, VERDICT_COMPILE_FAILED}, 2},
     {"within limits, ran",
-     {VERDICT_FILTERED, VERDICT_OVER_LIMIT, VERDICT_LAUNCH_FAILED, VERDICT_TIMEOUT,
-      VERDICT_CRASHED},
-     5},
+     {VERDICT_OVER_LIMIT, VERDICT_LAUNCH_FAILED, VERDICT_TIMEOUT, VERDICT_CRASHED},
+     4},
     {"correct", {VERDICT_WRONG, VERDICT_RACY, VERDICT_WROTE_OUTSIDE, VERDICT_CHANGED_INPUT}, 4},
     {"ok", {VERDICT_IMPOSSIBLE, VERDICT_TOO_SLOW}, 2},
 };

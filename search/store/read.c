@@ -146,7 +146,6 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
     outcome->predicted = sqlite3_column_int(statement, first + PREDICTED);
     outcome->raced = sqlite3_column_int(statement, first + RACED);
     outcome->limited_range = sqlite3_column_int(statement, first + LIMITED_RANGE);
-    outcome->foretold_us = 0; /* is read apart: store_foretold */
     outcome->score_us = column_double(statement, first + SCORE);
     outcome->case_count = case_count;
     outcome->resources = (struct resources){
@@ -472,22 +471,6 @@ int store_scores(struct store *store, store_score_row *row, void *context, struc
         else
             said = row(context, goal, column_text(statement, 1), (enum verdict)verdict,
                        sqlite3_column_double(statement, 3), error);
-    }
-    if (statement)
-        database_done(statement);
-    return said < 0 || got < 0 ? -1 : 0;
-}
-
-int store_foretold(struct store *store, store_foretold_row *row, void *context,
-                   struct error *error) {
-    sqlite3_stmt *statement = database_use(store, SQL_FORETOLD, error);
-    int got = -1, said = 0;
-    while (statement && said == 0 && (got = database_step(store, statement, error)) == 1) {
-        int goal = sqlite3_column_int(statement, 0);
-        double us = sqlite3_column_double(statement, 1);
-        said = goal < 0 || goal >= store->goal_count || !(us > 0)
-                   ? database_damaged(store, error, "what was predicted of a trial is none")
-                   : row(context, goal, us, error);
     }
     if (statement)
         database_done(statement);

@@ -40,7 +40,6 @@ const char *const sql_schema =
     "  cold_samples_us BLOB, gb_per_s REAL, ceiling REAL,"
     "  bound_relative_l2 REAL, bound_row_relative_l2 REAL, bound_max_absolute REAL,"
     "  PRIMARY KEY (event, number)) WITHOUT ROWID;"
-    "CREATE TABLE foretold (trial INTEGER PRIMARY KEY, us REAL NOT NULL);"
     "CREATE TABLE champions ("
     "  event INTEGER NOT NULL, goal INTEGER NOT NULL, trial INTEGER NOT NULL, previous INTEGER,"
     "  score_us REAL, crowned REAL NOT NULL);"
@@ -56,6 +55,7 @@ const char *const sql_schema =
     "temperature_c, power_w, slowdowns, discarded, limited_range, tells, outdated "
 
 /* Word for word the condition of the index `board`, or SQLite would not use it. */
+#define TRIED    "told IS NOT NULL AND verdict <> 'filtered' "
 #define ON_BOARD "verdict = 'ok' AND raced = 0 AND score_us > 0 AND outdated = 0 "
 
 static const char *const texts[SQL_COUNT] = {
@@ -83,8 +83,6 @@ static const char *const texts[SQL_COUNT] = {
         "UPDATE trials SET outdated = NOT outdated WHERE told IS NOT NULL AND setting IS NOT NULL "
         "AND outdated != (setting NOT IN (SELECT id FROM settings "
         "WHERE driver = ?1 AND nvrtc = ?2 AND method = ?3))",
-    [SQL_FORETOLD_ADD] = "INSERT INTO foretold (trial, us) VALUES (?1, ?2)",
-    [SQL_FORETOLD] = "SELECT goal, us FROM foretold JOIN trials ON number = trial ORDER BY trial",
     [SQL_CASE_ADD] =
         "INSERT INTO cases (event, number, relative_l2, row_relative_l2, "
         "max_absolute, sample_count, p10_us, p50_us, p90_us, tflops, ctas, samples_us, "
@@ -125,18 +123,17 @@ static const char *const texts[SQL_COUNT] = {
                    "GROUP BY verdict, raced, outdated",
     /* Counted by who reads: to group them costs SQLite more than all the rest. */
     [SQL_NEWS] = "SELECT operator, verdict, raced, tells, told FROM trials WHERE told > ?1",
-    [SQL_OPERATORS] =
-        "SELECT operator, count(*), sum(verdict = 'ok') FROM trials WHERE told IS NOT NULL "
-        "GROUP BY operator ORDER BY count(*) DESC, operator",
+    [SQL_OPERATORS] = "SELECT operator, count(*), sum(verdict = 'ok') FROM trials WHERE " TRIED
+                      "GROUP BY operator ORDER BY count(*) DESC, operator",
     /* Beside min() SQLite gives `number` of the row that has it. */
     [SQL_TURNS] =
         "WITH placed AS (SELECT (row_number() OVER (ORDER BY number) - 1) % ?2 AS turn, number, "
         "told, verdict, CASE WHEN " ON_BOARD "THEN score_us END AS shown_us FROM trials "
         "WHERE goal = ?1) "
-        "SELECT turn, count(told), sum(verdict = 'ok'), "
+        "SELECT turn, sum(" TRIED "), sum(verdict = 'ok'), "
         "sum(number IN (SELECT trial FROM champions)), min(shown_us), number FROM placed "
         "GROUP BY turn ORDER BY turn",
-    [SQL_SCORES] = "SELECT goal, genome, verdict, score_us FROM trials WHERE told IS NOT NULL "
+    [SQL_SCORES] = "SELECT goal, genome, verdict, score_us FROM trials WHERE " TRIED
                    "AND NOT outdated ORDER BY number",
     [SQL_REASONS] =
         "SELECT verdict, reason, count(*) FROM trials WHERE verdict NOT IN ('ok', 'filtered') "

@@ -39,8 +39,6 @@ enum statement {
     SQL_EARLIER_ADD,    /* number: its row as it is */
     SQL_UNTELL,         /* number */
     SQL_OUTDATE,        /* driver, nvrtc, method */
-    SQL_FORETOLD_ADD,   /* number, us */
-    SQL_FORETOLD,       /* -> goal, us */
     SQL_CASE_ADD,       /* event, case ... */
     SQL_SETTING_ADD,    /* hash, and the parts of a key but the genome */
     SQL_SETTING_ID,     /* hash -> id */

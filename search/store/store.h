@@ -227,7 +227,7 @@ int store_news(struct store *store, int64_t after, store_news_row *row, void *co
                struct error *error);
 
 /* How many trials were told that this operator bred, the most first; and how many of them are ok.
- */
+   What was filtered is none, here and in what follows. */
 typedef int store_operator_row(void *context, const char *operator_name, int64_t told, int64_t ok,
                                struct error *error);
 int store_operators(struct store *store, store_operator_row *row, void *context,
@@ -250,12 +250,6 @@ int store_turns(struct store *store, int goal, int turns, store_turn_row *row, v
 typedef int store_score_row(void *context, int goal, const char *genome, enum verdict verdict,
                             double score_us, struct error *error);
 int store_scores(struct store *store, store_score_row *row, void *context, struct error *error);
-
-/* What was predicted of trials before they were tried, of those that were told (outcome's
-   foretold_us). For runs that began with such a filter: older ones have no room for it. */
-typedef int store_foretold_row(void *context, int goal, double predicted_us, struct error *error);
-int store_foretold(struct store *store, store_foretold_row *row, void *context,
-                   struct error *error);
 
 /* The `limit` commonest reasons for failures, word for word. */
 typedef int store_reason_row(void *context, enum verdict verdict, const char *reason, int64_t count,

@@ -179,15 +179,6 @@ static void bind_conditions(sqlite3_stmt *statement, int first, const struct con
     sqlite3_bind_int(statement, first + 6, it->discarded);
 }
 
-static int add_foretold(struct store *store, int64_t number, double us, struct error *error) {
-    sqlite3_stmt *statement = use(store, SQL_FORETOLD_ADD, error);
-    if (!statement)
-        return -1;
-    sqlite3_bind_int64(statement, 1, number);
-    sqlite3_bind_double(statement, 2, us);
-    return database_finish(store, statement, error);
-}
-
 int64_t store_tell(struct store *store, int64_t number, const struct outcome *outcome,
                    const struct key *key, const char *worker, struct error *error) {
     if (outcome->case_count < 0 || outcome->case_count > CASES_MAX)
@@ -233,8 +224,6 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
         return abandon(store);
     if (sqlite3_changes(store->database) != 1)
         BUG("trial %lld was told twice, or never asked", (long long)number);
-    if (outcome->foretold_us > 0 && add_foretold(store, number, outcome->foretold_us, error) < 0)
-        return abandon(store);
     for (int i = 0; i < outcome->case_count; i++)
         if (add_case(store, store->events + 1, i, &outcome->cases[i], error) < 0)
             return abandon(store);

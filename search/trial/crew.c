@@ -204,7 +204,6 @@ static void take_result(struct crew *crew, struct worker *worker, struct trial_r
     if (worker->stage == STAGE_COMPILE) {
         flight->compiled = *result;
         flight->was_compiled = true;
-        flight->request.foretell = false; /* that is done */
         if (result->outcome.verdict == VERDICT_OK)
             flights_add(&crew->waiting[STAGE_DEVICE], flight);
         else
@@ -213,7 +212,6 @@ static void take_result(struct crew *crew, struct worker *worker, struct trial_r
     }
     if (flight->was_compiled) {
         result->outcome.compile_s = flight->compiled.outcome.compile_s;
-        result->outcome.foretold_us = flight->compiled.outcome.foretold_us;
         trial_result_release(&flight->compiled);
     }
     flight->compiled = *result;

@@ -12,7 +12,6 @@ enum { CLUSTERS = 4, PATTERN_WORDS = 4096 };
 static const double deadline_s = 20;
 
 struct surveyor {
-    struct device_info info;
     struct compiler *compiler;
     struct device *device;
     uint32_t floats[PATTERN_WORDS], halves[PATTERN_WORDS]; /* what inputs hold, again and again */
@@ -24,7 +23,6 @@ struct surveyor *surveyor_new(const struct config *config, const struct device_i
     struct random random;
     if (surveyor == NULL)
         BUG("out of memory");
-    surveyor->info = *info;
     surveyor->compiler = compiler_new(config, info, cache, error);
     surveyor->device = surveyor->compiler != NULL ? emulated_open_with(info, error) : NULL;
     if (surveyor->device == NULL) {
@@ -119,39 +117,25 @@ static int look_at_cases(struct surveyor *surveyor, const struct template *templ
     return status;
 }
 
-const struct device_info *surveyor_device(const struct surveyor *surveyor) {
-    return &surveyor->info;
-}
-
-static void begin(struct survey *survey) {
-    survey->verdict = VERDICT_OK;
-    survey->reason[0] = '\0';
-    survey->case_count = 0;
-}
-
-int surveyor_look_at(struct surveyor *surveyor, int goal, const struct genome *genome,
-                     const struct device_image images[CASES_MAX], struct survey *survey,
-                     struct error *error) {
-    const struct template *template = compiler_template(surveyor->compiler, goal, error);
-    begin(survey);
-    return template == NULL ? -1 : look_at_cases(surveyor, template, genome, images, survey, error);
-}
-
 int surveyor_look(struct surveyor *surveyor, int goal, const struct genome *genome,
                   struct survey *survey, struct error *error) {
     struct trial_request request = {.goal = goal, .genome = *genome};
     struct trial_result *result = calloc(1, sizeof *result);
     struct device_image images[CASES_MAX] = {0};
+    const struct template *template = compiler_template(surveyor->compiler, goal, error);
     if (result == NULL)
         BUG("out of memory");
-    begin(survey);
-    int status = compiler_build(surveyor->compiler, &request, images, result, error);
+    survey->verdict = VERDICT_OK;
+    survey->reason[0] = '\0';
+    survey->case_count = 0;
+    int status =
+        template == NULL ? -1 : compiler_build(surveyor->compiler, &request, images, result, error);
     if (status > 0) {
         survey->verdict = result->outcome.verdict;
         snprintf(survey->reason, REASON_SIZE, "%s", result->outcome.reason);
         status = 0;
     } else if (status == 0) {
-        status = surveyor_look_at(surveyor, goal, genome, images, survey, error);
+        status = look_at_cases(surveyor, template, genome, images, survey, error);
         for (int c = 0; c < CASES_MAX; c++)
             nvrtc_image_release(&images[c]);
     }

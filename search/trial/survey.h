@@ -35,14 +35,6 @@ void surveyor_free(struct surveyor *surveyor);
 int surveyor_look(struct surveyor *surveyor, int goal, const struct genome *genome,
                   struct survey *survey, struct error *error);
 
-/* The same of what was compiled by another: images as compiler_build gives them. */
-int surveyor_look_at(struct surveyor *surveyor, int goal, const struct genome *genome,
-                     const struct device_image images[CASES_MAX], struct survey *survey,
-                     struct error *error);
-
-/* As it was given. */
-const struct device_info *surveyor_device(const struct surveyor *surveyor);
-
 /* The geometric mean over its cases, as a score is one. */
 double survey_us(const struct survey *survey, const struct device_info *info);
 

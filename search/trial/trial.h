@@ -47,8 +47,6 @@ struct trial_request {
     bool promote;             /* checked as a champion must be, whatever its score */
     bool watched;             /* small cases only, once each, no timing: a tool watches */
     bool profiled;            /* with that: the goal's own cases instead */
-    bool foretell;            /* look first at what it is predicted to take (trial/survey.h), and */
-    double foretold_most_us;  /* go no further where that is more; 0: any will do */
     double champion_us;       /* score of the goal's champion, 0 when there is none: sets race and
                                  deadlines */
     double unraised_us;       /* where the config raises the limit of shared memory, the best score

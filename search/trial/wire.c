@@ -63,7 +63,6 @@ static const struct field outcome_fields[] = {
     FIELD(outcome, FIELD_DOUBLE, compile_s),
     FIELD(outcome, FIELD_DOUBLE, verify_s),
     FIELD(outcome, FIELD_DOUBLE, measure_s),
-    FIELD(outcome, FIELD_DOUBLE, foretold_us),
     FIELD(outcome, FIELD_DOUBLE, score_us),
     FIELD(outcome, FIELD_INT, duel.result),
     FIELD(outcome, FIELD_INT, duel.blocks),
@@ -310,8 +309,6 @@ char *wire_print_request(const struct trial_request *request) {
     cJSON_AddBoolToObject(object, "promote", request->promote);
     cJSON_AddBoolToObject(object, "watched", request->watched);
     cJSON_AddBoolToObject(object, "profiled", request->profiled);
-    cJSON_AddBoolToObject(object, "foretell", request->foretell);
-    cJSON_AddItemToObject(object, "foretold_most_us", number(request->foretold_most_us));
     cJSON_AddItemToObject(object, "champion_us", number(request->champion_us));
     cJSON_AddItemToObject(object, "unraised_us", number(request->unraised_us));
     cJSON_AddNumberToObject(object, "duel_blocks", request->duel_blocks);
@@ -369,8 +366,6 @@ static void read_request(const cJSON *object, struct trial_request *request, boo
     request->promote = read_bool(object, "promote", ok);
     request->watched = read_bool(object, "watched", ok);
     request->profiled = read_bool(object, "profiled", ok);
-    request->foretell = read_bool(object, "foretell", ok);
-    request->foretold_most_us = double_of(member(object, "foretold_most_us", ok), ok);
     request->champion_us = double_of(member(object, "champion_us", ok), ok);
     request->unraised_us = double_of(member(object, "unraised_us", ok), ok);
     request->duel_blocks = read_int(object, "duel_blocks", 0, INT32_MAX, ok);

@@ -8,6 +8,7 @@
 #include "genome/random_space.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { OPEN_MAX = 16, STRATEGIES = 8 };
@@ -577,15 +578,18 @@ static void bad_settings_are_refused(void **state) {
         struct evolution_settings settings;
         const char *words;
     } rows[] = {
-        {{"evolv", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, false},
+        {{"evolv", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false},
          "no strategy 'evolv'; the nearest is 'evolve'"},
-        {{"evolve", 1, 1, 64, 32, 0.1, NULL, 0, NULL, 0, false}, "a population of 1"},
-        {{"evolve", 24, 0, 64, 32, 0.1, NULL, 0, NULL, 0, false}, "0 islands"},
-        {{"evolve", 24, 65, 64, 32, 0.1, NULL, 0, NULL, 0, false},
+        {{"evolve", 1, 1, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "a population of 1"},
+        {{"evolve", 24, 0, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "0 islands"},
+        {{"evolve", 24, 65, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false},
          "65 islands: from 1 to 64 will do"},
-        {{"evolve", 24, 4, 0, 32, 0.1, NULL, 0, NULL, 0, false}, "a migration every 0 trials"},
-        {{"evolve", 24, 1, 64, 0, 0.1, NULL, 0, NULL, 0, false}, "an initial start of 0"},
-        {{"evolve", 24, 1, 64, 32, 1.5, NULL, 0, NULL, 0, false}, "an exploration of 1.5"},
+        {{"evolve", 24, 4, 0, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "a migration every 0 trials"},
+        {{"evolve", 24, 1, 64, 0, 0.1, NULL, 0, NULL, 0, 0, false}, "an initial start of 0"},
+        {{"evolve", 24, 1, 64, 32, 1.5, NULL, 0, NULL, 0, 0, false}, "an exploration of 1.5"},
+        {{"evolve", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, 1, false},
+         "a filter of a share of 1: from 0 to 0.95 will do"},
+        {{"evolve", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, NAN, false}, "a filter of a share of"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error error = {0};

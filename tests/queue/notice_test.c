@@ -46,7 +46,7 @@ static void beats_come_back(void **state) {
     free(again);
     text[strlen("{\"protocol\":")] = '9';
     assert_int_equal(beat_parse(&read, text, &error), -1);
-    assert_non_null(strstr(error.text, "speaks protocol 9 of the queue, and ours protocol 2"));
+    assert_non_null(strstr(error.text, "speaks protocol 9 of the queue, and ours protocol 3"));
     free(text);
 }
 
@@ -69,7 +69,7 @@ static void what_is_not_lawful_is_refused(void **state) {
     struct queue_file files[2];
     struct description description = some_description(files);
     char *text = description_print(&description);
-    refuse(text, "\"protocol\":2", "\"protocol\":1", "install the same evotile on all hosts");
+    refuse(text, "\"protocol\":3", "\"protocol\":1", "install the same evotile on all hosts");
     refuse(text, "0123456789abcdef", "../../../etc/cro", "is no id");
     refuse(text, "0123456789abcdef", "0123", "is no id");
     refuse(text, "template/a/", "template/../../", "leads out of the run's folder");

@@ -65,49 +65,6 @@ static void what_is_written_is_read(void **state) {
     store_close(store);
 }
 
-struct foretold {
-    int count;
-    double sum_us;
-};
-
-static int add_foretold(void *context, int goal, double predicted_us, struct error *error) {
-    struct foretold *it = context;
-    (void)error;
-    assert_in_range(goal, 0, 2);
-    it->count++;
-    it->sum_us += predicted_us;
-    return 0;
-}
-
-/* Of a trial that is rolled back nothing stays. */
-static void what_was_foretold_is_read(void **state) {
-    struct error error = {0};
-    struct foretold found = {0};
-    static struct outcome outcome;
-    struct store *store = create(*state);
-    outcome.verdict = VERDICT_FILTERED;
-    for (int64_t number = 1; number <= 4; number++) {
-        char genome[64];
-        const struct store_ask ask = {.number = number,
-                                      .genome = example_genome(number, genome),
-                                      .parent_a = STORE_NO_TRIAL,
-                                      .parent_b = STORE_NO_TRIAL,
-                                      .operator_name = "explore"};
-        outcome.foretold_us = number == 2 ? 0 : 1.5 * (double)number; /* of 2 nothing is */
-        assert_int_equal(store_begin(store, &error), 0);
-        assert_true(store_ask(store, &ask, &error) > 0);
-        assert_true(store_tell(store, number, &outcome, NULL, "compile", &error) > 0);
-        if (number == 4)
-            store_rollback(store);
-        else
-            assert_int_equal(store_commit(store, &error), 0);
-    }
-    assert_int_equal(store_foretold(store, add_foretold, &found, &error), 0);
-    assert_int_equal(found.count, 2);
-    assert_true(found.sum_us == 6);
-    store_close(store);
-}
-
 static void meta_and_goals(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
@@ -569,7 +526,6 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
         TEST(what_is_written_is_read),
-        TEST(what_was_foretold_is_read),
         TEST(meta_and_goals),
         TEST(keys_keep_their_parts),
         TEST(rollback_takes_all_back),

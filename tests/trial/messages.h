@@ -26,8 +26,6 @@ static inline void example_request(struct random *random, struct trial_request *
     *request = (struct trial_request){.number = INT64_C(9007199254740993),
                                       .goal = CASES_MAX - 1,
                                       .full = random_below(random, 2) == 0,
-                                      .foretell = random_below(random, 2) == 0,
-                                      .foretold_most_us = awkward_double(random),
                                       .champion_us = awkward_double(random),
                                       .seed = UINT64_MAX - random_below(random, 1000)};
     for (int i = 0; i < GENES_MAX; i++)
@@ -66,7 +64,6 @@ static inline void example_result(struct random *random, int case_count,
     outcome->compile_s = awkward_double(random);
     outcome->verify_s = awkward_double(random);
     outcome->measure_s = awkward_double(random);
-    outcome->foretold_us = awkward_double(random);
     outcome->score_us = awkward_double(random);
     outcome->case_count = case_count;
     for (int c = 0; c < case_count; c++)

@@ -38,8 +38,6 @@ static void requests_come_back(void **state) {
         assert_true(genome_equal(&read->genome, &request.genome));
         assert_int_equal(read->full, request.full);
         assert_memory_equal(&read->champion_us, &request.champion_us, sizeof(double));
-        assert_int_equal(read->foretell, request.foretell);
-        assert_memory_equal(&read->foretold_most_us, &request.foretold_most_us, sizeof(double));
         assert_true(read->seed == request.seed);
         for (int c = 0; c < CASES_MAX; c++)
             if (request.sources[c] != NULL)
@@ -88,8 +86,6 @@ static void results_come_back_bit_for_bit(void **state) {
         assert_string_equal(read->worker, result.worker);
         assert_int_equal(read->outcome.verdict, result.outcome.verdict);
         assert_string_equal(read->outcome.reason, result.outcome.reason);
-        assert_memory_equal(&read->outcome.foretold_us, &result.outcome.foretold_us,
-                            sizeof(double));
         assert_int_equal(read->outcome.predicted, result.outcome.predicted);
         assert_int_equal(read->outcome.raced, result.outcome.raced);
         assert_int_equal(read->outcome.case_count, result.outcome.case_count);
