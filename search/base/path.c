@@ -58,6 +58,11 @@ bool path_is_dir(const char *path) {
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+bool path_is_replaceable(const char *path) {
+    struct stat status;
+    return lstat(path, &status) < 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+}
+
 /* The line for a failed system call: what failed, why, and what the user can do about it. */
 static int fail(struct error *error, int number, const char *what, const char *path) {
     const char *remedy = "check the path";
@@ -156,9 +161,19 @@ static int write_all(int file, const void *bytes, size_t size) {
     return 0;
 }
 
+static int write_into(const char *path, const void *bytes, size_t size, struct error *error) {
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int number = file < 0 || write_all(file, bytes, size) < 0 ? errno : 0;
+    if (file >= 0 && close(file) < 0 && number == 0)
+        number = errno;
+    return number != 0 ? fail(error, number, "write", path) : 0;
+}
+
 static int write_file(const char *path, const void *bytes, size_t size, bool durable,
                       struct error *error) {
     char folder[PATH_SIZE], temporary[PATH_SIZE];
+    if (!path_is_replaceable(path))
+        return write_into(path, bytes, size, error);
     if (path_parent(folder, path, error) < 0)
         return -1;
     /* A name that no `ls` shows and nobody else takes: pid and time differ, and O_EXCL decides. */

@@ -34,13 +34,18 @@ const char *path_name(const char *path);
 
 bool path_exists(const char *path);
 bool path_is_dir(const char *path);
+/* Whether a file may be renamed to this path: nothing is there, or a plain file. A link, a device
+   or a pipe (/dev/stdout is all of these) is to be written into: in its place a file would be an
+   accident. */
+bool path_is_replaceable(const char *path);
 
 /* The whole file, with a NUL after its last byte, in memory that the caller frees; its size without
    the NUL in `*size`, which may be NULL. A file of more than `limit_bytes` is an error. */
 char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct error *error);
 
 /* Puts a file in place whole: written beside it, flushed to the disk, then renamed over it.
-   Whatever fails (a full disk, a folder that cannot be written), the old file stays as it was. */
+   Whatever fails (a full disk, a folder that cannot be written), the old file stays as it was. What
+   is not replaceable is written into. */
 int path_write_file(const char *path, const void *bytes, size_t size, struct error *error);
 
 /* The same without waiting for the disk: after a power loss the file may be empty or damaged. For

@@ -9,6 +9,7 @@
 #include "freeze/freeze.h"
 #include "trial/wire.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 struct exporting {
@@ -230,9 +231,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     }
     exporting->run_dir = argv[0];
     if (format != NULL) {
-        status = recording_write(argv[0], format, (int)goal, exporting->out, &error) < 0
-                     ? error_report(&error)
-                     : STATUS_DONE;
+        int64_t rows = recording_write(argv[0], format, (int)goal, exporting->out, &error);
+        status = rows < 0 ? error_report(&error) : STATUS_DONE;
+        if (rows >= 0)
+            log_info("%" PRId64 " rows of goal %d are in %s", rows, (int)goal, exporting->out);
         goto done;
     }
     if (read_run(exporting, &error) < 0 || freeze(exporting, &error) < 0) {

@@ -58,15 +58,19 @@ static void print_script(FILE *out, const struct picture *picture, const char *p
 
 int picture_draw(const struct picture *picture, const char *path, struct error *error) {
     char partial[PATH_SIZE];
-    if (snprintf(partial, sizeof partial, "%s.partial", path) >= (int)sizeof partial)
+    bool replaced = path_is_replaceable(path);
+    if (snprintf(partial, sizeof partial, "%s%s", path, replaced ? ".partial" : "") >=
+        (int)sizeof partial)
         return error_input(error, "the path %.60s... is too long", path);
     FILE *gnuplot = gnuplot_open(error);
     if (gnuplot == NULL)
         return -1;
     print_script(gnuplot, picture, partial);
     if (gnuplot_close(gnuplot, error) < 0) {
-        remove(partial);
+        if (replaced)
+            remove(partial);
         return -1;
     }
-    return rename(partial, path) == 0 ? 0 : error_set(error, "cannot write %s: %m", path);
+    return !replaced || rename(partial, path) == 0 ? 0
+                                                   : error_set(error, "cannot write %s: %m", path);
 }

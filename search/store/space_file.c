@@ -323,15 +323,16 @@ int64_t space_file_write(struct store *store, const struct space_file *file, con
     if (file->goal < 0 || file->goal >= store_goal_count(store))
         return error_input(error, "%s has %d goals, from 0: there is no goal %d",
                            store_run_dir(store), store_goal_count(store), file->goal);
-    snprintf(partial, sizeof partial, "%.*s.partial", PATH_SIZE, path);
+    bool replaced = path_is_replaceable(path);
+    snprintf(partial, sizeof partial, "%.*s%s", PATH_SIZE, path, replaced ? ".partial" : "");
     writer.out = gzopen(partial, packed ? "wb9" : "wbT");
     if (writer.out == NULL)
         return error_set(error, "cannot write %s: %s", partial, strerror(errno));
     int result = put_all(store, &writer, error);
     writer.failed = gzclose(writer.out) != Z_OK || writer.failed;
-    if (result == 0 && (writer.failed || rename(partial, path) < 0))
+    if (result == 0 && (writer.failed || (replaced && rename(partial, path) < 0)))
         result = error_set(error, "cannot write %s: %s", path, strerror(errno));
-    if (result < 0)
+    if (result < 0 && replaced)
         unlink(partial);
     for (int i = 0; i < writer.parameter_count; i++) {
         for (int v = 0; v < writer.parameters[i].count; v++)

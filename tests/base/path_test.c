@@ -176,6 +176,26 @@ static void folders_are_made_once(void **state) {
     assert_non_null(strstr(error.text, "/proc/evotile"));
 }
 
+/* A link stays one and what it leads to is written; a device is written into; a file is replaced.
+ */
+static void links_and_devices_are_written_into(void **state) {
+    struct error error = {0};
+    char folder[PATH_SIZE], file[PATH_SIZE], link[PATH_SIZE];
+    assert_int_equal(path_make_folder(below(folder, state, "links"), &error), 0);
+    put(below(file, state, "links/file"), "a long text");
+    assert_int_equal(symlink(file, below(link, state, "links/link")), 0);
+    assert_int_equal(path_write_file(link, "new", 3, &error), 0);
+    assert_holds(file, "new");
+    assert_false(path_is_replaceable(link));
+    assert_true(path_is_replaceable(file));
+    assert_true(path_is_replaceable(below(folder, state, "links/nothing")));
+    /* Through links of ours, so that a mistake costs this machine no device. */
+    assert_int_equal(symlink("/dev/full", below(link, state, "links/full")), 0);
+    assert_int_equal(path_write_file(link, "more", 4, &error), -1);
+    assert_non_null(strstr(error.text, "free some space"));
+    assert_false(path_is_replaceable("/dev/null"));
+}
+
 static void trees_are_copied_and_removed(void **state) {
     struct error error = {0};
     char path[PATH_SIZE], from[PATH_SIZE], to[PATH_SIZE], outside[PATH_SIZE];
@@ -230,6 +250,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(replacing_keeps_permissions, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(full_disk_leaves_the_old_file, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(folders_are_made_once, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(links_and_devices_are_written_into, make_folder,
+                                        remove_folder),
         cmocka_unit_test_setup_teardown(trees_are_copied_and_removed, make_folder, remove_folder),
         cmocka_unit_test(this_machine),
     };

@@ -8,6 +8,11 @@ $EVOTILE record config.json --trials 2 --out rows.json.gz --compile-workers 1 &&
 $EVOTILE record config.json --trials 5 --out rows.json.gz --compile-workers 1 && gunzip -c rows.json.gz | grep -c configuration
 $EVOTILE export rows --format kernel-tuner --out cache.json && grep -c '"time"' cache.json
 $EVOTILE simulate rows.json.gz cache.json --strategy random --trials 3 --seeds 1 --json | grep '"visited"'
+# What is no plain file is written into, not replaced.
+ln -s /dev/stdout out && $EVOTILE export rows --format kernel-tuner --out out | grep -c '"time"'
+ln -s /dev/full full && $EVOTILE export rows --format t4 --out full 2>&1
+echo "status $?"
+ls -l out full | grep -c -- '->'
 # The file knows the default genome, so that a search can be set beside it. Who tries all five finds the same.
 $EVOTILE simulate rows.json.gz --strategy random,full --trials 5 --seeds 2 --against default --json >simulated.json
 grep -E '"(compiled|correct)"' simulated.json
