@@ -208,6 +208,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
          "stop when so many times as fast as the baseline, or else the default genome",
          OPTION_NUMBER, &settings.target_ratio},
         {"seed", "N", "begin the random numbers from N", OPTION_INTEGER, &settings.seed},
+        {"strategy", "NAME", "how genomes are thought of: auto, evolve, map, free, insight, full",
+         OPTION_TEXT, &settings.strategy},
         {"islands", "K", "breed K populations apart, with the best of each migrating (1)",
          OPTION_INTEGER, &islands},
         {"seed-genome", "GENOMES", "begin with these, parted by semicolons", OPTION_TEXT,

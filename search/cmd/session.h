@@ -29,6 +29,7 @@ struct session_settings {
     double target_us;                      /* 0: the config's */
     double target_ratio;                   /* 0: the config's */
     int64_t seed;                          /* -1: the config's */
+    const char *strategy;                  /* NULL: the config's */
     int64_t islands;                       /* 0: the config's */
     int64_t compile_workers;               /* -1: as many as there are cores for */
     struct link_settings queue;            /* url NULL: the workers are of this host */

@@ -11,7 +11,7 @@
 #define EVOTILE_VERSION "unknown"
 #endif
 
-enum { META_MAX = 26 + RULES_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
+enum { META_MAX = 27 + RULES_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
 
 #define SEEDS_META     "seeds:%d" /* by goal */
 #define PREDICTED_META "predicted:%d"
@@ -22,6 +22,8 @@ void terms_apply(struct session *session) {
     struct config *config = session->config;
     if (session->settings.recording)
         snprintf(config->strategy, sizeof config->strategy, "random");
+    else if (session->settings.strategy != NULL)
+        snprintf(config->strategy, sizeof config->strategy, "%s", session->settings.strategy);
     if (session->settings.device != NULL)
         snprintf(config->device, sizeof config->device, "%s", session->settings.device);
     if (session->settings.trials > 0)
@@ -117,6 +119,7 @@ int terms_create_store(struct session *session, struct error *error) {
         {"template_folder", config->template_folder},
         {"objective", config->objective == OBJECTIVE_JOINT ? "joint" : "per_case"},
         {"seed", seed},
+        {"strategy", config->strategy},
         {"device", device->spec},
         {"devices", *devices != '\0' ? devices : device->spec},
         {"device_name", device->name},
@@ -200,10 +203,21 @@ static int read_references(struct session *session, struct error *error) {
     return status;
 }
 
+/* 1 where the run has kept it, which `to` then holds; 0: `to` is as it was. */
+static int read_meta_word(struct session *session, const char *name, char *to, size_t size,
+                          struct error *error) {
+    char *text = NULL;
+    int found = store_meta_get(session->store, name, &text, error);
+    if (found > 0)
+        snprintf(to, size, "%s", text);
+    free(text);
+    return found;
+}
+
 int terms_restore(struct session *session, struct error *error) {
+    struct config *config = session->config;
     double terms[TERM_COUNT];
     char *seed;
-    char *device;
     char *recording;
     if (read_meta_number(session, "prefilter", &session->settings.prefilter, error) < 0 ||
         store_meta_get(session->store, "recording", &recording, error) < 0)
@@ -212,26 +226,22 @@ int terms_restore(struct session *session, struct error *error) {
     free(recording);
     if (store_meta_get(session->store, "seed", &seed, error) < 0)
         return -1;
-    int found = store_meta_get(session->store, "devices", &device, error);
-    if (found == 0) /* of a run from when there was but one */
-        found = store_meta_get(session->store, "device", &device, error);
-    if (found < 0) {
-        free(seed);
-        return -1;
-    }
     if (seed != NULL)
-        session->config->seed = strtoull(seed, NULL, 10);
-    if (device != NULL)
-        snprintf(session->config->device, sizeof session->config->device, "%s", device);
+        config->seed = strtoull(seed, NULL, 10);
     free(seed);
-    free(device);
-    get_terms(session->config, terms);
+    int found = read_meta_word(session, "devices", config->device, sizeof config->device, error);
+    if (found == 0) /* of a run from when there was but one */
+        found = read_meta_word(session, "device", config->device, sizeof config->device, error);
+    if (found < 0 ||
+        read_meta_word(session, "strategy", config->strategy, sizeof config->strategy, error) < 0)
+        return -1;
+    get_terms(config, terms);
     for (int i = 0; i < TERM_COUNT; i++)
         if (read_meta_number(session, term_names[i], &terms[i], error) < 0)
             return -1;
-    set_terms(session->config, terms);
+    set_terms(config, terms);
     terms_apply(session);
-    return session->config->target_ratio > 0 ? read_references(session, error) : 0;
+    return config->target_ratio > 0 ? read_references(session, error) : 0;
 }
 
 int terms_keep(struct session *session, struct error *error) {

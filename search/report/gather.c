@@ -264,6 +264,7 @@ static int read_meta(struct gathered *run, struct error *error) {
     } wanted[] = {
         {"device_name", &run->device}, {"template", &run->template}, {"objective", &run->objective},
         {"driver", &run->driver},      {"evotile", &run->version},   {"seed", &run->seed},
+        {"strategy", &run->strategy},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         if (store_meta_get(run->store, wanted[i].name, wanted[i].value, error) < 0)
@@ -315,8 +316,8 @@ struct gathered *gather(const char *run_dir, struct error *error) {
 void gathered_free(struct gathered *run) {
     if (run == NULL)
         return;
-    char *const texts[] = {run->path,      run->heading, run->device,  run->template,
-                           run->objective, run->driver,  run->version, run->seed};
+    char *const texts[] = {run->path,   run->heading, run->device, run->template, run->objective,
+                           run->driver, run->version, run->seed,   run->strategy};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     for (int g = 0; run->goals != NULL && g < run->goal_count; g++) {

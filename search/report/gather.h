@@ -83,7 +83,8 @@ struct gathered {
     struct store *store;
     struct chapters *chapters;
     struct store_counts counts;
-    char *device, *template, *objective, *driver, *version, *seed; /* "?" where not said */
+    char *device, *template, *objective, *driver, *version, *seed,
+        *strategy; /* "?" where not said */
     double created;
     int predicted, measured; /* sights that are ok, of each kind */
     int pauses;

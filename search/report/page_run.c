@@ -35,6 +35,7 @@ static void add_facts(cJSON *to, const struct gathered *run) {
     add_text(to, "device", run->device);
     add_text(to, "driver",
              strcmp(run->driver, "?") == 0 || strcmp(run->driver, "none") == 0 ? "" : run->driver);
+    add_text(to, "strategy", strcmp(run->strategy, "?") == 0 ? "" : run->strategy);
     add_text(to, "seed", run->seed);
     add_text(to, "run_version", run->version);
     add_text(to, "created", when);

@@ -13,7 +13,13 @@ $EVOTILE record recorded:"$space" --trials 30 --seed 1 --out part.json 2>/dev/nu
 $EVOTILE run recorded:part.json --seed 1 --out part-run 2>/dev/null
 $EVOTILE board part-run --top 1 | head -1
 tell space recorded:"$space" | sed "s/^\$ .*/$ space/; 2!d"
+# Another strategy, which resume goes by too.
+$EVOTILE run recorded:"$space" --strategy full --trials 40 --out full 2>/dev/null
+$EVOTILE resume full --trials 60 2>/dev/null
+$EVOTILE summary full --json | jq '[.operators[] | select(.operator | test("^(mutate|cross)")) | .trials] | add > 10'
+$EVOTILE report full --markdown | grep -o 'strategy [a-z]*'
 # What cannot be is one line.
+tell run recorded:"$space" --strategy fulll
 tell run recorded:missing.json.gz
 tell run recorded:
 tell run recorded:run
