@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""A run on a real nats-server, beside which somebody speaks the protocol by hand (search/queue/link.h is its page).
+
+    tests/queue/strangers.py [--evotile build/evotile]
+
+What workers hold three times without a word is answered as crashed by the fourth, and by nobody before; files that were
+changed on the queue are not used; who speaks another protocol is refused on both sides, and told so. Exit status 1
+where something is otherwise. 77: there is no nats-server.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 1
+
+
+class Client:
+    """As much of NATS as it takes."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.stream = self.socket.makefile("rb")
+        self.stream.readline()  # INFO
+        self.asked = 0
+        self.send("CONNECT " + json.dumps({"verbose": False, "headers": True, "no_responders": True}))
+
+    def send(self, line, body=b""):
+        self.socket.sendall(line.encode() + b"\r\n" + body)
+
+    def publish(self, subject, body, reply=""):
+        body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send(f"PUB {subject} {reply} {len(body)}", body + b"\r\n")
+
+    def message(self):
+        """The next one's body that was asked for last; None where the server says that there is none."""
+        while True:
+            words = self.stream.readline().decode().split()
+            if words[0] == "PING":
+                self.send("PONG")
+            elif words[0] == "-ERR":
+                sys.exit(" ".join(words))
+            elif words[0] in ("MSG", "HMSG"):
+                head, whole = (int(words[-2]), int(words[-1])) if words[0] == "HMSG" else (0, int(words[-1]))
+                text = self.stream.read(whole + 2)[:whole]
+                status = text[:head].split(b"\r\n")[0].split()
+                if words[2] == str(self.asked):
+                    return None if len(status) > 1 else text[head:]
+
+    def ask(self, subject, body):
+        self.asked += 1
+        inbox = f"_INBOX.stranger.{self.asked}"
+        self.send(f"SUB {inbox} {self.asked}")
+        self.publish(subject, body, inbox)
+        reply = self.message()
+        self.send(f"UNSUB {self.asked}")
+        return reply
+
+    def put(self, bucket, key, body):
+        """The server answers once it has it."""
+        self.ask(f"$KV.{bucket}.{key}", body)
+
+    def value(self, bucket, key):
+        return self.ask(f"$JS.API.DIRECT.GET.KV_{bucket}", {"last_by_subj": f"$KV.{bucket}.{key}"})
+
+    def last(self, bucket):
+        """The key that was put last."""
+        return json.loads(self.ask(f"$JS.API.STREAM.MSG.GET.KV_{bucket}", {"last_by_subj": f"$KV.{bucket}.>"}))["message"]["subject"]
+
+    def take(self, run):
+        """All requests of the run that nobody has, not to be acknowledged: how many."""
+        self.asked += 1
+        inbox = f"_INBOX.stranger.{self.asked}"
+        self.send(f"SUB {inbox} {self.asked}")
+        self.publish(f"$JS.API.CONSUMER.MSG.NEXT.EVOTILE_TRIALS.{run}", {"batch": 1000, "no_wait": True}, inbox)
+        count = 0
+        while self.message() is not None:
+            count += 1
+        self.send(f"UNSUB {self.asked}")
+        return count
+
+
+class Scene:
+    def __init__(self, evotile, folder):
+        self.evotile, self.folder, self.processes, self.failed = evotile, folder, [], False
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.start("server", "nats-server", "-js", "-sd", folder / "jetstream", "-a", "127.0.0.1", "-p", self.port)
+        self.wait("the server", lambda: "Server is ready" in self.log("server"))
+        self.client = Client(self.port)
+
+    def start(self, name, *words):
+        with open(self.folder / f"{name}.log", "w") as log:
+            self.processes.append(subprocess.Popen([str(word) for word in words], stdout=log, stderr=log))
+        return self.processes[-1]
+
+    def run(self, name, *words):
+        return self.start(name, self.evotile, *words, "--queue", f"nats://127.0.0.1:{self.port}")
+
+    def worker(self, name):
+        return self.run(name, "worker", "--device", "recorded")
+
+    def log(self, name):
+        return (self.folder / f"{name}.log").read_text()
+
+    def wait(self, what, is_so, seconds=60):
+        end = time.monotonic() + seconds
+        while not (value := is_so()):
+            if time.monotonic() > end:
+                print(f"{what}: not within {seconds} s")
+                self.failed = True
+                return None
+            time.sleep(0.05)
+        return value
+
+    def expect(self, name, text):
+        self.wait(f"'{text}' in {name}.log", lambda: text in self.log(name))
+
+    def end(self, process):
+        process.kill()
+        process.wait()
+
+    def id_of(self, name):
+        """Of the run with that name, by its description."""
+        def look():
+            info = self.client.ask("$JS.API.STREAM.INFO.KV_evotile_runs", {"subjects_filter": ">"})
+            for run in re.findall(rb"evotile_runs\.([0-9a-f]{16})\"", info or b""):
+                value = self.client.value("evotile_runs", run.decode())
+                if value and json.loads(value)["name"] == name:
+                    return run.decode()
+            return None
+        return self.wait(f"the run {name}", look)
+
+
+def held_thrice(scene, space):
+    """Requests that three workers held and did not answer."""
+    run = scene.run("held", "run", space, "--trials", 40, "--out", scene.folder / "held", "--redeliver", f"{PATIENCE_S}s")
+    run_id = scene.id_of("held")
+    # One that the coordinator accepts and that does nothing.
+    first = scene.worker("first")
+    scene.expect("held", "a worker on")
+    first.terminate()
+    first.wait()
+    held = 0
+    for time_of_three in range(3):
+        taken = scene.wait("requests to take", lambda: scene.client.take(run_id))
+        held = max(held, taken or 0)
+        time.sleep(PATIENCE_S + 0.5)
+    last = scene.worker("last")
+    scene.wait("the end of the run", lambda: run.poll() is not None)
+    scene.end(last)
+    store = sqlite3.connect(f"file:{scene.folder}/held/run.db?mode=ro", uri=True)
+    rows = dict(store.execute("SELECT reason, count(*) FROM trials WHERE verdict = 'crashed' GROUP BY reason"))
+    told = store.execute("SELECT count(*), count(told), count(DISTINCT number) FROM trials").fetchone()
+    print(f"{held} requests held three times: {rows}; {told[0]} trials, {told[1]} told")
+    if not 0 < rows.get("3 workers vanished while they had it", 0) <= held or len(rows) != 1 or len(set(told)) != 1:
+        scene.failed = True
+
+
+def others(scene, space):
+    run = scene.run("others", "run", space, "--trials", 40, "--out", scene.folder / "others")
+    run_id = scene.id_of("others")
+    text = scene.client.value("evotile_runs", run_id)
+    description = json.loads(text)
+    file = description["files"][0]
+    key = f"{run_id}.{file['hash']}.0"
+    chunk = scene.client.value("evotile_files", key)
+    # Files of another text, as long or not.
+    for name, changed in (("same_length", bytes([chunk[0] ^ 1]) + chunk[1:]), ("longer", chunk + b" ")):
+        scene.client.put("evotile_files", key, changed)
+        worker = scene.worker(name)
+        scene.expect(name, "damaged in the queue")
+        scene.end(worker)
+    scene.client.put("evotile_files", key, chunk)
+    # A run of another protocol, one that leads out of its folder, and one that is no description.
+    words = {"00000000000000a1": ({**description, "run": "00000000000000a1", "protocol": 1}, "speaks protocol 1 of the queue"),
+             "00000000000000a2": ({**description, "run": "00000000000000a2",
+                                   "files": [{**file, "path": "../out"}]}, "leads out of the run's folder"),
+             "00000000000000a3": ({"protocol": description["protocol"]}, "run 00000000000000a3 is left to others")}
+    for key, (body, _) in words.items():
+        scene.client.put("evotile_runs", key, body)
+    # They are older than the run's next word, so that a worker meets them first.
+    scene.wait("the run's next word", lambda: scene.client.last("evotile_runs") == f"$KV.evotile_runs.{run_id}")
+    scene.client.publish(f"evotile.beat.{run_id}", {"protocol": 1, "worker": "0" * 16})
+    scene.expect("others", "speaks protocol 1 of the queue")
+    worker = scene.worker("honest")
+    scene.wait("the end of the run", lambda: run.poll() is not None)
+    for _, text in words.values():
+        scene.expect("honest", text)
+    scene.end(worker)
+    if run.returncode != 0 or "40 trials are stored" not in scene.log("others"):
+        print("others.log:", scene.log("others"), sep="\n")
+        scene.failed = True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--evotile", default=os.environ.get("EVOTILE", str(ROOT / "build/evotile")))
+    arguments = parser.parse_args()
+    if shutil.which("nats-server") is None:
+        print("there is no nats-server: make deps-test")
+        return 77
+    folder = Path(tempfile.mkdtemp(prefix="strangers."))
+    scene = Scene(arguments.evotile, folder)
+    space = f"recorded:{ROOT}/tests/spaces/pnpoly_RTX_3090.json.gz"
+    try:
+        held_thrice(scene, space)
+        others(scene, space)
+    finally:
+        for process in scene.processes:
+            scene.end(process)
+    if scene.failed:
+        for log in sorted(folder.glob("*.log")):
+            if log.name != "server.log":
+                print(log.name, log.read_text()[-1500:], sep=":\n")
+        return 1
+    shutil.rmtree(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
