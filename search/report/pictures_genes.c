@@ -4,7 +4,13 @@
 
 #include "report/drawing.h"
 
-enum { WIDE = 1140, COLUMNS = 5, PANEL_HEIGHT = 190, LABEL_SIZE = 2 * NAME_SIZE + 64 };
+enum {
+    WIDE = 1140,
+    COLUMNS = 5,
+    PANEL_HEIGHT = 190,
+    NAMES_MOST = 12,
+    LABEL_SIZE = 2 * NAME_SIZE + 64
+};
 
 /* ---- what genes are worth ---- */
 
@@ -42,7 +48,8 @@ static void draw_gene(FILE *out, const struct gathered *run, const struct worth 
                     it->count);
     }
     fputs("END\nset xtics (", out);
-    for (int v = 0; v < gene->count; v++) {
+    int named = 1 + (gene->count - 1) / NAMES_MOST; /* each, each second, ... */
+    for (int v = 0; v < gene->count; v += named) {
         fputs(v > 0 ? ", " : "", out);
         gnuplot_quote(gene->values[v], out);
         fprintf(out, " %d", v);
