@@ -311,24 +311,24 @@ static int note_turn(void *context, const struct store_turn *turn, struct error 
 
 /* Goal 1 has the odd numbers, asked as its first, second ...; two are in flight. */
 static void turns_are_told_apart(void **state) {
-    enum { ASKED = 300, CROWNED = 7 };
+    enum { ASKED = 300, CROWNED = 8 };
     struct error error = {0};
     struct store *store = create(*state);
     static struct outcome outcome;
     fill(store, ASKED);
     assert_int_equal(store_begin(store, &error), 0);
-    assert_int_equal(store_crown(store, 1, CROWNED, STORE_NO_TRIAL, 1, &error), 0);
-    assert_int_equal(store_crown(store, 1, CROWNED, CROWNED, 2, &error), 0);
+    assert_int_equal(store_crown(store, 0, CROWNED, STORE_NO_TRIAL, 1, &error), 0);
+    assert_int_equal(store_crown(store, 0, CROWNED, CROWNED, 2, &error), 0);
     assert_int_equal(store_commit(store, &error), 0);
     for (int count = 1; count <= TURNS_MAX; count++) {
         struct store_turn turns[TURNS_MAX] = {0}, expected[TURNS_MAX] = {0};
         for (int i = 0; i < count; i++)
             expected[i].best = STORE_NO_TRIAL;
-        for (int64_t number = 1; number <= ASKED; number += 2) {
-            struct store_turn *turn = &expected[number / 2 % count];
+        for (int64_t number = 2; number <= ASKED; number += 2) {
+            struct store_turn *turn = &expected[(number / 2 - 1) % count];
             example_outcome(number, &outcome);
             bool ok = number <= ASKED - 2 && outcome.verdict == VERDICT_OK;
-            turn->told += number <= ASKED - 2;
+            turn->told += number <= ASKED - 2 && outcome.verdict != VERDICT_FILTERED;
             turn->ok += ok;
             turn->champions += number == CROWNED;
             if (ok && !outcome.raced &&
@@ -337,7 +337,7 @@ static void turns_are_told_apart(void **state) {
                 turn->score_us = outcome.score_us;
             }
         }
-        assert_int_equal(store_turns(store, 1, count, note_turn, turns, &error), 0);
+        assert_int_equal(store_turns(store, 0, count, note_turn, turns, &error), 0);
         for (int i = 0; i < count; i++) {
             assert_int_equal(turns[i].turn, i);
             assert_int_equal(turns[i].told, expected[i].told);
@@ -347,6 +347,51 @@ static void turns_are_told_apart(void **state) {
             assert_true(turns[i].score_us == expected[i].score_us);
         }
     }
+    store_close(store);
+}
+
+struct tried {
+    int64_t operators, scores;
+};
+
+static int add_operator(void *context, const char *operator_name, int64_t told, int64_t ok,
+                        struct error *error) {
+    struct tried *tried = context;
+    (void)operator_name;
+    (void)error;
+    assert_in_range(ok, 1, told);
+    tried->operators += told;
+    return 0;
+}
+
+static int add_score(void *context, int goal, const char *genome, enum verdict verdict,
+                     double score_us, struct error *error) {
+    struct tried *tried = context;
+    (void)goal;
+    (void)genome;
+    (void)error;
+    assert_true(verdict != VERDICT_FILTERED && (score_us > 0) == (verdict == VERDICT_OK));
+    tried->scores++;
+    return 0;
+}
+
+static void what_was_filtered_was_not_tried(void **state) {
+    enum { ASKED = 300 };
+    struct error error = {0};
+    struct tried tried = {0};
+    static struct outcome outcome;
+    struct store *store = create(*state);
+    int64_t expected = 0;
+    fill(store, ASKED);
+    for (int64_t number = 1; number <= ASKED - 2; number++) {
+        example_outcome(number, &outcome);
+        expected += outcome.verdict != VERDICT_FILTERED;
+    }
+    assert_true(expected < ASKED - 2);
+    assert_int_equal(store_operators(store, add_operator, &tried, &error), 0);
+    assert_int_equal(store_scores(store, add_score, &tried, &error), 0);
+    assert_int_equal(tried.operators, expected);
+    assert_int_equal(tried.scores, expected);
     store_close(store);
 }
 
@@ -531,6 +576,7 @@ int main(void) {
         TEST(rollback_takes_all_back),
         TEST(board_is_in_order),
         TEST(turns_are_told_apart),
+        TEST(what_was_filtered_was_not_tried),
         TEST(counts_are_right),
         TEST(events_go_on_from_a_point),
         TEST(champions_and_checkpoint),
