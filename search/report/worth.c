@@ -246,7 +246,7 @@ static int *valid_rows(const struct gathered *run, int goal, struct worth *worth
     *count = 0;
     for (int i = 0; i < run->count; i++) {
         const struct sight *sight = &run->sights[i];
-        if (sight->goal != goal || sight->outdated)
+        if (sight->goal != goal || sight->outdated || sight->verdict == VERDICT_FILTERED)
             continue;
         if (!isnan(sight->score_us)) {
             rows[(*count)++] = i;

@@ -182,6 +182,37 @@ static void equal_latencies_say_nothing(void **state) {
     free(run.sights);
 }
 
+/* What failed is counted at its values; what nobody tried is not. */
+static void what_was_filtered_did_not_fail(void **state) {
+    (void)state;
+    enum { TRIALS = 300 };
+    struct gathered run;
+    struct goal_view goal;
+    struct landscape landscape = {.noise = 0.02};
+    struct random random;
+    int failed = 0;
+    random_seed(&random, 5, 0);
+    draw(&landscape, &random);
+    start(&run, &goal, TRIALS);
+    search(&run, &landscape, TRIALS, &random);
+    for (int i = 0; i < TRIALS; i += 3) {
+        run.sights[i].verdict = i % 2 ? VERDICT_FILTERED : VERDICT_WRONG;
+        run.sights[i].score_us = NAN;
+        run.goals[0].valid--;
+        failed += run.sights[i].verdict == VERDICT_WRONG;
+    }
+    struct worth *worth = worth_new(&run, 0);
+    assert_non_null(worth);
+    for (int g = 0; g < GENES; g++) {
+        int counted = 0;
+        for (int v = 0; v < VALUES; v++)
+            counted += worth->genes[g].values[v].failed;
+        assert_int_equal(counted, failed);
+    }
+    worth_free(worth);
+    free(run.sights);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(intervals_hold_what_is_true),
@@ -189,6 +220,7 @@ int main(void) {
         cmocka_unit_test(pure_noise_has_no_pairs),
         cmocka_unit_test(few_trials_are_not_fitted_together),
         cmocka_unit_test(equal_latencies_say_nothing),
+        cmocka_unit_test(what_was_filtered_did_not_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
