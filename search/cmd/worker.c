@@ -111,7 +111,7 @@ static void look_up(const struct recorded *recorded, struct trial_result *result
     if (row < 0)
         BUG("trial %lld is no row of the recording", (long long)result->number);
     outcome->verdict = recorded->verdicts[row];
-    outcome->case_count = 1;
+    outcome_set_cases(outcome, 1);
     trial_gate(result, "recorded", outcome->verdict == VERDICT_OK, 0, "row %lld", (long long)row);
     if (outcome->verdict != VERDICT_OK) {
         snprintf(outcome->reason, sizeof outcome->reason, "recorded as %s",
@@ -120,15 +120,15 @@ static void look_up(const struct recorded *recorded, struct trial_result *result
     }
     double us = recorded->times_us[row];
     outcome->score_us = us;
-    outcome->cases[0].warm = (struct latency){
-        .sample_count = 1, .p10_us = us, .p50_us = us, .p90_us = us, .samples_us = {us}};
+    struct latency *warm = &outcome->cases[0].warm;
+    warm->sample_count = 1;
+    warm->p10_us = warm->p50_us = warm->p90_us = warm->samples_us[0] = us;
 }
 
 static int work(struct worker *worker, const struct trial_request *request,
                 struct trial_result *result, struct error *error) {
     struct device_image images[CASES_MAX];
-    *result = (struct trial_result){
-        .number = request->number, .goal = request->goal, .genome = request->genome, .rival = -1};
+    trial_result_begin(result, request);
     if (worker->config->shapes->recorded != NULL) {
         snprintf(result->worker, sizeof result->worker, "recorded");
         look_up(worker->config->shapes->recorded, result);

@@ -51,12 +51,13 @@ void sheet_begin_row(struct sheet *sheet) {
     sheet->given = 0;
 }
 
+/* Most rows have the last row's value, or the next. */
 static int find_value(struct column *column, const char *value) {
-    if (column->count > 0 && strcmp(column->values[column->last], value) == 0)
-        return column->last;
-    for (int i = 0; i < column->count; i++)
-        if (strcmp(column->values[i], value) == 0)
-            return column->last = i;
+    for (int i = 0; i < column->count; i++) {
+        int at = (column->last + i) % column->count;
+        if (strcmp(column->values[at], value) == 0)
+            return column->last = at;
+    }
     return -1;
 }
 

@@ -1,5 +1,6 @@
 #include "outcome/outcome.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* A verdict's name here, as T4's "invalidity", and as Kernel Tuner writes it in place of a time. */
@@ -39,4 +40,20 @@ int verdict_parse(const char *name) {
         if (strcmp(words[verdict].name, name) == 0)
             return verdict;
     return -1;
+}
+
+/* A quarter of a megabyte is room for samples, too much to clear or to copy for every trial. */
+
+void outcome_clear(struct outcome *outcome) {
+    memset(outcome, 0, offsetof(struct outcome, cases));
+}
+
+void outcome_set_cases(struct outcome *outcome, int count) {
+    outcome->case_count = count;
+    memset(outcome->cases, 0, (size_t)count * sizeof *outcome->cases);
+}
+
+void outcome_copy(struct outcome *to, const struct outcome *from) {
+    memcpy(to, from,
+           offsetof(struct outcome, cases) + (size_t)from->case_count * sizeof *from->cases);
 }

@@ -95,18 +95,25 @@ struct duel_outcome {
 
 struct outcome {
     enum verdict verdict;
-    char reason[REASON_SIZE]; /* one line; empty when ok */
-    bool predicted;           /* latencies are predictions */
-    bool limited_range;       /* coarse arithmetic, tested within a smaller range of inputs */
-    bool raced;               /* dropped by the race: few samples, slower than the elite */
-    int case_count;           /* in the order of the goal's cases */
-    struct case_outcome cases[CASES_MAX];
+    char reason[REASON_SIZE];   /* one line; empty when ok */
+    bool predicted;             /* latencies are predictions */
+    bool limited_range;         /* coarse arithmetic, tested within a smaller range of inputs */
+    bool raced;                 /* dropped by the race: few samples, slower than the elite */
     struct resources resources; /* of the launch with the most shared memory */
     double compile_s, verify_s, measure_s;
     double score_us; /* geometric mean of warm p50 over the cases: lower is better; 0 unless ok.
                         Above the champion's after a duel that was not won */
     struct duel_outcome duel;
     struct conditions conditions;
+    int case_count;                       /* in the order of the goal's cases */
+    struct case_outcome cases[CASES_MAX]; /* last: mostly room, of which that past the count holds
+                                             anything */
 };
+
+/* All 0, and of no case. */
+void outcome_clear(struct outcome *outcome);
+/* Of so many cases, which are all 0. */
+void outcome_set_cases(struct outcome *outcome, int count);
+void outcome_copy(struct outcome *to, const struct outcome *from);
 
 #endif

@@ -155,10 +155,10 @@ static uint64_t deliveries(natsMsg *message) {
 
 /* Whoever had it three times vanished: so will we, unless it ends here. */
 static void give_up(struct bridge *bridge, struct held *held, const struct trial_request *request) {
-    struct trial_result result = {
-        .number = request->number, .goal = request->goal, .genome = request->genome, .rival = -1};
+    struct trial_result result;
     char reason[REASON_SIZE];
     snprintf(reason, sizeof reason, "%d workers vanished while they had it", QUEUE_DELIVERIES_MAX);
+    trial_result_begin(&result, request);
     trial_gate(&result, "worker", false, 0, "%s", reason);
     trial_end(&result, VERDICT_CRASHED, reason);
     finish(bridge, held, &result);

@@ -62,7 +62,7 @@ static bool read_result(const struct sent *sent, const char *text, struct trial_
         return false;
     if (read.kind == WIRE_RESULT && read.result.number == sent->number &&
         read.result.goal == sent->goal) {
-        *result = read.result;
+        trial_result_move(result, &read.result);
         return true;
     }
     trial_request_release(&read.request);

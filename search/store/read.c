@@ -78,7 +78,6 @@ static int read_cases(struct store *store, int64_t event, struct outcome *outcom
                       struct error *error) {
     if (outcome->case_count == 0)
         return 0;
-    memset(outcome->cases, 0, (size_t)outcome->case_count * sizeof outcome->cases[0]);
     sqlite3_stmt *statement = database_use(store, SQL_CASES, error);
     if (!statement)
         return -1;
@@ -147,7 +146,7 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
     outcome->raced = sqlite3_column_int(statement, first + RACED);
     outcome->limited_range = sqlite3_column_int(statement, first + LIMITED_RANGE);
     outcome->score_us = column_double(statement, first + SCORE);
-    outcome->case_count = case_count;
+    outcome_set_cases(outcome, case_count);
     outcome->resources = (struct resources){
         .registers = sqlite3_column_int(statement, first + REGISTERS),
         .smem_bytes = sqlite3_column_int(statement, first + SMEM),
@@ -298,7 +297,7 @@ struct store_trial *store_trial_read(struct store *store, int64_t number, struct
         owned->trial.operator_name = keep(&room, trial.operator_name);
         owned->trial.worker = keep(&room, trial.worker);
         if (trial.outcome) {
-            owned->outcome = *outcome;
+            outcome_copy(&owned->outcome, outcome);
             owned->trial.outcome = &owned->outcome;
         }
     }

@@ -347,7 +347,7 @@ int bench_try(struct bench *bench, const struct trial_request *request,
     };
     if (journey.template == NULL)
         return -1;
-    result->outcome.case_count = journey.template->case_count;
+    outcome_set_cases(&result->outcome, journey.template->case_count);
     device->fresh_memory = request->watched &&
                            !request->profiled; /* else reads of what nobody wrote would be missed */
     int status = travel(&journey, images);

@@ -146,7 +146,7 @@ static int build(struct journey *journey, struct rival *rival, struct error *err
                          .deadline_s = journey->deadline_s};
     if (rival->journey.template == NULL || same_cases(&rival->journey, journey, error) < 0)
         return -1;
-    rival->result.outcome.case_count = rival->journey.template->case_count;
+    outcome_set_cases(&rival->result.outcome, rival->journey.template->case_count);
     int status = compile(bench, journey->request->duel_blocks > 0, rival, error);
     if (status == 0)
         status = journey_load(&rival->journey, bench->champion.images);

@@ -101,10 +101,7 @@ static void end_flight(struct crew *crew, struct flight *flight, enum verdict ve
                        const char *reason) {
     struct trial_result *result = &flight->compiled;
     if (!flight->was_compiled)
-        *result = (struct trial_result){.number = flight->request.number,
-                                        .goal = flight->request.goal,
-                                        .genome = flight->request.genome,
-                                        .rival = -1};
+        trial_result_begin(result, &flight->request);
     trial_gate(result, "worker", false, 0, "%.150s", reason);
     trial_end(result, verdict, reason);
     finish(crew, flight);
@@ -202,7 +199,7 @@ static void take_result(struct crew *crew, struct worker *worker, struct trial_r
     worker->since = clock_seconds();
     worker->done++;
     if (worker->stage == STAGE_COMPILE) {
-        flight->compiled = *result;
+        trial_result_move(&flight->compiled, result);
         flight->was_compiled = true;
         if (result->outcome.verdict == VERDICT_OK)
             flights_add(&crew->waiting[STAGE_DEVICE], flight);
@@ -214,7 +211,7 @@ static void take_result(struct crew *crew, struct worker *worker, struct trial_r
         result->outcome.compile_s = flight->compiled.outcome.compile_s;
         trial_result_release(&flight->compiled);
     }
-    flight->compiled = *result;
+    trial_result_move(&flight->compiled, result);
     finish(crew, flight);
     worker->leaving = !crew->pool.device.predicts && (result->outcome.verdict == VERDICT_CRASHED ||
                                                       result->outcome.verdict == VERDICT_TIMEOUT);
@@ -452,8 +449,7 @@ static int crew_wait(struct pool *pool, double timeout_s, struct trial_result *r
     do {
         struct flight *flight = flights_take(&crew->finished);
         if (flight != NULL) {
-            *result = flight->compiled;
-            flight->compiled = (struct trial_result){0};
+            trial_result_move(result, &flight->compiled);
             flight_free(flight);
             return 1;
         }

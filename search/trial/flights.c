@@ -28,10 +28,13 @@ void flights_release(struct flights *flights) {
 }
 
 struct flight *flight_new(const struct trial_request *request) {
-    struct flight *flight = calloc(1, sizeof *flight);
+    struct flight *flight = malloc(sizeof *flight);
     if (flight == NULL)
         BUG("out of memory");
+    flight->next = NULL;
     flight->request = *request;
+    flight->was_compiled = false;
+    trial_result_clear(&flight->compiled);
     return flight;
 }
 

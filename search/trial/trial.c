@@ -1,6 +1,7 @@
 #include "trial/trial.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,26 @@ void trial_result_release(struct trial_result *result) {
     key_release(&result->key);
     key_release(&result->rival_key);
     result->has_key = false;
+}
+
+void trial_result_clear(struct trial_result *result) {
+    memset(result, 0, offsetof(struct trial_result, outcome));
+    outcome_clear(&result->outcome);
+}
+
+void trial_result_begin(struct trial_result *result, const struct trial_request *request) {
+    trial_result_clear(result);
+    result->number = request->number;
+    result->goal = request->goal;
+    result->genome = request->genome;
+    result->rival = -1;
+}
+
+void trial_result_move(struct trial_result *to, struct trial_result *from) {
+    memcpy(to, from, offsetof(struct trial_result, outcome));
+    outcome_copy(&to->outcome, &from->outcome);
+    from->key = from->rival_key = (struct key){0};
+    from->has_key = false;
 }
 
 void trial_gate(struct trial_result *result, const char *name, bool passed, double seconds,

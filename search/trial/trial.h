@@ -72,7 +72,6 @@ struct trial_result {
     int64_t number;
     int goal;
     struct genome genome;
-    struct outcome outcome;
     bool has_key;
     struct key key;       /* released with trial_result_release */
     int64_t rival;        /* trial number of the rival it fought, -1 without a duel */
@@ -83,6 +82,7 @@ struct trial_result {
     char worker[64];
     int gate_count;
     struct gate gates[GATES_MAX];
+    struct outcome outcome; /* last, as most of it is room */
 };
 
 /* Sets where and how figures come about: the key's device, driver, NVRTC and method. */
@@ -90,6 +90,13 @@ void trial_key_place(struct key *key, const struct device_info *device, const ch
 
 void trial_request_release(struct trial_request *request);
 void trial_result_release(struct trial_result *result);
+
+/* All 0. */
+void trial_result_clear(struct trial_result *result);
+/* Of a request with which nothing was done yet. */
+void trial_result_begin(struct trial_result *result, const struct trial_request *request);
+/* `to` gets what `from` owns; what it had itself was released, or never there. */
+void trial_result_move(struct trial_result *to, struct trial_result *from);
 
 /* Appends a gate; beyond GATES_MAX the last is replaced. */
 void trial_gate(struct trial_result *result, const char *name, bool passed, double seconds,

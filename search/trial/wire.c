@@ -229,9 +229,11 @@ static void read_fields(const struct field *fields, const cJSON *object, void *t
 /* ---- genomes: two digits a gene ---- */
 
 static void add_genome(cJSON *object, const struct genome *genome) {
-    char digits[2 * GENES_MAX + 1];
-    for (int i = 0; i < GENES_MAX; i++)
-        snprintf(digits + 2 * i, 3, "%02x", genome->value[i]);
+    char digits[2 * GENES_MAX + 1] = "";
+    for (int i = 0; i < GENES_MAX; i++) {
+        digits[2 * i] = "0123456789abcdef"[genome->value[i] >> 4];
+        digits[2 * i + 1] = "0123456789abcdef"[genome->value[i] & 15];
+    }
     cJSON_AddStringToObject(object, "genome", digits);
 }
 
@@ -265,9 +267,13 @@ static char *finish(cJSON *object, enum wire_kind kind) {
     return line;
 }
 
+/* As far as the last that there is. */
 static void add_sources(cJSON *object, char *const sources[CASES_MAX]) {
     cJSON *list = cJSON_AddArrayToObject(object, "sources");
-    for (int c = 0; c < CASES_MAX; c++)
+    int count = CASES_MAX;
+    while (count > 0 && sources[count - 1] == NULL)
+        count--;
+    for (int c = 0; c < count; c++)
         cJSON_AddItemToArray(list, sources[c] != NULL ? cJSON_CreateString(sources[c])
                                                       : cJSON_CreateNull());
 }
@@ -325,9 +331,9 @@ static void read_text_or_null(const cJSON *found, char **text, bool *ok) {
 }
 
 static void read_sources(const cJSON *object, char *sources[CASES_MAX], bool *ok) {
-    const cJSON *list = array(object, "sources", CASES_MAX, CASES_MAX, ok);
-    for (int c = 0; c < CASES_MAX && *ok; c++)
-        read_text_or_null(cJSON_GetArrayItem(list, c), &sources[c], ok);
+    const cJSON *list = array(object, "sources", 0, CASES_MAX, ok);
+    const cJSON *source;
+    cJSON_ArrayForEach(source, list) read_text_or_null(source, sources++, ok);
 }
 
 static void read_baseline(const cJSON *object, struct trial_rival *rival, bool *ok) {
@@ -454,6 +460,7 @@ static void read_result(const cJSON *object, struct trial_result *result, bool *
     *ok = *ok && outcome->duel.result <= DUEL_UNDECIDED;
     const cJSON *cases = array(object, "cases", 0, CASES_MAX, ok);
     *ok = *ok && cJSON_GetArraySize(cases) == outcome->case_count;
+    outcome_set_cases(outcome, *ok ? outcome->case_count : 0);
     const cJSON *gates = array(object, "gates", 0, GATES_MAX, ok);
     const cJSON *bouts = array(object, "bouts", 0, CASES_MAX, ok);
     read_text(object, "baseline", result->baseline, sizeof result->baseline, ok);
@@ -496,7 +503,10 @@ int wire_read(const char *line, struct wire_message *message, struct error *erro
     cJSON *object = cJSON_ParseWithOpts(line, NULL, true); /* nothing may follow it */
     const cJSON *kind = member(object, "kind", &ok);
     int index = 0;
-    *message = (struct wire_message){0};
+    message->request = (struct trial_request){0};
+    trial_result_clear(&message->result);
+    message->device = (struct device_info){0};
+    message->failure = (struct error){0};
     while (index <= WIRE_FAILURE &&
            !(cJSON_IsString(kind) && strcmp(kind_names[index], kind->valuestring) == 0))
         index++;

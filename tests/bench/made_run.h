@@ -120,8 +120,7 @@ static inline void made_outcome(struct made *made, int goal, const struct genome
     const struct member *champion = evolution_champion(made->evolutions[goal]);
     struct random *random = &made->random;
     int first;
-    memset(outcome, 0, offsetof(struct outcome, cases));
-    memset(&outcome->resources, 0, sizeof *outcome - offsetof(struct outcome, resources));
+    outcome_clear(outcome);
     outcome->verdict = made_verdict(space, genome, random);
     outcome->compile_s = 0.4 + 0.3 * random_uniform(random);
     if (outcome->verdict != VERDICT_OK) {

@@ -13,6 +13,7 @@ nats-server.
 """
 import argparse
 import gzip
+import itertools
 import json
 import os
 import random
@@ -37,20 +38,17 @@ def free_port():
 
 
 def make_space(path, rows):
-    """A Kernel Tuner cache (.json.gz) with as many rows at least, of genes with four values."""
-    genes = 1
-    while 4 ** genes < rows:
-        genes += 1
-    names = [f"gene_{g}" for g in range(genes)]
-    draw = random.Random(1)
+    """A Kernel Tuner cache (.json.gz) with as many rows at least, of three genes, so that it is read fast."""
+    count = 2
+    while count ** 3 < rows:
+        count += 1
+    names, draw = ["a", "b", "c"], random.Random(1)
     with gzip.open(path, "wt", compresslevel=1) as out:
         out.write(json.dumps({"device_name": "bench", "kernel_name": "bench", "problem_size": 1,
-                              "tune_params_keys": names, "tune_params": {name: [0, 1, 2, 3] for name in names},
-                              "objective": "time"})[:-1] + ', "cache": {\n')
-        for row in range(4 ** genes):
-            values = [row >> 2 * g & 3 for g in range(genes)]
-            out.write((",\n" if row else "") + json.dumps(",".join(map(str, values))) + ": " + json.dumps(
-                {**dict(zip(names, values)), "time": 1 + draw.random()}))
+                              "tune_params_keys": names, "tune_params": {name: list(range(count)) for name in names},
+                              "objective": "time"})[:-1] + ', "cache": {')
+        for row, (a, b, c) in enumerate(itertools.product(range(count), repeat=3)):
+            out.write(f'{"," if row else ""}\n"{a},{b},{c}":{{"a":{a},"b":{b},"c":{c},"time":{1 + draw.random():.4f}}}')
         out.write("}}\n")
 
 
