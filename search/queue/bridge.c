@@ -8,11 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELD_MAX = 1024, SERVER_MS = 2000 };
+enum { HELD_MAX = 1024, SERVER_MS = 2000, DRAIN_MS = 200 };
 
 static const double beat_every_s = 2;
 static const double send_again_s = 1;
-static const double pull_every_s = 0.02; /* while the crew has something to do */
+static const double pull_every_s = 0.02;
+static const double pull_for_s = 1; /* what comes meanwhile is ours */
 
 /* A request that is ours until the server has its result. */
 struct held {
@@ -30,7 +31,10 @@ struct bridge {
     const struct description *description;
     struct pool *crew;
     struct beat beat;
-    natsSubscription *requests; /* NULL: to be made (again) */
+    natsInbox *inbox;           /* to which requests come */
+    natsSubscription *requests; /* NULL: to be made */
+    int epoch;                  /* of the link, for which it was made */
+    int coming;                 /* of what was last pulled */
     int held_count;
     struct held held[HELD_MAX];
     double beaten, pulled, busy; /* clock_seconds */
@@ -85,6 +89,12 @@ static bool is_of_server(const struct bridge *bridge, const struct held *held) {
     return link_is_up(bridge->link) && held->epoch == bridge->link->epoch;
 }
 
+/* Says one of JetStream's words of the request. The library's natsMsg_Ack and its like are for
+   messages that it has fetched itself. */
+static void answer(const struct bridge *bridge, natsMsg *message, const char *word) {
+    natsConnection_PublishString(bridge->link->connection, natsMsg_GetReply(message), word);
+}
+
 /* The request is done with once the server has its result, not before. */
 static bool send_result(struct bridge *bridge, struct held *held) {
     jsPubOptions options;
@@ -97,8 +107,7 @@ static bool send_result(struct bridge *bridge, struct held *held) {
     if (status != NATS_OK)
         return false;
     if (is_of_server(bridge, held))
-        natsMsg_Ack(held->message,
-                    NULL); /* if it does not arrive, the result is dropped as known */
+        answer(bridge, held->message, "+ACK"); /* if it is lost, the result is dropped as known */
     drop(bridge, held);
     return true;
 }
@@ -125,7 +134,7 @@ static void tend(struct bridge *bridge) {
                 return;
         } else if (now - held->extended > bridge->description->patience_s / 3) {
             if (is_of_server(bridge, held))
-                natsMsg_InProgress(held->message, NULL);
+                answer(bridge, held->message, "+WPI");
             held->extended = now;
         }
     }
@@ -167,6 +176,7 @@ static void give_up(struct bridge *bridge, struct held *held, const struct trial
 /* Takes the message over. */
 static void take_request(struct bridge *bridge, natsMsg *message) {
     char mark[QUEUE_MARK_SIZE];
+    char later[64];
     struct wire_message read;
     struct error error = {0};
     char *text = link_text(message, mark);
@@ -181,7 +191,9 @@ static void take_request(struct bridge *bridge, natsMsg *message) {
             }
             give_up(bridge, held, &read.request);
         } else { /* an earlier delivery that was thought lost, or an earlier session's */
-            natsMsg_NakWithDelay(message, (int64_t)(bridge->description->patience_s * 1000), NULL);
+            snprintf(later, sizeof later, "-NAK {\"delay\":%.0f}",
+                     1e9 * bridge->description->patience_s);
+            answer(bridge, message, later);
             natsMsg_Destroy(message);
         }
         trial_request_release(&read.request);
@@ -192,48 +204,74 @@ static void take_request(struct bridge *bridge, natsMsg *message) {
         trial_request_release(&read.request);
         trial_result_release(&read.result);
     }
-    natsMsg_Term(message, NULL);
+    answer(bridge, message, "+TERM");
     natsMsg_Destroy(message);
 }
 
+static void unsubscribe(struct bridge *bridge) {
+    natsSubscription_Destroy(bridge->requests);
+    natsInbox_Destroy(bridge->inbox);
+    bridge->requests = NULL;
+    bridge->inbox = NULL;
+    bridge->coming = 0;
+}
+
+/* Anew for each server process: what an earlier one sent and we have not taken is never ours. */
 static bool subscribe(struct bridge *bridge) {
-    char subject[QUEUE_SUBJECT_SIZE];
-    jsSubOptions options;
-    if (bridge->requests != NULL)
+    if (bridge->requests != NULL && bridge->epoch == bridge->link->epoch)
         return true;
-    jsSubOptions_Init(&options);
-    options.Stream = QUEUE_TRIALS;
-    options.Consumer = bridge->description->id;
-    options.ManualAck = true;
-    link_subject(subject, "trial", bridge->description->id);
-    return js_PullSubscribe(&bridge->requests, bridge->link->js, subject, NULL, NULL, &options,
-                            NULL) == NATS_OK;
+    unsubscribe(bridge);
+    bridge->epoch = bridge->link->epoch;
+    return natsInbox_Create(&bridge->inbox) == NATS_OK &&
+           natsConnection_SubscribeSync(&bridge->requests, bridge->link->connection,
+                                        bridge->inbox) == NATS_OK;
+}
+
+/* Not natsSubscription_Fetch: that of libnats 3.4.1 writes past the end of its list when requests
+   which an earlier fetch no longer waited for come on top of its own. */
+static void ask(struct bridge *bridge, int count) {
+    char subject[128];
+    char pull[64];
+    snprintf(subject, sizeof subject, "$JS.API.CONSUMER.MSG.NEXT." QUEUE_TRIALS ".%s",
+             bridge->description->id);
+    snprintf(pull, sizeof pull, "{\"batch\":%d,\"expires\":%.0f}", count, 1e9 * pull_for_s);
+    bridge->pulled = clock_seconds();
+    if (natsConnection_PublishRequestString(bridge->link->connection, subject, bridge->inbox,
+                                            pull) == NATS_OK)
+        bridge->coming = count;
 }
 
 /* Whether the crew had nothing to do and was waited for on the queue instead. */
 static bool pull(struct bridge *bridge) {
-    natsMsgList list = {0};
-    double now = clock_seconds();
     int room = pool_capacity(bridge->crew) - pool_in_flight(bridge->crew);
     bool idle = pool_in_flight(bridge->crew) == 0;
+    bool waited = idle;
+    int64_t timeout_ms = idle ? 100 : 0;
+    double since_s = clock_seconds() - bridge->pulled;
+    natsMsg *message;
+    if (!link_is_up(bridge->link) || !subscribe(bridge))
+        return false;
+    if (since_s > 2 * pull_for_s) /* it was lost */
+        bridge->coming = 0;
     if (room > HELD_MAX - bridge->held_count)
         room = HELD_MAX - bridge->held_count;
-    if (room <= 0 || (!idle && now - bridge->pulled < pull_every_s) || !link_is_up(bridge->link) ||
-        !subscribe(bridge))
-        return false;
-    natsStatus status = natsSubscription_Fetch(&list, bridge->requests, room, idle ? 100 : 1, NULL);
-    if (status == NATS_OK)
-        for (int m = 0; m < list.Count; m++) {
-            take_request(bridge, list.Msgs[m]);
-            list.Msgs[m] = NULL;
-        }
-    natsMsgList_Destroy(&list);
-    if (status != NATS_OK && status != NATS_TIMEOUT) {
-        natsSubscription_Destroy(bridge->requests);
-        bridge->requests = NULL;
+    if (room > 0 && bridge->coming == 0 && since_s > pull_every_s) {
+        ask(bridge, room);
+        timeout_ms = idle ? 100 : 1;
     }
-    bridge->pulled = clock_seconds();
-    return idle && status == NATS_TIMEOUT;
+    while (bridge->held_count < HELD_MAX &&
+           natsSubscription_NextMsg(&message, bridge->requests, timeout_ms) == NATS_OK) {
+        timeout_ms = 0;
+        waited = false;
+        if (natsMsg_GetReply(message) != NULL) {
+            bridge->coming -= bridge->coming > 0;
+            take_request(bridge, message);
+        } else { /* the server says that the pull is over */
+            bridge->coming = 0;
+            natsMsg_Destroy(message);
+        }
+    }
+    return waited;
 }
 
 /* ---- either ---- */
@@ -288,9 +326,15 @@ void bridge_free(struct bridge *bridge) {
     bridge_beat(bridge, true);
     while (bridge->held_count > 0) {
         if (is_of_server(bridge, &bridge->held[0]))
-            natsMsg_Nak(bridge->held[0].message, NULL);
+            answer(bridge, bridge->held[0].message, "-NAK");
         drop(bridge, &bridge->held[0]);
     }
-    natsSubscription_Destroy(bridge->requests);
+    natsMsg *message; /* on its way when the server heard that we take no more */
+    if (bridge->requests != NULL && natsSubscription_Drain(bridge->requests) == NATS_OK)
+        while (natsSubscription_NextMsg(&message, bridge->requests, DRAIN_MS) == NATS_OK) {
+            answer(bridge, message, "-NAK");
+            natsMsg_Destroy(message);
+        }
+    unsubscribe(bridge);
     free(bridge);
 }

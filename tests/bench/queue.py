@@ -24,13 +24,24 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "queue"))
 from chaos import Server, make_space  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
+PARTS = ["coordinator", "server", "bridges", "devices"]
 
 
-def spent(pid):
-    """Processor seconds of a process and its dead children, and its most memory in MB."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+def processes():
+    """Of each process its parent and its processor seconds."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(") ", 1)[1].split()
+        except OSError:
+            continue
+        found[int(path.parent.name)] = (int(fields[1]), (int(fields[11]) + int(fields[12])) / TICKS)
+    return found
+
+
+def most_megabytes(pid):
     status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return (int(fields[11]) + int(fields[12])) / TICKS, int(status["VmHWM"].split()[0]) / 1024
+    return int(status["VmHWM"].split()[0]) / 1024
 
 
 def stored(run):
@@ -44,18 +55,28 @@ def stored(run):
         return 0
 
 
+def sample(run, pids):
+    """(clock, trials, the seconds of each of PARTS, the coordinator's megabytes, the server's)"""
+    now, count, all_of_them = time.monotonic(), stored(run), processes()
+    hosts = set(pids[2:])
+    seconds = [all_of_them[pids[0]][1], all_of_them[pids[1]][1], sum(all_of_them[pid][1] for pid in hosts),
+               sum(used for parent, used in all_of_them.values() if parent in hosts)]
+    return now, count, seconds, most_megabytes(pids[0]), most_megabytes(pids[1])
+
+
 def print_growth(samples, steps=10):
-    """Of samples (clock, trials, the coordinator's processor seconds and megabytes), about so many equal parts."""
-    print("trials      trials/s  coordinator, ms a trial  cores     MB")
+    """Of samples, about so many equal parts."""
+    print("                          processor, ms a trial                   coordinator's\n"
+          "trials      trials/s" + "".join(f"{part:>13}" for part in PARTS) + "  cores     MB")
     whole, before = samples[-1][1], samples[0]
-    for sample in samples:
-        trials = sample[1] - before[1]
-        if trials < whole / steps and sample is not samples[-1] or trials == 0:
+    for now in samples:
+        trials = now[1] - before[1]
+        if trials < whole / steps and now is not samples[-1] or trials == 0:
             continue
-        clock_s, processor_s = sample[0] - before[0], sample[2] - before[2]
-        print(f"{sample[1]:8d} {trials / clock_s:11.0f} {1000 * processor_s / trials:24.3f} {processor_s / clock_s:6.2f} "
-              f"{sample[3]:6.0f}")
-        before = sample
+        clock_s, used = now[0] - before[0], [b - a for a, b in zip(before[2], now[2])]
+        print(f"{now[1]:8d} {trials / clock_s:11.0f}" + "".join(f"{1000 * s / trials:13.3f}" for s in used) +
+              f"{used[0] / clock_s:7.2f} {now[3]:6.0f}")
+        before = now
 
 
 def main():
@@ -80,17 +101,15 @@ def main():
                                  str(arguments.workers)], stderr=log) for _ in range(arguments.hosts)]
     coordinator = subprocess.Popen([arguments.evotile, "run", folder / "config.json", "--queue", url, "--out",
                                     folder / "run"], stderr=log)
-    use, samples, begun = None, [], time.monotonic()
+    pids, samples, begun = [coordinator.pid, server.process.pid, *(worker.pid for worker in workers)], [], time.monotonic()
     while coordinator.poll() is None:
         try:
-            use = {"coordinator": spent(coordinator.pid), "server": spent(server.process.pid),
-                   "a worker": spent(workers[0].pid)}
-            if (count := stored(folder / "run")) > 0:
-                samples.append((time.monotonic(), count, *use["coordinator"]))
+            samples.append(sample(folder / "run", pids))
         except (OSError, KeyError, IndexError):
             pass
-        time.sleep(0.5)
+        time.sleep(1)
     whole_s = time.monotonic() - begun
+    died = sum(worker.poll() is not None for worker in workers)
     for worker in workers:
         worker.terminate()
     for worker in workers:
@@ -102,12 +121,14 @@ def main():
     late = store.execute("SELECT count(*) FROM trials WHERE finished > ?", (first + (last - first) / 3,)).fetchone()[0]
     print(f"{arguments.hosts} x {arguments.workers} workers, {len(os.sched_getaffinity(0))} cores: {told} trials in "
           f"{last - first:.1f} s, {late / ((last - first) * 2 / 3):.0f} trials/s over the last two thirds")
-    for who, (processor_s, megabytes) in use.items():
-        print(f"{who}: {processor_s:.1f} s of the processor, {processor_s / (last - first):.2f} of a core; "
-              f"{megabytes:.0f} MB at most")
+    for part, used in zip(PARTS, samples[-1][2]):
+        print(f"{part}: {used:.1f} s of the processor, {used / (last - first):.2f} of a core")
+    print(f"at most {samples[-1][3]:.0f} MB in the coordinator, {samples[-1][4]:.0f} MB in the server")
     print(f"with starting and ending {whole_s:.1f} s; status {coordinator.returncode}")
+    if died or coordinator.returncode:
+        print(f"{died} of the workers' processes died", (folder / "log").read_text()[-4000:], sep="\n")
     shutil.rmtree(folder)
-    return coordinator.returncode
+    return 1 if died else coordinator.returncode
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ class Chaos:
         self.server = Server(folder)
         self.network = Network(self.server.port)
         self.url = f"nats://127.0.0.1:{self.network.port}"
-        self.workers, self.started, self.kills = [], 0, 0
+        self.workers, self.started, self.kills, self.died = [], 0, 0, 0
         self.random = random.Random(arguments.seed)
 
     def spawn(self, name, *words):
@@ -152,6 +152,7 @@ class Chaos:
 
     def kill_one(self):
         victim = self.workers.pop(self.random.randrange(len(self.workers)))
+        self.died += victim.poll() is not None
         victim.kill()
         victim.wait()
         self.kills += 1
@@ -208,7 +209,10 @@ class Chaos:
             status = "still running 120 s later"
         print(f"{self.kills} workers killed, the server restarted {restarts} times, the network cut for "
               f"{self.arguments.cut} s; the coordinator: {status}")
-        return status == 0
+        self.died += sum(worker.poll() is not None for worker in self.workers)
+        if self.died > 0:
+            print(f"{self.died} workers died by themselves")
+        return status == 0 and self.died == 0
 
     def end(self):
         for process in self.workers:
