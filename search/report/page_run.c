@@ -144,6 +144,7 @@ int page_add_run(const struct page *page, cJSON *runs, int r, struct error *erro
                    add_table(page, to, "verdicts", chapters_verdicts(chapters, error)) < 0 ||
                    add_table(page, to, "reasons", chapters_reasons(chapters, REASONS, error)) < 0 ||
                    add_table(page, to, "operators", chapters_operators(chapters, error)) < 0 ||
+                   add_table(page, to, "workers", table_of_workers(run)) < 0 ||
                    add_shapes(page, to, run, error) < 0
                ? -1
                : page_add_goals(page, to, r, error);

@@ -84,6 +84,42 @@ struct table *table_of_goals(const struct gathered *run) {
     return table;
 }
 
+/* ---- workers ---- */
+
+struct table *table_of_workers(const struct gathered *run) {
+    static const struct table_column columns[] = {
+        {.name = "worker", .heading = "host and device"},
+        {.name = "trials", .heading = "trials", .right = true},
+        {.name = "ok", .heading = "ok", .right = true},
+        {.name = "lost", .heading = "crashed\nor hung", .right = true},
+    };
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    int count = run->workers.count;
+    struct {
+        int trials, ok, lost;
+    } *done = calloc((size_t)count + 1, sizeof *done);
+    if (done == NULL)
+        BUG("out of memory");
+    for (int i = 0; i < run->count; i++) {
+        const struct sight *sight = &run->sights[i];
+        done[sight->worker_index].trials++;
+        done[sight->worker_index].ok += sight->verdict == VERDICT_OK;
+        done[sight->worker_index].lost +=
+            sight->verdict == VERDICT_CRASHED || sight->verdict == VERDICT_TIMEOUT;
+    }
+    for (int w = 0; w < count; w++) {
+        const char *name = run->workers.items[w];
+        if (*name == '\0' || (count == 1 && strchr(name, '/') == NULL))
+            continue;
+        table_text(table, name);
+        table_integer(table, done[w].trials);
+        table_integer(table, done[w].ok);
+        table_integer(table, done[w].lost);
+    }
+    free(done);
+    return table;
+}
+
 /* ---- genes ---- */
 
 struct table *table_of_genes(const struct gathered *run, const struct worth *worth) {

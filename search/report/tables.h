@@ -12,6 +12,10 @@
 /* A row a goal: its champion, and how it compares with the default genome. */
 struct table *table_of_goals(const struct gathered *run);
 
+/* A row a worker, as HOST/DEVICE where it was on a queue, and what became of its trials. Empty
+   where one device of this host did them all. */
+struct table *table_of_workers(const struct gathered *run);
+
 /* A row a gene: its best and worst value, and what lies between them. */
 struct table *table_of_genes(const struct gathered *run, const struct worth *worth);
 struct table *table_of_values(const struct gathered *run, const struct worth *worth);
