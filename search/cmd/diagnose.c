@@ -140,6 +140,8 @@ static void print_text(const struct diagnosing *diagnosing, const char *genome,
     solo_print_gates(result);
     if (result->outcome.verdict != VERDICT_OK)
         printf("%s: %s\n", verdict_name(result->outcome.verdict), result->outcome.reason);
+    if (result->outcome.verdict == VERDICT_COMPILE_FAILED) /* nothing ran that could have any */
+        return;
     printf("\n%s\n", table_row_count(faults) > 0 ? "faults" : "no faults");
     if (table_row_count(faults) > 0)
         table_print(faults, TABLE_TEXT, stdout);

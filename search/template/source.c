@@ -161,6 +161,27 @@ char *template_placed_source(const struct template *template, const struct genom
     return instantiate(template, genome, variant, true, error);
 }
 
+int template_origin(const struct template *template, const struct genome *genome, int variant,
+                    int line, char name[NAME_SIZE], int *its_line, struct error *error) {
+    _Static_assert(NAME_SIZE == 48, "the format below has room for 47");
+    char *text = template_placed_source(template, genome, variant, error);
+    int number = 0;
+    name[0] = '\0';
+    if (text == NULL)
+        return -1;
+    *its_line = 0;
+    for (const char *at = text; *at != '\0' && number < line;) {
+        if (sscanf(at, "#line %d \"%47[^\"]\"", its_line, name) == 2)
+            --*its_line;
+        else
+            number++, ++*its_line;
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    free(text);
+    return number == line && name[0] != '\0';
+}
+
 static char *whole_source(const struct template *template, const char *name, struct error *error) {
     struct text text = {0};
     text_add(&text, "", 0);

@@ -263,6 +263,10 @@ int template_variant(const struct template *template, int case_index);
    hash as a symbol, then the source with its library inlined. The caller frees it. */
 char *template_source(const struct template *template, const struct genome *genome, int variant,
                       struct error *error);
+/* Where a line of that text, from 1, came from: 1 with the file's name and its line there; 0 where
+   it is of none of the template's files. */
+int template_origin(const struct template *template, const struct genome *genome, int variant,
+                    int line, char name[NAME_SIZE], int *its_line, struct error *error);
 /* The same with #line directives: a compiler then speaks of the template's own files and lines. */
 char *template_placed_source(const struct template *template, const struct genome *genome,
                              int variant, struct error *error);

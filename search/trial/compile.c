@@ -117,6 +117,22 @@ static int build(struct compiler *compiler, const struct template *template, con
     return 0;
 }
 
+/* Puts the template's own file and line before what NVRTC says of the text that it was given. */
+static int name_origin(const struct template *template, const struct genome *genome, int variant,
+                       char reason[REASON_SIZE], struct error *error) {
+    char name[NAME_SIZE], rest[REASON_SIZE];
+    size_t length = strlen(template->source);
+    int line, its_line, end = 0;
+    if (strncmp(reason, template->source, length) != 0 ||
+        sscanf(reason + length, "(%d)%n", &line, &end) != 1 || end == 0)
+        return 0;
+    int found = template_origin(template, genome, variant, line, name, &its_line, error);
+    strcpy(rest, reason + length + end);
+    if (found == 1)
+        snprintf(reason, REASON_SIZE, "%s(%d)%.400s", name, its_line, rest);
+    return found < 0 ? -1 : 0;
+}
+
 /* Is the genome valid, and what is its key? */
 static int prepare(struct compiler *compiler, const struct trial_request *request,
                    struct compile_options *options, const struct template **template,
@@ -165,6 +181,9 @@ static int build_all(struct compiler *compiler, const struct trial_request *requ
                      : build(compiler, template, source, &options, anew, &images[c], result, error);
         free(source);
         variants++;
+        if (status == 1 && request->sources[c] == NULL && !request->watched &&
+            name_origin(template, &request->genome, c, result->outcome.reason, error) < 0)
+            status = -1;
     }
     range_end();
     result->outcome.compile_s = clock_seconds() - start;

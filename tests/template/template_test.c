@@ -194,6 +194,42 @@ static void a_source_says_everything(void **state) {
     template_free(template);
 }
 
+/* Each line that is of a file is that file's line. */
+static void a_line_is_found_where_it_came_from(void **state) {
+    (void)state;
+    struct template *template = load(&all);
+    struct error error = {0};
+    struct genome genome = genome_default(template->space);
+    char *source = template_source(template, &genome, 1, &error);
+    int number = 0, found = 0;
+    for (const char *line = source; *line != '\0';) {
+        char name[NAME_SIZE], path[PATH_SIZE];
+        int at;
+        size_t length = strcspn(line, "\n");
+        if (template_origin(template, &genome, 1, ++number, name, &at, &error) == 1) {
+            bool of_library = strncmp(name, "lib/", 4) == 0;
+            assert_int_equal(
+                path_join(path, of_library ? example.top : example.folder, name, &error), 0);
+            char *file = path_read_file(path, 1 << 20, NULL, &error);
+            const char *its_line = file;
+            for (int i = 1; i < at; i++)
+                its_line = strchr(its_line, '\n') + 1;
+            assert_int_equal(strcspn(its_line, "\n"), length);
+            assert_memory_equal(its_line, line, length);
+            free(file);
+            found++;
+        }
+        line += length + 1;
+    }
+    assert_int_equal(found, 5);
+    char name[NAME_SIZE];
+    int at;
+    assert_int_equal(template_origin(template, &genome, 1, 1, name, &at, &error), 0);
+    assert_int_equal(template_origin(template, &genome, 1, number + 1, name, &at, &error), 0);
+    free(source);
+    template_free(template);
+}
+
 static void a_missing_include_is_named(void **state) {
     (void)state;
     example_put(&example, "lib/a.cuh", "#include \"lib/gone.cuh\"\n");
@@ -505,6 +541,7 @@ int main(void) {
                                         discard),
         cmocka_unit_test_setup_teardown(variants_share_a_compilation, make, discard),
         cmocka_unit_test_setup_teardown(a_source_says_everything, make, discard),
+        cmocka_unit_test_setup_teardown(a_line_is_found_where_it_came_from, make, discard),
         cmocka_unit_test_setup_teardown(a_missing_include_is_named, make, discard),
         cmocka_unit_test_setup_teardown(own_files_are_included, make, discard),
         cmocka_unit_test_setup_teardown(includes_in_a_circle_end, make, discard),
