@@ -386,9 +386,24 @@ bool session_is_finished(const struct session *session) {
     return session->told == session->asked && !budget_left(session);
 }
 
+/* Whether all that is left to do is to wait for what is in flight. */
+static bool is_ending(const struct session *session) {
+    double seconds = session->config->seconds;
+    return signals > 0 || (seconds > 0 && session_elapsed(session) >= seconds);
+}
+
+/* For how long, then, a worker may be away that was on a queue: as long as it may be silent, after
+   the pool has forgotten it. */
+static double absence_s(const struct session *session) {
+    double patience_s = session->settings.queue_patience_s;
+    return patience_s > 0 ? patience_s : 30;
+}
+
+/* 1: nobody was there to end what is in flight. */
 static int search(struct session *session, struct progress *progress, struct error *error) {
     bool exhausted[CASES_MAX] = {false};
     bool nothing_left = false;
+    double manned = clock_seconds();
     session_announce(session, PHASE_SEARCHING, "");
     if (store_in_flight(session->store, resubmit, session, error) < 0)
         return -1;
@@ -410,6 +425,14 @@ static int search(struct session *session, struct progress *progress, struct err
             break;
         if (session_must_leave(session) || (session_is_paused(session) && !budget_left(session)))
             break;
+        if (!is_ending(session) || pool_look(session->pool, NULL, 0) > 0)
+            manned = clock_seconds();
+        if (clock_seconds() - manned > absence_s(session)) {
+            log_warn("no worker came to end the %d trials in flight: `evotile resume %s --queue "
+                     "URL` does them again",
+                     pool_in_flight(session->pool), session->run_dir);
+            return 1;
+        }
         if (session_close_batch(session, true, error) < 0)
             return -1;
         int got = session_wait(session, &result, error);
@@ -447,7 +470,7 @@ int session_search(struct session *session, struct error *error) {
         if (session_close_batch(session, false, status < 0 ? &second : error) < 0)
             status = -1;
     }
-    bool interrupted = signals > 0 || session_is_paused(session);
+    bool interrupted = status == 1 || signals > 0 || session_is_paused(session);
     if (status == 0 && !interrupted)
         session_inspect_all(session);
     session_announce(session,

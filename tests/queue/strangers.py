@@ -4,7 +4,8 @@
     tests/queue/strangers.py [--evotile build/evotile]
 
 What workers hold three times without a word is answered as crashed by the fourth, and by nobody before; files that were
-changed on the queue are not used; who speaks another protocol is refused on both sides, and told so. Exit status 1
+changed on the queue are not used; who speaks another protocol is refused on both sides, and told so; a run whose workers have all gone
+ends nevertheless, and is resumed. Exit status 1
 where something is otherwise. 77: there is no nats-server.
 """
 import argparse
@@ -136,7 +137,7 @@ class Scene:
             info = self.client.ask("$JS.API.STREAM.INFO.KV_evotile_runs", {"subjects_filter": ">"})
             for run in re.findall(rb"evotile_runs\.([0-9a-f]{16})\"", info or b""):
                 value = self.client.value("evotile_runs", run.decode())
-                if value and json.loads(value)["name"] == name:
+                if value and json.loads(value).get("name") == name:
                     return run.decode()
             return None
         return self.wait(f"the run {name}", look)
@@ -203,6 +204,28 @@ def others(scene, space):
         scene.failed = True
 
 
+def deserted(scene, space):
+    """A run whose time is up, and whose workers have gone with what they had."""
+    folder = scene.folder / "deserted"
+    run = scene.run("deserted", "run", space, "--time", "2s", "--out", folder, "--redeliver", f"{PATIENCE_S}s")
+    run_id = scene.id_of("deserted")
+    worker = scene.worker("gone")
+    scene.expect("deserted", "a worker on")
+    scene.end(worker)
+    scene.wait("a request that nobody has", lambda: scene.client.take(run_id))
+    scene.wait("the end of the run", lambda: run.poll() is not None)
+    scene.expect("deserted", "go on with `evotile resume")
+    worker = scene.worker("back")
+    again = scene.run("resumed", "resume", folder)
+    scene.wait("the end of what was resumed", lambda: again.poll() is not None)
+    scene.end(worker)
+    store = sqlite3.connect(f"file:{folder}/run.db?mode=ro", uri=True)
+    asked, told = store.execute("SELECT count(*), count(told) FROM trials").fetchone()
+    if run.returncode != 0 or again.returncode != 0 or asked == 0 or asked != told:
+        print(f"deserted: status {run.returncode}, resumed: {again.returncode}, {asked} trials, {told} told")
+        scene.failed = True
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--evotile", default=os.environ.get("EVOTILE", str(ROOT / "build/evotile")))
@@ -216,6 +239,7 @@ def main():
     try:
         held_thrice(scene, space)
         others(scene, space)
+        deserted(scene, space)
     finally:
         for process in scene.processes:
             scene.end(process)
