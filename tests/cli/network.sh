@@ -44,10 +44,7 @@ pass there on_nfs exec
 grep 'network file system' said
 on_nfs exec "$EVOTILE" resume there --trials 1000000 2>said &
 resumed=$!
-for ((tries = 0; tries < 300; tries++)); do
-    grep -q 'trials,' said && break
-    sleep 0.1
-done
+while kill -0 $resumed && ! grep -q 'trials,' said; do sleep 0.1; done
 journal there
 kill -INT $resumed
 wait $resumed
