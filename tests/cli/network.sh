@@ -42,9 +42,9 @@ pass here env
 echo "on NFS:"
 pass there on_nfs exec
 grep 'network file system' said
-on_nfs exec "$EVOTILE" resume there --trials 1000000 2>said &
+on_nfs exec "$EVOTILE" resume there --trials 1000000 2>again &
 resumed=$!
-while kill -0 $resumed && ! grep -q 'trials,' said; do sleep 0.1; done
+while kill -0 $resumed && ! grep -qs "trials," again; do sleep 0.1; done
 journal there
 kill -INT $resumed
 wait $resumed
