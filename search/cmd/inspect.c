@@ -33,11 +33,16 @@ static void tell(struct session *session, int goal, int64_t trial,
                  (long long)trial, clean);
 }
 
+/* Whether its kernels ran on a GPU, here or elsewhere. */
+static bool has_kernels(const struct session *session) {
+    return session->config->shapes->recorded == NULL && !pool_device(session->pool)->predicts;
+}
+
 /* Whether there is a champion to look at, with what to look and where. */
 static bool worth_it(const struct session *session, int goal, char tool[PATH_SIZE]) {
     const struct member *champion = evolution_champion(session->evolutions[goal]);
     return champion != NULL && champion->trial != session->champions[goal].inspected &&
-           pool_device_count(session->pool) > 0 && !pool_device(session->pool)->predicts &&
+           pool_device_count(session->pool) > 0 && has_kernels(session) &&
            sanitize_find(tool, &(struct error){0}) == 0;
 }
 
@@ -79,6 +84,10 @@ void session_inspect_all(struct session *session) {
     int left = 0;
     if (session->config->sanitize_every < 0)
         return;
+    if (pool_device_count(session->pool) == 0 && has_kernels(session))
+        log_info("champions of workers on a queue are not run under compute-sanitizer: `evotile "
+                 "sanitize %s` does it on a host with their GPU",
+                 session->run_dir);
     for (int goal = 0; goal < session->goal_count; goal++) {
         if (!worth_it(session, goal, tool))
             continue;

@@ -57,7 +57,11 @@ static struct publisher *publisher_of(struct session *session) {
             (struct gauge){.watch = watch_new(device, getpid()), .pause = pause, .others = -1};
         blind = blind || (publisher->gauges[d].watch == NULL && !device->predicts);
     }
-    if (blind && (pause.nice || pause.max_temperature_c > 0))
+    bool wants_pauses = pause.nice || pause.max_temperature_c > 0;
+    if (wants_pauses && session->pool != NULL && publisher->gauge_count == 0)
+        log_warn("nobody looks at the GPUs of workers on a queue, so that --nice and "
+                 "--max-temperature do nothing with --queue");
+    if (blind && wants_pauses)
         log_warn("NVML does not tell how the GPU is, so that --nice and --max-temperature do "
                  "nothing: in a container, allow the driver's capability \"utility\"");
     return session->publisher = publisher;

@@ -441,6 +441,7 @@ const struct verb verb_resume = {
         "kept. Who fails now is\ndropped. Another device, or an edited template, is refused.\n\n"
         "  evotile resume results/night\n"
         "  evotile resume results/night --time 12h\n"
+        "  evotile resume results/night --queue nats://localhost:4222\n"
         "  evotile baseline results/night && evotile resume results/night --target-ratio 1.5\n",
     .run = resume,
 };

@@ -31,7 +31,7 @@ tell worker --queue "$url" 2>&1 | sed "s/:$port/:PORT/"
 (cd / && EVOTILE_TEMPLATES=/nowhere exec "$EVOTILE" worker --queue "$url" --credentials "$OLDPWD/token" --device emulated:sm_89 \
     --compile-workers 1 --device-workers 1) 2>right.log &
 right=$!
-"$EVOTILE" run run.json --queue "$url" --credentials token --trials 10000 --time 12s --redeliver 5s --out run 2>run.log &
+"$EVOTILE" run run.json --queue "$url" --credentials token --trials 10000 --time 12s --redeliver 5s --nice --out run 2>run.log &
 run=$!
 until grep -q "a worker on" run.log; do sleep 0.1; kill -0 $run || break; done
 "$EVOTILE" worker --queue "$url" --credentials token --device emulated:sm_90,emulated:sm_80 --compile-workers 2 --device-workers 1 2>other.log &
