@@ -1,6 +1,7 @@
 #!/bin/bash
 # Workers on a Slurm cluster, one an array task, each on whole GPUs; they leave ten minutes after the last trial:
 #   sbatch --array=1-16 configs/queue/slurm-workers.sh tls://head:4222
+# Below stand nodes of 8 GPUs and 64 cores: put right what yours have.
 #SBATCH --job-name=evotile
 #SBATCH --gpus-per-task=8
 #SBATCH --ntasks=1
