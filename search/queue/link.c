@@ -91,6 +91,13 @@ static int set_credentials(natsOptions *options, const char *path, struct error 
     return status == NATS_OK ? 0 : link_fail(status, path, error);
 }
 
+/* The library takes tls:// for an address like any other: who answers without TLS gets the password
+ * in plain. */
+static bool wants_tls(const struct link_settings *settings) {
+    return settings->authority != NULL || strncmp(settings->url, "tls://", 6) == 0 ||
+           strstr(settings->url, ",tls://") != NULL;
+}
+
 static int set_options(natsOptions *options, const struct link_settings *settings,
                        struct error *error) {
     natsStatus status = natsOptions_SetURL(options, settings->url);
@@ -106,7 +113,7 @@ static int set_options(natsOptions *options, const struct link_settings *setting
         status = natsOptions_SetReconnectBufSize(options, RECONNECT_BYTES);
     if (status == NATS_OK)
         status = natsOptions_SetFailRequestsOnDisconnect(options, true);
-    if (status == NATS_OK && settings->authority != NULL)
+    if (status == NATS_OK && wants_tls(settings))
         status = natsOptions_SetSecure(options, true);
     if (status == NATS_OK && settings->authority != NULL)
         status = natsOptions_LoadCATrustedCertificates(options, settings->authority);

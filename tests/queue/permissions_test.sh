@@ -42,6 +42,17 @@ expect "a worker's run" "evotile: the queue takes no files\|the run cannot be pu
 expect "a worker's run" 'Publish Violation - User "worker", Subject "$KV.evotile_files' server.log
 timeout 30 "$EVOTILE" worker --queue "nats://localhost:$port" --device recorded 2>plain.log
 expect "without credentials" "cannot connect" plain.log
+plain_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+nats-server -js -sd "$PWD/plain" -a 127.0.0.1 -p "$plain_port" --auth sesame >plain_server.log 2>&1 &
+plain_server=$!
+trap 'kill $server $plain_server $worker 2>/dev/null' EXIT
+echo sesame >token
+for ((tries = 0; tries < 100; tries++)); do
+    (: <"/dev/tcp/127.0.0.1/$plain_port") 2>/dev/null && break
+    sleep 0.1
+done
+timeout 10 "$EVOTILE" worker --queue "tls://localhost:$plain_port" --credentials token --device recorded 2>no_tls.log
+expect "tls:// to a server without TLS" "Secure Connection not available" no_tls.log
 kill $worker
 wait $worker || { echo "the worker: status $?"; failed=1; }
 exit $failed
