@@ -64,6 +64,10 @@ int runs_read(struct runs *runs, const char *id, struct description *description
         BUG("out of memory");
     int status = description_parse(description, text, error);
     free(text);
+    if (status == 0 && strcmp(description->id, id) != 0) {
+        description_release(description);
+        status = error_input(error, "its description is that of run %s", description->id);
+    }
     if (status < 0)
         return -1;
     if (clock_seconds() - known->changed < silence_s)
