@@ -133,8 +133,10 @@ cJSON *bulletin_json(const struct bulletin *bulletin) {
         const struct pool_worker *worker = &bulletin->workers[w];
         cJSON *one = cJSON_CreateObject();
         cJSON_AddStringToObject(one, "role", worker->role);
+        if (*worker->host != '\0')
+            cJSON_AddStringToObject(one, "host", worker->host);
         cJSON_AddStringToObject(one, "state", states[worker->state]);
-        if (worker->state == POOL_BUSY)
+        if (worker->state == POOL_BUSY && worker->trial >= 0)
             cJSON_AddNumberToObject(one, "trial", (double)worker->trial);
         cJSON_AddNumberToObject(one, "since_s", worker->since_s);
         cJSON_AddItemToArray(workers, one);
@@ -203,13 +205,14 @@ static int read_word(const struct json *object, const char *key, const char *con
 
 static int read_worker(const struct json *object, struct pool_worker *worker, struct error *error) {
     struct json value;
+    const char *host = "";
     double trial = -1;
     double since_s = 0;
     if (json_is_object(object, error) < 0)
         return -1;
     int role = read_word(object, "role", roles, ROLES, error);
     int state = role < 0 ? -1 : read_word(object, "state", states, STATES, error);
-    if (state < 0 ||
+    if (state < 0 || (json_find(object, "host", &value) && json_string(&value, &host, error) < 0) ||
         (json_find(object, "trial", &value) && json_number(&value, &trial, error) < 0) ||
         (json_find(object, "since_s", &value) && json_number(&value, &since_s, error) < 0))
         return -1;
@@ -217,6 +220,7 @@ static int read_worker(const struct json *object, struct pool_worker *worker, st
                                    .state = (enum pool_state)state,
                                    .trial = trial >= 0 && trial < 1e18 ? (int64_t)trial : -1,
                                    .since_s = since_s};
+    snprintf(worker->host, sizeof worker->host, "%s", host);
     return 0;
 }
 

@@ -139,6 +139,10 @@ static void add_gpu(struct line *line, const struct bulletin *bulletin) {
 static void print_worker(const struct pool_worker *worker, char text[64]) {
     bool device = strcmp(worker->role, "device") == 0;
     double since_s = fmin(99999, worker->since_s);
+    if (*worker->host != '\0') { /* it says what it does every two seconds */
+        snprintf(text, 64, "%.16s %s", worker->host, worker->state == POOL_BUSY ? "busy" : "idle");
+        return;
+    }
     switch (worker->state) {
     case POOL_STARTING:
         snprintf(text, 64, "%s starts", worker->role);

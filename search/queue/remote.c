@@ -362,13 +362,16 @@ static int remote_look(const struct pool *pool, struct pool_worker *workers, int
     int count = 0;
     for (int h = 0; h < remote->helper_count; h++) {
         const struct helper *helper = &remote->helpers[h];
-        for (int d = 0; d < helper->beat.devices && !helper->refused; d++, count++)
-            if (count < limit)
-                workers[count] = (struct pool_worker){
-                    .role = "device",
-                    .state = helper->beat.in_flight > d ? POOL_BUSY : POOL_IDLE,
-                    .trial = -1,
-                    .since_s = clock_seconds() - helper->heard};
+        for (int d = 0; d < helper->beat.devices && !helper->refused; d++, count++) {
+            if (count >= limit)
+                continue;
+            workers[count] =
+                (struct pool_worker){.role = "device",
+                                     .state = helper->beat.in_flight > d ? POOL_BUSY : POOL_IDLE,
+                                     .trial = -1,
+                                     .since_s = clock_seconds() - helper->heard};
+            snprintf(workers[count].host, sizeof workers[count].host, "%s", helper->beat.host);
+        }
     }
     return count;
 }

@@ -43,9 +43,10 @@ int pool_restarts(const struct pool *pool);
 enum pool_state { POOL_STARTING, POOL_IDLE, POOL_BUSY, POOL_LEAVING };
 struct pool_worker {
     const char *role; /* "compile" or "device" */
+    char host[64];    /* of another host; empty: of this one */
     enum pool_state state;
-    int64_t trial;  /* while busy */
-    double since_s; /* it has been in that state */
+    int64_t trial;  /* while busy; -1: on another host, which does not say */
+    double since_s; /* it has been in that state, or that host was heard of last */
 };
 /* Fills at most `limit`; returns how many workers there are. */
 int pool_look(const struct pool *pool, struct pool_worker *workers, int limit);

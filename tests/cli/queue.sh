@@ -34,6 +34,12 @@ right=$!
 "$EVOTILE" run run.json --queue "$url" --credentials token --trials 10000 --time 12s --redeliver 5s --nice --out run 2>run.log &
 run=$!
 until grep -q "a worker on" run.log; do sleep 0.1; kill -0 $run || break; done
+for ((tries = 0; tries < 100; tries++)); do # who works, by their host
+    "$EVOTILE" watch run --once 2>/dev/null | grep -E "^workers +$(hostname | cut -c 1-16) (busy|idle) *$" >workers.txt && break
+    sleep 0.1
+done
+wc -l <workers.txt
+rm workers.txt
 "$EVOTILE" worker --queue "$url" --credentials token --device emulated:sm_90,emulated:sm_80 --compile-workers 2 --device-workers 1 2>other.log &
 other=$!
 wait $run

@@ -48,7 +48,9 @@ static struct bulletin example(struct random *random) {
                                              .state = (enum pool_state)random_below(random, 4),
                                              .trial = -1,
                                              .since_s = random_uniform(random)};
-        if (it.workers[w].state == POOL_BUSY)
+        if (random_below(random, 2) == 0)
+            strcpy(it.workers[w].host, "gpu1");
+        else if (it.workers[w].state == POOL_BUSY)
             it.workers[w].trial = (int64_t)random_below(random, 1000000);
     }
     return it;
@@ -90,8 +92,10 @@ static void goes_there_and_back(void **state) {
         assert_true(close_to(is.gpu.power_w, was.gpu.power_w));
         assert_int_equal(is.gpu.memory_used_bytes, was.gpu.memory_used_bytes);
         assert_int_equal(is.worker_count, was.worker_count);
-        for (int w = 0; w < is.worker_count; w++)
+        for (int w = 0; w < is.worker_count; w++) {
+            assert_string_equal(is.workers[w].host, was.workers[w].host);
             assert_int_equal(is.workers[w].trial, was.workers[w].trial);
+        }
         cJSON_free(text);
         cJSON_free(again);
     }
