@@ -229,8 +229,9 @@ bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the
 	    --trials 400 --seeds $(SEEDS)
 bench-attention: $(BUILD)/evotile ## attention against PyTorch, on a GPU; SECONDS (600) of search a shape that kernels/ lacks
 	@python3 tests/bench/attention.py --evotile $< --seconds $(or $(SECONDS),600) --out $(BUILD)/bench/attention
-bench-scale: $(BUILD)/evotile $(BUILD)/tests/gpu/duel_test ## trials/s on 1, 2, 4 and 8 GPUs, TRIALS (600) a GPU, and A/A duels beside each other
-	@python3 tests/bench/scale.py --evotile $< --duels $(BUILD)/tests/gpu/duel_test --trials $(or $(TRIALS),600)
+bench-scale: $(BUILD)/evotile $(BUILD)/tests/gpu/duel_test ## trials/s on 1, 2, 4 and 8 GPUs, TRIALS (600) of CONFIG a GPU, and A/A duels beside each other
+	@python3 tests/bench/scale.py --evotile $< --config $(or $(CONFIG),configs/attention_scale.json) \
+	    --duels $(BUILD)/tests/gpu/duel_test --trials $(or $(TRIALS),600)
 bench-queue: $(BUILD)/evotile ## how many trials a second a queue carries between 200 workers that run nothing, and what that takes
 	@python3 tests/bench/queue.py --evotile $<
 SPACE ?= tests/spaces/attention_H200.json.gz

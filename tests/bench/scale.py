@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How the search gains from more GPUs of one host, and whether they disturb each other.
 
-    tests/bench/scale.py [--evotile build/evotile] [--config configs/attention_random.json]
+    tests/bench/scale.py [--evotile build/evotile] [--config configs/attention_scale.json]
                          [--gpus 1,2,4,8] [--trials 600] [--duels build/tests/gpu/duel_test] [--out FOLDER]
 
 First the config is searched on 1, 2, 4 ... of the GPUs, so many trials on each, every time with the compile workers
@@ -133,7 +133,7 @@ def all_duels(arguments, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--evotile", default="build/evotile")
-    parser.add_argument("--config", default="configs/attention_random.json")
+    parser.add_argument("--config", default="configs/attention_scale.json")
     parser.add_argument("--gpus", default="1,2,4,8")
     parser.add_argument("--trials", type=int, default=600)
     parser.add_argument("--duels", default="build/tests/gpu/duel_test")
