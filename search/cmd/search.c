@@ -369,9 +369,10 @@ static void show_progress(const struct session *session, struct progress *progre
 
 /* ---- the loop ---- */
 
-int session_wait(struct session *session, struct trial_result *result, struct error *error) {
+int session_wait(struct session *session, bool briefly, struct trial_result *result,
+                 struct error *error) {
     session_publish(session);
-    return pool_wait(session->pool, batch_s, result, error);
+    return pool_wait(session->pool, briefly ? 0 : batch_s, result, error);
 }
 
 int session_signals(void) {
@@ -384,6 +385,11 @@ bool session_must_leave(const struct session *session) {
 
 bool session_is_finished(const struct session *session) {
     return session->told == session->asked && !budget_left(session);
+}
+
+static bool may_ask(const struct session *session, bool nothing_left) {
+    return signals == 0 && !nothing_left && session->to_inspect < 0 && budget_left(session) &&
+           pool_in_flight(session->pool) < pool_capacity(session->pool);
 }
 
 /* Whether all that is left to do is to wait for what is in flight. */
@@ -414,14 +420,15 @@ static int search(struct session *session, struct progress *progress, struct err
             session_inspect(session, session->to_inspect);
             session->to_inspect = -1;
         }
-        while (signals == 0 && !nothing_left && session->to_inspect < 0 && budget_left(session) &&
-               pool_in_flight(session->pool) < pool_capacity(session->pool)) {
+        /* One at a time: the pool goes on with what it has while others are thought of. */
+        if (may_ask(session, nothing_left)) {
             int asked = ask(session, exhausted, error);
             if (asked < 0)
                 return -1;
             nothing_left = asked == 0;
         }
-        if (pool_in_flight(session->pool) == 0 && session->to_inspect < 0)
+        if (pool_in_flight(session->pool) == 0 && session->to_inspect < 0 &&
+            !may_ask(session, nothing_left))
             break;
         if (session_must_leave(session) || (session_is_paused(session) && !budget_left(session)))
             break;
@@ -435,7 +442,7 @@ static int search(struct session *session, struct progress *progress, struct err
         }
         if (session_close_batch(session, true, error) < 0)
             return -1;
-        int got = session_wait(session, &result, error);
+        int got = session_wait(session, may_ask(session, nothing_left), &result, error);
         if (got < 0)
             return -1;
         if (got == 1) {
