@@ -5,6 +5,7 @@
 static const double tensor_multiple = 2;
 static const double row_multiple = 4;
 static const double element_multiple = 4;
+static const double unlucky_roundings = 2.5;
 static const double tile_share = 0.25;
 static const double relaxed_roundings = 32;
 
@@ -18,6 +19,10 @@ struct errors bound_honest(const struct comparison *plain, enum dtype precision,
         .max_absolute = element_multiple * plain->errors.max_absolute +
                         u * fmax(largest, dtype_smallest_normal(precision)),
     };
+    const double one = unlucky_roundings * u * largest;
+    const struct errors unlucky = {plain->reference_l2 > 0 ? one / plain->reference_l2 : 0,
+                                   unlucky_roundings * u, one};
+    errors_worst(&bound, &unlucky);
     if (!plan->limited_range)
         return bound;
     double coarse = fmin(tile_share * plan->dropped_tile, relaxed_roundings * u);

@@ -51,6 +51,91 @@ static void relaxed_stays_below_a_dropped_tile(void **state) {
         }
 }
 
+/* To f16's eleven significant bits. */
+static double rounded(double x) {
+    int exponent;
+    frexp(x, &exponent);
+    return ldexp(nearbyint(ldexp(x, 11 - exponent)), exponent - 11);
+}
+
+enum { FEW_ROWS = 2, FEW_COLUMNS = 8, FEW_KEYS = 70 };
+
+/* Nearly N(0, 1). */
+static double normal(struct random *random) {
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += random_uniform(random);
+    return sum;
+}
+
+/* What a kernel gives that rounds its weights, one that does not, and none that rounds at all. */
+static void weigh(struct random *random, const double *values, double *exact, double *plain,
+                  double *candidate) {
+    double weights[FEW_KEYS], sum = 0;
+    for (int k = 0; k < FEW_KEYS; k++)
+        sum += weights[k] = exp(normal(random) - 4);
+    for (int c = 0; c < FEW_COLUMNS; c++) {
+        double whole = 0, coarse = 0;
+        for (int k = 0; k < FEW_KEYS; k++) {
+            whole += weights[k] * values[k * FEW_COLUMNS + c];
+            coarse += rounded(weights[k]) * values[k * FEW_COLUMNS + c];
+        }
+        exact[c] = whole / sum;
+        plain[c] = rounded(exact[c]);
+        candidate[c] = rounded(coarse / sum);
+    }
+}
+
+static void compare(const double *output, const double *exact, struct comparison *comparison) {
+    double all = 0, all_off = 0;
+    *comparison = (struct comparison){0};
+    for (int r = 0; r < FEW_ROWS; r++) {
+        double row = 0, off = 0;
+        for (int c = 0; c < FEW_COLUMNS; c++) {
+            double reference = exact[r * FEW_COLUMNS + c];
+            double error = fabs(output[r * FEW_COLUMNS + c] - reference);
+            row += reference * reference;
+            off += error * error;
+            comparison->errors.max_absolute = fmax(comparison->errors.max_absolute, error);
+            comparison->largest_reference = fmax(comparison->largest_reference, fabs(reference));
+        }
+        comparison->errors.row_relative_l2 =
+            fmax(comparison->errors.row_relative_l2, sqrt(off / row));
+        all += row;
+        all_off += off;
+    }
+    comparison->reference_l2 = sqrt(all);
+    comparison->errors.relative_l2 = sqrt(all_off / all);
+}
+
+/* One value in 256 is the dtype's largest: some rows have one large element, which the plain kernel
+   may get right by chance. */
+static void luck_of_the_plain_kernel_condemns_nobody(void **state) {
+    (void)state;
+    static double values[FEW_KEYS * FEW_COLUMNS];
+    static double outputs[3][FEW_ROWS * FEW_COLUMNS];
+    const struct plan plan = {.limited_range = false};
+    double luckiest = INFINITY;
+    struct random random;
+    random_seed(&random, 5, 1);
+    for (int n = 0; n < 20000; n++) {
+        struct comparison plain, candidate;
+        char text[REASON_SIZE];
+        for (int i = 0; i < FEW_KEYS * FEW_COLUMNS; i++)
+            values[i] = random_below(&random, 256) == 0 ? 65504 : rounded(normal(&random));
+        for (int r = 0; r < FEW_ROWS; r++)
+            weigh(&random, values, outputs[0] + r * FEW_COLUMNS, outputs[1] + r * FEW_COLUMNS,
+                  outputs[2] + r * FEW_COLUMNS);
+        compare(outputs[1], outputs[0], &plain);
+        compare(outputs[2], outputs[0], &candidate);
+        luckiest = fmin(luckiest, plain.errors.max_absolute / plain.largest_reference * 0x1p11);
+        const struct errors bound = bound_honest(&plain, DTYPE_F16, &plan);
+        if (bound_exceeded(&candidate.errors, &bound, text))
+            fail_msg("input %d: %s", n, text);
+    }
+    assert_true(luckiest < 0.25); /* else nothing was shown */
+}
+
 static void says_which_is_exceeded(void **state) {
     (void)state;
     char text[REASON_SIZE];
@@ -162,6 +247,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twice_the_plain_error),
         cmocka_unit_test(relaxed_stays_below_a_dropped_tile),
+        cmocka_unit_test(luck_of_the_plain_kernel_condemns_nobody),
         cmocka_unit_test(says_which_is_exceeded),
         cmocka_unit_test(honest_kernels_are_within),
         cmocka_unit_test(a_dropped_tile_is_caught),
