@@ -24,10 +24,11 @@
  * Where few elements are large, the plain kernel may round them all well, and twice or four times
  * its luck is too little for a kernel that does not. So the largest element may always be 2.5 u of
  * itself off: u for the rounding of the output, u for that of the weights, the rest for what is
- * approximate (exponentials by polynomials come to 0.2 u). The worst row likewise, which may have no
- * other; and the tensor's L2 as far as that element alone brings it, which is nowhere in a tensor
- * of many. (Of 43,934 trials on an H200 one had been called wrong that the emulated device repeats:
- * six rows of 64, in whose largest elements the plain kernel was 0.1 u off, and the candidate 1.6.)
+ * approximate (exponentials by polynomials come to 0.2 u). The worst row likewise, which may have
+ * no other; and the tensor's L2 as far as that element alone brings it, which is nowhere in a
+ * tensor of many. (Of 43,934 trials on an H200 one had been called wrong that the emulated device
+ * repeats: six rows of 64, in whose largest elements the plain kernel was 0.1 u off, and the
+ * candidate 1.6.)
  *
  * A relaxed genome (sums in half) is held to a quarter of what one dropped tile would cost, and to
  * 32 u: a sum in half is a random walk of one rounding an addition, which after 16384 terms in
