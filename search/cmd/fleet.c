@@ -29,16 +29,25 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 pid_t fleet_fork(struct fleet *fleet) {
     if (fleet->count == DEVICES_MAX)
         BUG("a fleet of more than %d", DEVICES_MAX);
+    sigset_t both, before;
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
+    sigprocmask(SIG_BLOCK, &both, &before); /* until the child does not swallow one as we would */
     pid_t child = fork();
+    if (child == 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+    }
+    int reason = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (child < 0) {
         struct error error = {0};
-        error_set(&error, "cannot start a process: %s", strerror(errno));
+        error_set(&error, "cannot start a process: %s", strerror(reason));
         fleet->status = error_report(&error);
         return -1;
     }
     if (child == 0) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
         process_die_with_parent();
         return 0;
     }
