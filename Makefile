@@ -202,7 +202,7 @@ check-kill: deps-test ## kill a run and resume it, KILLS (200) times
 
 check-queue: deps-test ## workers, server and network of a queue fail for SECONDS (600)
 	@$(anew) all
-	@python3 tests/queue/chaos.py --evotile $(BUILD)/evotile --seconds $(or $(SECONDS),600) --rows 250000 --workers 8 --every 4 --restarts 2 --cut 30 --resume
+	@python3 tests/queue/chaos.py --evotile $(BUILD)/evotile --seconds $(or $(SECONDS),600) --rows 1000000 --workers 8 --every 4 --restarts 2 --cut 30 --resume
 
 check-genomes: deps-test ## GENOMES (100) random genomes of each variant on the emulated device
 	@$(anew) built

@@ -5,8 +5,10 @@ workers only look rows up, over a real nats-server on loopback.
     tests/bench/queue.py [--trials 60000] [--hosts 10] [--workers 20] [--evotile build/evotile]
 
 HOSTS processes `evotile worker` with WORKERS device workers each; the strategy is random, so that proposing costs
-nothing. Prints the rate and the coordinator's cost a trial as the run grows, and of coordinator, server and a worker
-the processor time and the most memory. All share the cores of this machine.
+nothing. Prints the rate, and what a trial costs the coordinator, the server, the HOSTS (bridges) and their device
+workers, as the run grows and in all. All share the cores of this machine, and each device worker reads the table
+first, which the first trials wait for. With --trials 1000000 that takes 0.5 s of the processor and 70 MB in each.
+Exit status 1 where a host's process died, or a trial has not one outcome.
 """
 import argparse
 import json
@@ -21,7 +23,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "queue"))
-from chaos import Server, make_space  # noqa: E402
+from chaos import Server, check, make_space  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PARTS = ["coordinator", "server", "bridges", "devices"]
@@ -101,7 +103,8 @@ def main():
                                  str(arguments.workers)], stderr=log) for _ in range(arguments.hosts)]
     coordinator = subprocess.Popen([arguments.evotile, "run", folder / "config.json", "--queue", url, "--out",
                                     folder / "run"], stderr=log)
-    pids, samples, begun = [coordinator.pid, server.process.pid, *(worker.pid for worker in workers)], [], time.monotonic()
+    pids = [coordinator.pid, server.process.pid, *(worker.pid for worker in workers)]
+    samples, begun = [], time.monotonic()
     while coordinator.poll() is None:
         try:
             samples.append(sample(folder / "run", pids))
@@ -118,17 +121,19 @@ def main():
     store = sqlite3.connect(f"file:{folder}/run/run.db?mode=ro", uri=True)
     print_growth(samples)
     first, last, told = store.execute("SELECT min(issued), max(finished), count(told) FROM trials").fetchone()
-    late = store.execute("SELECT count(*) FROM trials WHERE finished > ?", (first + (last - first) / 3,)).fetchone()[0]
+    took_s = last - first
+    late = store.execute("SELECT count(*) FROM trials WHERE finished > ?", (first + took_s / 3,)).fetchone()[0]
     print(f"{arguments.hosts} x {arguments.workers} workers, {len(os.sched_getaffinity(0))} cores: {told} trials in "
-          f"{last - first:.1f} s, {late / ((last - first) * 2 / 3):.0f} trials/s over the last two thirds")
+          f"{took_s:.1f} s, {told / took_s:.0f} trials/s, {late / (took_s * 2 / 3):.0f} in the last two thirds")
     for part, used in zip(PARTS, samples[-1][2]):
-        print(f"{part}: {used:.1f} s of the processor, {used / (last - first):.2f} of a core")
+        print(f"{part}: {used:.1f} s of the processor, {used / took_s:.2f} of a core")
     print(f"at most {samples[-1][3]:.0f} MB in the coordinator, {samples[-1][4]:.0f} MB in the server")
     print(f"with starting and ending {whole_s:.1f} s; status {coordinator.returncode}")
-    if died or coordinator.returncode:
+    good = check(folder / "run") and died == 0 and coordinator.returncode == 0
+    if not good:
         print(f"{died} of the workers' processes died", (folder / "log").read_text()[-4000:], sep="\n")
     shutil.rmtree(folder)
-    return 1 if died else coordinator.returncode
+    return 0 if good else 1
 
 
 if __name__ == "__main__":
