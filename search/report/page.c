@@ -122,7 +122,7 @@ struct finding *page_finding(const struct page *page, int run, int goal) {
 }
 
 struct portion page_portion(const struct page *page) {
-    enum { MANY = 24, DOTS = 24000 }; /* of all goals together */
+    enum { MANY = 24, DOTS = 48000 }; /* of all goals together */
     int goals = page_goals(page);
     int dots = DOTS / (goals > 0 ? goals : 1);
     return goals <= MANY ? (struct portion){dots, 40, 10, GENES_MAX, ANCESTORS_MAX, true}

@@ -1,0 +1,2030 @@
+/* The launcher of attention_h200: see attention_h200.h. Written by evotile: do not edit. */
+#include "attention_h200.h"
+
+#include <cuda.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#ifndef ATTENTION_H200_ARCH
+#define ATTENTION_H200_ARCH sm_90a
+#endif
+
+/* ---- arithmetic on whole numbers ---- */
+
+static inline int64_t int64_min(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static inline int64_t int64_max(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static inline int64_t int64_ceil_div(int64_t a, int64_t b) {
+    return a / b + (a % b != 0 && (a < 0) == (b < 0));
+}
+
+static inline int64_t int64_log2(int64_t a) {
+    int64_t log = 0;
+    while (a >>= 1)
+        log++;
+    return log;
+}
+
+/* ---- what every kernel's launch shares ---- */
+
+/* One argument of a kernel. */
+union argument {
+    const void *pointer;
+    int32_t i32;
+    float f32;
+    int64_t i64;
+    CUtensorMap map;
+};
+
+enum { ARGUMENTS_MAX = 32 };
+
+/* The argument as 32 bits; a shape that does not fit has no kernel. */
+static inline int32_t narrow(int64_t value, int *status)
+{
+    if (value != (int32_t)value)
+        *status = ATTENTION_H200_NO_KERNEL;
+    return (int32_t)value;
+}
+
+/* Whether the bytes of a tensor can be counted, and fit a GPU: at most 2^40 elements. */
+static int fits(const int64_t *extents, int rank)
+{
+    int64_t elements = 1;
+    for (int i = 0; i < rank; i++) {
+        if (extents[i] < 1 || extents[i] > (INT64_C(1) << 40) / elements)
+            return 0;
+        elements *= extents[i];
+    }
+    return 1;
+}
+
+/* The status of an address that a kernel reads or writes. */
+static int unusable(const void *address)
+{
+    if (address == NULL)
+        return ATTENTION_H200_NO_ARGUMENT;
+    return (uintptr_t)address % 16 != 0 ? ATTENTION_H200_MISALIGNED : 0;
+}
+
+/* Whether a caller gave strides; else the tensor lies as its shape says. */
+static int given(const int64_t *strides, int count)
+{
+    int any = 0;
+    for (int i = 0; i < count; i++)
+        any |= strides[i] != 0;
+    return any;
+}
+
+/* The status of strides: no row may begin within 16 bytes. */
+static int uneven(const int64_t *strides, int count, int64_t element_bytes)
+{
+    for (int i = 0; i < count; i++)
+        if (strides[i] < 0 || strides[i] >= INT64_C(1) << 40 ||
+            strides[i] * element_bytes % 16 != 0)
+            return ATTENTION_H200_MISALIGNED;
+    return 0;
+}
+
+/* What a kernel's copies know of a tensor; zeros for one that is not there. Without strides
+   it lies packed. */
+static CUtensorMap map_tensor(const void *address, const int64_t *extents, int rank,
+                              const int64_t *given, const int64_t *box,
+                              int64_t element_bytes, CUtensorMapSwizzle swizzle, int *status)
+{
+    static const cuuint32_t every[5] = {1, 1, 1, 1, 1};
+    CUtensorMapDataType type = element_bytes == 2   ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                               : element_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
+                                                    : CU_TENSOR_MAP_DATA_TYPE_UINT64;
+    CUtensorMap map = {{0}};
+    cuuint64_t sizes[5], strides[5], packed = (cuuint64_t)element_bytes;
+    cuuint32_t box_sizes[5];
+    CUresult error;
+    if (address == NULL || *status != 0)
+        return map;
+    for (int i = 0; i < rank; i++) { /* the driver wants the fastest dimension first */
+        sizes[i] = (cuuint64_t)extents[rank - 1 - i];
+        box_sizes[i] = (cuuint32_t)box[rank - 1 - i];
+        strides[i] = packed *= sizes[i];
+        if (given != NULL && i < rank - 1)
+            strides[i] = (cuuint64_t)(given[rank - 2 - i] * element_bytes);
+    }
+    error = cuTensorMapEncodeTiled(&map, type, (cuuint32_t)rank, (void *)address, sizes,
+                                   strides, box_sizes, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                   swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (error != CUDA_SUCCESS)
+        *status = (int)error;
+    return map;
+}
+
+/* ---- the machine code, from the objects that the Makefile links ---- */
+
+/* A kernel: where its machine code lies, its name there, and its handle, which serves all devices;
+   NULL until it is loaded. */
+struct kernel {
+    const unsigned long long *cubin;
+    const char *name;
+    CUkernel handle;
+};
+
+static CUresult load(struct kernel *kernel)
+{
+    static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+    CUresult error = CUDA_SUCCESS;
+    pthread_mutex_lock(&loading);
+    if (kernel->handle == NULL) {
+        CUlibrary library;
+        error = cuLibraryLoadData(&library, kernel->cubin, NULL, NULL, 0, NULL, NULL, 0);
+        if (error == CUDA_SUCCESS) {
+            error = cuLibraryGetKernel(&kernel->handle, library, kernel->name);
+            if (error != CUDA_SUCCESS)
+                cuLibraryUnload(library);
+        }
+    }
+    pthread_mutex_unlock(&loading);
+    return error;
+}
+
+/* The kernel on the current device; the first call there loads it. Loading is no work of a stream,
+   so that it may happen while one is captured: the thread says so by the relaxed mode. */
+static int find_function(struct kernel *kernel, CUfunction *function)
+{
+    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    CUcontext context = NULL;
+    int status = (int)cudaThreadExchangeStreamCaptureMode(&mode);
+    if (status != 0)
+        return status;
+    if (cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == NULL)
+        status = (int)cudaFree(NULL); /* makes the runtime's device current for the driver too */
+    if (status == 0)
+        status = (int)load(kernel);
+    if (status == 0)
+        status = (int)cuKernelGetFunction(function, kernel->handle);
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    return status;
+}
+
+/* ARCH runs on its own devices and, but for sm_XXa, on later ones of the same major version. */
+#define ATTENTION_H200_QUOTE_(word) #word
+#define ATTENTION_H200_QUOTE(word) ATTENTION_H200_QUOTE_(word)
+
+static int runs_here(void)
+{
+    char *rest;
+    long version = strtol(ATTENTION_H200_QUOTE(ATTENTION_H200_ARCH) + 3, &rest, 10);
+    int device, major, minor;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
+        return 1; /* something else is wrong */
+    return major == version / 10 &&
+           (*rest == 'a' ? minor == version % 10 : minor >= version % 10);
+}
+
+/* Over 48 KB of dynamic shared memory a kernel must opt in. An early one begins while the kernel
+   before it still runs, for which it waits itself. */
+static int launch(struct kernel *kernel, const int64_t grid[3], const int64_t block[3],
+                  int64_t smem_bytes, int early, union argument *arguments, int count,
+                  cudaStream_t stream)
+{
+    CUlaunchAttribute attribute;
+    CUlaunchConfig config;
+    void *pointers[ARGUMENTS_MAX];
+    CUfunction function;
+    int status;
+    if (grid[0] < 1 || grid[0] > INT32_MAX || grid[1] < 1 || grid[1] > 65535 || grid[2] < 1 ||
+        grid[2] > 65535)
+        return ATTENTION_H200_NO_KERNEL;
+    for (int i = 0; i < count; i++)
+        pointers[i] = &arguments[i];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    config.gridDimX = (unsigned)grid[0];
+    config.gridDimY = (unsigned)grid[1];
+    config.gridDimZ = (unsigned)grid[2];
+    config.blockDimX = (unsigned)block[0];
+    config.blockDimY = (unsigned)block[1];
+    config.blockDimZ = (unsigned)block[2];
+    config.sharedMemBytes = (unsigned)smem_bytes;
+    config.hStream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = (unsigned)early;
+    status = find_function(kernel, &function);
+    if (status == 0 && smem_bytes > 48 * 1024)
+        status = (int)cuFuncSetAttribute(
+            function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)smem_bytes);
+    if (status == 0)
+        status = (int)cuLaunchKernelEx(&config, function, pointers, NULL);
+    return status == 0 || runs_here() ? status : ATTENTION_H200_ARCHITECTURE;
+}
+
+/* ---- kernel.cu: D=64,CAUSAL=0,BF16=0 ----
+ *
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=0,MIN_CTAS=2,PERSISTENT=1,ORDER=heads
+ */
+
+extern const unsigned long long attention_h200_kernel_cubin[];
+static struct kernel attention_fwd_hopper = {attention_h200_kernel_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_1(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_1(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_1(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_1(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 1LL;
+}
+
+static int run_1(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t CTAS = int64_min(UNITS, 264LL);
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper,
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){160, 1, 1}, 32800, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_2.cu: D=64,CAUSAL=0,BF16=0 ----
+ *
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=2,LAZY_RESCALE=0,POLYNOMIAL_EXP=3,MIN_CTAS=2,PERSISTENT=0,ORDER=heads
+ */
+
+extern const unsigned long long attention_h200_kernel_2_cubin[];
+static struct kernel attention_fwd_hopper_2 = {attention_h200_kernel_2_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_2(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_2(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_2(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_2(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 1LL;
+}
+
+static int run_2(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_2,
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){160, 1, 1}, 43040, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_3.cu: D=64,CAUSAL=0,BF16=0 ----
+ *
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=1,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=4,MIN_CTAS=2,PERSISTENT=1,ORDER=tiles
+ */
+
+extern const unsigned long long attention_h200_kernel_3_cubin[];
+static struct kernel attention_fwd_hopper_3 = {attention_h200_kernel_3_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_3(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_3(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_3(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_3(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 1LL;
+}
+
+static int run_3(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    const int64_t CTAS = int64_min(UNITS, 264LL);
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_3,
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){256, 1, 1}, 32800, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_4.cu: D=64,CAUSAL=0,BF16=0 ----
+ *
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=2,PERSISTENT=1,ORDER=tiles
+ */
+
+extern const unsigned long long attention_h200_kernel_4_cubin[];
+static struct kernel attention_fwd_hopper_4 = {attention_h200_kernel_4_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_4(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_4(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_4(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_4(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 1LL;
+}
+
+static int run_4(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    const int64_t CTAS = int64_min(UNITS, 264LL);
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_4,
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){160, 1, 1}, 32800, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_5.cu: D=64,CAUSAL=0,BF16=0 ----
+ *
+ * BLOCK_M=256,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=1,ORDER=tiles
+ */
+
+extern const unsigned long long attention_h200_kernel_5_cubin[];
+static struct kernel attention_fwd_hopper_5 = {attention_h200_kernel_5_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_5(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_5(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_5(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_5(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 1LL;
+}
+
+static int run_5(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    const int64_t CTAS = int64_min(UNITS, 132LL);
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_5,
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){640, 1, 1}, 32832, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_6.cu: D=64,CAUSAL=0,BF16=0 ----
+ *
+ * BLOCK_M=256,BLOCK_N=64,GROUPS_KV=1,K_STAGES=3,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=0,TURNS=1,
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=1,ORDER=tiles
+ */
+
+extern const unsigned long long attention_h200_kernel_6_cubin[];
+static struct kernel attention_fwd_hopper_6 = {attention_h200_kernel_6_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_6(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_6(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_6(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_6(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 1LL;
+}
+
+static int run_6(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = PARTS;
+    const int64_t UNITS_Y = shape->H;
+    const int64_t CTAS = int64_min(UNITS, 132LL);
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_6,
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){640, 1, 1}, 41040, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_7.cu: D=64,CAUSAL=1,BF16=0 ----
+ *
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=3,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
+ */
+
+extern const unsigned long long attention_h200_kernel_7_cubin[];
+static struct kernel attention_fwd_hopper_7 = {attention_h200_kernel_7_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_7(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_7(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_7(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_7(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 2LL;
+}
+
+static int run_7(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_7,
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){256, 1, 1}, 32800, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_8.cu: D=64,CAUSAL=1,BF16=0 ----
+ *
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=2,LAZY_RESCALE=0,POLYNOMIAL_EXP=2,MIN_CTAS=2,PERSISTENT=0,ORDER=heads
+ */
+
+extern const unsigned long long attention_h200_kernel_8_cubin[];
+static struct kernel attention_fwd_hopper_8 = {attention_h200_kernel_8_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_8(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_8(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_8(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_8(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 2LL;
+}
+
+static int run_8(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_8,
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){160, 1, 1}, 43040, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_9.cu: D=64,CAUSAL=1,BF16=0 ----
+ *
+ * BLOCK_M=64,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=1,TURNS=0,
+ * KV_SPLITS=2,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
+ */
+
+extern const unsigned long long attention_h200_kernel_9_cubin[];
+static struct kernel attention_fwd_hopper_9 = {attention_h200_kernel_9_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_9(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_9(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_9(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_9(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 2LL;
+}
+
+static int run_9(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 2LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_9,
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){256, 1, 1}, 43072, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_10.cu: D=64,CAUSAL=1,BF16=0 ----
+ *
+ * BLOCK_M=64,BLOCK_N=128,GROUPS_KV=1,K_STAGES=1,V_STAGES=1,PRODUCER=warp,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=0,POLYNOMIAL_EXP=0,MIN_CTAS=2,PERSISTENT=1,ORDER=heads
+ */
+
+extern const unsigned long long attention_h200_kernel_10_cubin[];
+static struct kernel attention_fwd_hopper_10 = {attention_h200_kernel_10_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_10(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_10(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_10(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
+        return 0; /* numbers of units are taken apart in 32 bits */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_10(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 2LL;
+}
+
+static int run_10(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t CTAS = int64_min(UNITS, 264LL);
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_10,
+                            (const int64_t[]){CTAS, 1, 1},
+                            (const int64_t[]){160, 1, 1}, 32800, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_11.cu: D=64,CAUSAL=1,BF16=0 ----
+ *
+ * BLOCK_M=64,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warp,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
+ */
+
+extern const unsigned long long attention_h200_kernel_11_cubin[];
+static struct kernel attention_fwd_hopper_11 = {attention_h200_kernel_11_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_11(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_11(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_11(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_11(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 2LL;
+}
+
+static int run_11(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_11,
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){160, 1, 1}, 32832, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_12.cu: D=64,CAUSAL=1,BF16=0 ----
+ *
+ * BLOCK_M=64,BLOCK_N=48,GROUPS_KV=1,K_STAGES=2,V_STAGES=1,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=2,POLYNOMIAL_EXP=0,MIN_CTAS=4,PERSISTENT=0,ORDER=heads
+ */
+
+extern const unsigned long long attention_h200_kernel_12_cubin[];
+static struct kernel attention_fwd_hopper_12 = {attention_h200_kernel_12_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_12(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_12(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_12(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_12(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 2LL;
+}
+
+static int run_12(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 64LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 48, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 48, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_12,
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){256, 1, 1}, 18480, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- kernel_13.cu: D=64,CAUSAL=1,BF16=0 ----
+ *
+ * BLOCK_M=256,BLOCK_N=64,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=0,TURNS=0,
+ * KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=0,ORDER=heads
+ */
+
+extern const unsigned long long attention_h200_kernel_13_cubin[];
+static struct kernel attention_fwd_hopper_13 = {attention_h200_kernel_13_cubin, "attention_fwd_hopper", NULL};
+
+static int fits_13(const struct attention_h200_shape *shape)
+{
+    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
+           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1));
+}
+
+static int admits_13(const struct attention_h200_shape *shape)
+{
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_13(shape))
+        return 0;
+    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS = (PARTS * shape->B) * shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (!((shape->GAP % 8LL) == 0LL))
+        return 0; /* rows begin at multiples of 16 bytes */
+    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
+        return 0; /* strides are counted in 32 bits, in units of 8 elements */
+    if (!((shape->H % shape->H_KV) == 0LL))
+        return 0; /* H_KV must divide H: equally many heads share the keys of each of K's */
+    if (!(0LL || ((UNITS_Y <= 65535LL) && (UNITS_Z <= 65535LL))))
+        return 0; /* a grid has at most 65535 rows, and layers, of blocks */
+    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
+        return 0; /* units and rows are counted in 32 bits */
+    return 1;
+}
+
+static double operations_13(const struct attention_h200_shape *shape)
+{
+    return (((((4LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * 64LL) / 2LL;
+}
+
+static int run_13(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+                 cudaStream_t stream)
+{
+    int status = 0;
+    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * 64LL) : 64LL;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * 64LL);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * 64LL;
+    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * 64LL) : 64LL;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? 64LL : (shape->S * 64LL);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * 64LL;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t PARTS = TILES_M * 1LL;
+    const int64_t UNITS_X = shape->H;
+    const int64_t UNITS_Y = shape->B;
+    const int64_t UNITS_Z = PARTS;
+    if (status == 0)
+        status = unusable(tensors->q);
+    if (status == 0)
+        status = uneven(tensors->q_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->k);
+    if (status == 0)
+        status = uneven(tensors->k_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->v);
+    if (status == 0)
+        status = uneven(tensors->v_strides, 3, 2);
+    if (status == 0)
+        status = unusable(tensors->o);
+    if (status == 0)
+        status = uneven(tensors->o_strides, 3, 2);
+    if (status == 0 && (shape->LSE))
+        status = unusable(tensors->lse);
+    if (status == 0) {
+        union argument arguments[] = {
+            {.map = map_tensor(tensors->k,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->v,
+                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
+                                (const int64_t[]){1, 1, 64, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.pointer = tensors->q},
+            {.pointer = tensors->o},
+            {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.i32 = narrow(shape->S, &status)},
+            {.i32 = narrow(shape->S_KV, &status)},
+            {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(shape->H, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
+            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
+            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
+            {.f32 = shape->SCALE},
+            {.i32 = narrow(Q_BATCH / 8LL, &status)},
+            {.i32 = narrow(Q_HEAD / 8LL, &status)},
+            {.i32 = narrow(Q_ROW, &status)},
+            {.i32 = narrow(O_BATCH / 8LL, &status)},
+            {.i32 = narrow(O_HEAD / 8LL, &status)},
+            {.i32 = narrow(O_ROW, &status)},
+        };
+        if (status == 0)
+            status = launch(&attention_fwd_hopper_13,
+                            (const int64_t[]){UNITS_X, UNITS_Y, UNITS_Z},
+                            (const int64_t[]){640, 1, 1}, 32832, 0, arguments, 19, stream);
+    }
+    return status;
+}
+
+/* ---- the choice of a kernel ---- */
+
+/* Whether every dimension is one that attention_fwd_hopper allows. */
+static int in_range(const struct attention_h200_shape *shape)
+{
+    return shape->B >= 1 && shape->B <= 65535 &&
+           shape->H >= 1 && shape->H <= 32768 &&
+           shape->H_KV >= 1 && shape->H_KV <= 32768 &&
+           shape->S >= 1 && shape->S <= 1048576 &&
+           shape->S_KV >= 1 && shape->S_KV <= 1048576 &&
+           (shape->D == 64 || shape->D == 128) &&
+           (shape->CAUSAL == 0 || shape->CAUSAL == 1) &&
+           (shape->BF16 == 0 || shape->BF16 == 1) &&
+           (shape->BSHD == 0 || shape->BSHD == 1) &&
+           (shape->LSE == 0 || shape->LSE == 1) &&
+           shape->SCALE >= 0.0f && shape->SCALE <= 3.4028235e+38f &&
+           shape->GAP >= 0 && shape->GAP <= 1048576;
+}
+
+/* A kernel: whether it takes a shape, how many operations that is,
+   what it runs. */
+struct unit {
+    int (*admits)(const struct attention_h200_shape *shape);
+    double (*operations)(const struct attention_h200_shape *shape);
+    int (*run)(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+               cudaStream_t stream);
+};
+
+static const struct unit units[] = {
+    {admits_1, operations_1, run_1},
+    {admits_2, operations_2, run_2},
+    {admits_3, operations_3, run_3},
+    {admits_4, operations_4, run_4},
+    {admits_5, operations_5, run_5},
+    {admits_6, operations_6, run_6},
+    {admits_7, operations_7, run_7},
+    {admits_8, operations_8, run_8},
+    {admits_9, operations_9, run_9},
+    {admits_10, operations_10, run_10},
+    {admits_11, operations_11, run_11},
+    {admits_12, operations_12, run_12},
+    {admits_13, operations_13, run_13},
+};
+
+/* The shapes that kernels were tuned for, and which kernel was. */
+static const struct {
+    struct attention_h200_shape shape;
+    int unit;
+    double operations;
+} tuned[] = {
+    {{1, 1, 1, 128, 128, 64, 0, 0, 0, 0, 0.0f, 0}, 0, 4194304.0},
+    {{1, 8, 8, 512, 512, 64, 0, 0, 0, 0, 0.0f, 0}, 1, 536870912.0},
+    {{2, 8, 8, 512, 512, 64, 0, 0, 0, 0, 0.0f, 0}, 2, 1073741824.0},
+    {{4, 8, 8, 512, 512, 64, 0, 0, 0, 0, 0.0f, 0}, 3, 2147483648.0},
+    {{4, 16, 16, 512, 512, 64, 0, 0, 0, 0, 0.0f, 0}, 4, 4294967296.0},
+    {{8, 16, 16, 512, 512, 64, 0, 0, 0, 0, 0.0f, 0}, 5, 8589934592.0},
+    {{2, 16, 16, 2048, 2048, 64, 0, 0, 0, 0, 0.0f, 0}, 5, 34359738368.0},
+    {{1, 1, 1, 128, 128, 64, 1, 0, 0, 0, 0.0f, 0}, 6, 2097152.0},
+    {{1, 8, 8, 512, 512, 64, 1, 0, 0, 0, 0.0f, 0}, 7, 268435456.0},
+    {{2, 8, 8, 512, 512, 64, 1, 0, 0, 0, 0.0f, 0}, 8, 536870912.0},
+    {{4, 8, 8, 512, 512, 64, 1, 0, 0, 0, 0.0f, 0}, 9, 1073741824.0},
+    {{4, 16, 16, 512, 512, 64, 1, 0, 0, 0, 0.0f, 0}, 10, 2147483648.0},
+    {{8, 16, 16, 512, 512, 64, 1, 0, 0, 0, 0.0f, 0}, 11, 4294967296.0},
+    {{2, 16, 16, 2048, 2048, 64, 1, 0, 0, 0, 0.0f, 0}, 12, 17179869184.0},
+};
+enum { TUNED = sizeof tuned / sizeof *tuned };
+
+static int same_shape(const struct attention_h200_shape *a, const struct attention_h200_shape *b)
+{
+    return a->B == b->B &&
+           a->H == b->H &&
+           a->H_KV == b->H_KV &&
+           a->S == b->S &&
+           a->S_KV == b->S_KV &&
+           a->D == b->D &&
+           a->CAUSAL == b->CAUSAL &&
+           a->BF16 == b->BF16 &&
+           a->BSHD == b->BSHD &&
+           a->LSE == b->LSE &&
+           a->SCALE == b->SCALE &&
+           a->GAP == b->GAP;
+}
+
+/* The kernel for a shape, or NULL: the one tuned for it, else, of those that take it, the one
+   tuned for the shape nearest in operations. */
+static const struct unit *choose(const struct attention_h200_shape *shape)
+{
+    const struct unit *best = NULL;
+    double best_distance = 0;
+    if (!in_range(shape))
+        return NULL;
+    for (int i = 0; i < TUNED; i++) {
+        const struct unit *unit = &units[tuned[i].unit];
+        double distance;
+        if (same_shape(shape, &tuned[i].shape))
+            return unit;
+        if (!unit->admits(shape))
+            continue;
+        distance = unit->operations(shape) / tuned[i].operations;
+        if (distance < 1)
+            distance = 1 / distance;
+        if (best == NULL || distance < best_distance) {
+            best = unit;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+/* ---- the functions of attention_h200.h ---- */
+
+int64_t attention_h200_workspace_bytes(const struct attention_h200_shape *shape)
+{
+    return shape != NULL && choose(shape) != NULL ? 0 : -1;
+}
+
+int attention_h200_launch(const struct attention_h200_shape *shape, const struct attention_h200_tensors *tensors,
+        void *workspace, size_t workspace_bytes, cudaStream_t stream)
+{
+    const struct unit *unit;
+    (void)workspace; /* this kernel needs none */
+    (void)workspace_bytes;
+    if (shape == NULL || tensors == NULL)
+        return ATTENTION_H200_NO_ARGUMENT;
+    unit = choose(shape);
+    return unit != NULL ? unit->run(shape, tensors, stream) : ATTENTION_H200_NO_KERNEL;
+}
+
+const char *attention_h200_error_string(int status)
+{
+    switch (status) {
+    case 0:
+        return "no error";
+    case ATTENTION_H200_NO_ARGUMENT:
+        return "a null pointer was given";
+    case ATTENTION_H200_MISALIGNED:
+        return "an address or a stride is not a multiple of 16 bytes";
+    case ATTENTION_H200_NO_KERNEL:
+        return "no kernel for this shape";
+    case ATTENTION_H200_WORKSPACE:
+        return "the workspace is too small: ask attention_h200_workspace_bytes";
+    case ATTENTION_H200_ARCHITECTURE:
+        return "this machine code is for " ATTENTION_H200_QUOTE(ATTENTION_H200_ARCH) ", and the GPU is another: "
+               "`make SOURCE=1 ARCH=sm_XX` compiles kernel.cu for it";
+    default:
+        return cudaGetErrorString((cudaError_t)status);
+    }
+}

@@ -1,0 +1,500 @@
+/*
+ * check: proves the frozen kernel right against the CPU reference, and times it. It needs neither
+ * evotile nor anything else but the CUDA runtime.
+ *
+ *     ./check.bin                 every shape of cases.h; exit status 1 if one is wrong
+ *     ./check.bin --bench         the same, then the timing of each tuned shape beside its record
+ *     ./check.bin --json          the result as JSON on stdout (with or without --bench)
+ *     ./check.bin --seed=N        other random inputs
+ *
+ * Right means: relative L2 error of the whole output, and of its worst row, within the bounds of
+ * cases.h; relative to the reference, but at least to the dtype's smallest normal numbers, so that
+ * rows whose reference is zero are compared absolutely.
+ *
+ * Timing is evotile's: four sets of inputs in rotation, 20 calls in one captured graph, replays for
+ * 5 ms as a warm-up, then 10 timed replays; and all that in five placements, each in memory beside
+ * that of those before, for where tensors lie decides up to 6 % of a call of 3 us.
+ */
+#include "cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETS = 4, CALLS = 20, PLACEMENTS = 5, SAMPLES = 10, WARM_UP_US = 5000 };
+
+static void cuda(cudaError_t error, const char *doing)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "check: %s: %s\n", doing, cudaGetErrorString(error));
+    exit(1);
+}
+
+static void *reserve(int64_t bytes)
+{
+    void *memory = calloc(1, bytes > 0 ? (size_t)bytes : 1);
+    if (memory == NULL) {
+        fprintf(stderr, "check: no %lld bytes of memory\n", (long long)bytes);
+        exit(1);
+    }
+    return memory;
+}
+
+/* ---- numbers ---- */
+
+/* SplitMix64 (Steele, Lea, Flood 2014). */
+static uint64_t next_bits(uint64_t *state)
+{
+    uint64_t bits = *state += 0x9e3779b97f4a7c15u;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+    return bits ^ bits >> 31;
+}
+
+static double next_uniform(uint64_t *state)
+{
+    return ((double)(next_bits(state) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Box and Muller 1958. */
+static double next_normal(uint64_t *state)
+{
+    double radius = sqrt(-2 * log(next_uniform(state)));
+    return radius * cos(6.283185307179586 * next_uniform(state));
+}
+
+/* To the nearest half; ties to even. */
+static uint16_t to_half(double value)
+{
+    unsigned sign = value < 0 ? 0x8000u : 0;
+    double magnitude = fabs(value);
+    int exponent;
+    double scaled;
+    if (magnitude >= 65520)
+        return (uint16_t)(sign | 0x7c00u);
+    frexp(magnitude, &exponent); /* magnitude < 2^exponent */
+    if (exponent < -13)
+        exponent = -13;
+    scaled = nearbyint(ldexp(magnitude, 11 - exponent)); /* at most 2^11 */
+    if (scaled >= 2048) {
+        scaled /= 2;
+        exponent++;
+    }
+    return (uint16_t)(sign | (unsigned)(scaled < 1024 ? scaled
+                                                      : (exponent + 14) * 1024.0 + scaled - 1024));
+}
+
+static double from_half(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double magnitude = exponent == 31  ? (fraction ? NAN : INFINITY)
+                       : exponent == 0 ? ldexp(fraction, -24)
+                                       : ldexp(fraction + 1024, exponent - 25);
+    return bits >> 15 ? -magnitude : magnitude;
+}
+
+static uint16_t to_bfloat(double value)
+{
+    float single = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
+}
+
+static double from_bfloat(uint16_t half)
+{
+    uint32_t bits = (uint32_t)half << 16;
+    float single;
+    memcpy(&single, &bits, sizeof single);
+    return single;
+}
+
+static void put_half(void *at, double value)
+{
+    *(uint16_t *)at = to_half(value);
+}
+static double get_half(const void *at)
+{
+    return from_half(*(const uint16_t *)at);
+}
+static void put_bfloat(void *at, double value)
+{
+    *(uint16_t *)at = to_bfloat(value);
+}
+static double get_bfloat(const void *at)
+{
+    return from_bfloat(*(const uint16_t *)at);
+}
+static void put_float(void *at, double value)
+{
+    *(float *)at = (float)value;
+}
+static double get_float(const void *at)
+{
+    return *(const float *)at;
+}
+static void put_double(void *at, double value)
+{
+    *(double *)at = value;
+}
+static double get_double(const void *at)
+{
+    return *(const double *)at;
+}
+static void put_unsigned(void *at, double value)
+{
+    *(uint32_t *)at = (uint32_t)nearbyint(fabs(value));
+}
+static double get_unsigned(const void *at)
+{
+    return *(const uint32_t *)at;
+}
+static void put_int(void *at, double value)
+{
+    *(int32_t *)at = (int32_t)nearbyint(value);
+}
+static double get_int(const void *at)
+{
+    return *(const int32_t *)at;
+}
+
+struct dtype {
+    const char *name;
+    int bytes;
+    double smallest; /* normal number */
+    void (*put)(void *at, double value);
+    double (*get)(const void *at);
+};
+
+static const struct dtype *find_dtype(const char *name)
+{
+    static const struct dtype dtypes[] = {
+        {"f16", 2, 0x1p-14, put_half, get_half},   {"bf16", 2, 0x1p-126, put_bfloat, get_bfloat},
+        {"f32", 4, 0x1p-126, put_float, get_float}, {"f64", 8, 0x1p-500, put_double, get_double},
+        {"u32", 4, 1, put_unsigned, get_unsigned}, {"i32", 4, 1, put_int, get_int},
+    };
+    const struct dtype *dtype = dtypes;
+    while (strcmp(dtype->name, name) != 0)
+        dtype++;
+    return dtype;
+}
+
+static int64_t tensor_bytes(const struct tensor *tensor)
+{
+    return tensor->elements * find_dtype(tensor->dtype)->bytes;
+}
+
+/* ---- one set of tensors ---- */
+
+struct set {
+    void *host[TENSORS];   /* inputs; NULL in what has another's */
+    void *device[TENSORS]; /* NULL: not there for this shape */
+    void *workspace;
+    int64_t workspace_bytes;
+};
+
+/* All bits set are a NaN in every floating dtype. */
+static void poison(void *device, int64_t bytes)
+{
+    if (bytes > 0)
+        cuda(cudaMemset(device, 0xff, (size_t)bytes), "poisoning a tensor");
+}
+
+/* Random inputs; or those of `like`, unless it is NULL. */
+static void set_init(struct set *set, const struct checked_shape *shape, const struct set *like,
+                     uint64_t seed)
+{
+    memset(set, 0, sizeof *set);
+    for (int t = 0; t < TENSORS; t++) {
+        const struct tensor *tensor = &shape->tensors[t];
+        const struct dtype *dtype = find_dtype(tensor->dtype);
+        int64_t bytes = tensor_bytes(tensor);
+        if (bytes == 0)
+            continue;
+        cuda(cudaMalloc(&set->device[t], (size_t)bytes), tensor->name);
+        if (tensor->is_output) {
+            poison(set->device[t], bytes);
+            continue;
+        }
+        if (like == NULL)
+            set->host[t] = reserve(bytes);
+        for (int64_t i = 0; like == NULL && i < tensor->elements; i++)
+            dtype->put((char *)set->host[t] + i * dtype->bytes, next_normal(&seed));
+        cuda(cudaMemcpy(set->device[t], like == NULL ? set->host[t] : like->host[t], (size_t)bytes,
+                        cudaMemcpyHostToDevice),
+             "copying an input");
+    }
+    set->workspace_bytes = kernel_workspace_bytes(shape->dimensions);
+    if (set->workspace_bytes > 0)
+        cuda(cudaMalloc(&set->workspace, (size_t)set->workspace_bytes), "the workspace");
+    poison(set->workspace, set->workspace_bytes);
+}
+
+static void set_release(struct set *set)
+{
+    for (int t = 0; t < TENSORS; t++) {
+        free(set->host[t]);
+        cudaFree(set->device[t]);
+    }
+    cudaFree(set->workspace);
+}
+
+static void launch(const struct set *set, const struct checked_shape *shape, cudaStream_t stream)
+{
+    int status = kernel_launch(shape->dimensions, set->device, set->workspace,
+                               set->workspace_bytes, stream);
+    if (status > 0)
+        cuda((cudaError_t)status, shape->name);
+    if (status == 0)
+        return;
+    fprintf(stderr, "check: %s: %s\n", shape->name, kernel_error_string(status));
+    exit(1);
+}
+
+/* ---- proof ---- */
+
+struct errors {
+    double relative_l2, row_relative_l2;
+};
+
+/* Below its smallest normal number a dtype has no relative precision. */
+static double relative(double difference, double norm, int64_t elements, double smallest)
+{
+    return sqrt(difference / fmax(norm, (double)elements * smallest * smallest));
+}
+
+/* NaN counts as infinitely wrong. */
+static double larger(double a, double b)
+{
+    return isnan(b) ? INFINITY : fmax(a, b);
+}
+
+static void compare(const struct tensor *tensor, const char *output, const double *reference,
+                    struct errors *errors)
+{
+    const struct dtype *dtype = find_dtype(tensor->dtype);
+    double all_difference = 0, all_norm = 0;
+    for (int64_t row = 0; row < tensor->elements; row += tensor->row) {
+        double difference = 0, norm = 0;
+        for (int64_t i = row; i < row + tensor->row; i++) {
+            double got = dtype->get(output + i * dtype->bytes), wrong = got - reference[i];
+            if (isinf(reference[i]) && got == reference[i])
+                continue; /* a logarithm of zero */
+            difference += wrong * wrong;
+            norm += reference[i] * reference[i];
+        }
+        errors->row_relative_l2 = larger(
+            errors->row_relative_l2, relative(difference, norm, tensor->row, dtype->smallest));
+        all_difference += difference;
+        all_norm += norm;
+    }
+    errors->relative_l2 = larger(errors->relative_l2, relative(all_difference, all_norm,
+                                                               tensor->elements, dtype->smallest));
+}
+
+static struct errors prove(const struct checked_shape *shape, uint64_t seed)
+{
+    struct errors errors = {0, 0};
+    struct set set;
+    void *expected[TENSORS];
+    set_init(&set, shape, NULL, seed);
+    launch(&set, shape, 0);
+    cuda(cudaDeviceSynchronize(), shape->name);
+    for (int t = 0; t < TENSORS; t++)
+        expected[t] = shape->tensors[t].is_output
+                          ? reserve(shape->tensors[t].elements * (int64_t)sizeof(double))
+                          : set.host[t];
+    kernel_reference(shape->dimensions, expected);
+    for (int t = 0; t < TENSORS; t++) {
+        const struct tensor *tensor = &shape->tensors[t];
+        int64_t bytes = tensor_bytes(tensor);
+        char *output;
+        if (!tensor->is_output || bytes == 0)
+            continue;
+        output = reserve(bytes);
+        cuda(cudaMemcpy(output, set.device[t], (size_t)bytes, cudaMemcpyDeviceToHost),
+             "copying an output");
+        compare(tensor, output, expected[t], &errors);
+        free(output);
+    }
+    for (int t = 0; t < TENSORS; t++)
+        if (shape->tensors[t].is_output)
+            free(expected[t]);
+    set_release(&set);
+    return errors;
+}
+
+/* ---- timing ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of sorted samples, linearly between neighbours: type 7 of Hyndman and Fan 1996. */
+static double percentile(const double *sorted, int count, double percent)
+{
+    double position = percent / 100 * (count - 1);
+    int below = (int)position;
+    int above = below + 1 < count ? below + 1 : below;
+    return sorted[below] + (position - below) * (sorted[above] - sorted[below]);
+}
+
+struct latency {
+    double p50_us, p90_us;
+};
+
+static double replay_us(cudaGraphExec_t graph, cudaStream_t stream, cudaEvent_t begin,
+                        cudaEvent_t end)
+{
+    float milliseconds;
+    cuda(cudaEventRecord(begin, stream), "an event");
+    cuda(cudaGraphLaunch(graph, stream), "the graph");
+    cuda(cudaEventRecord(end, stream), "an event");
+    cuda(cudaEventSynchronize(end), "the graph");
+    cuda(cudaEventElapsedTime(&milliseconds, begin, end), "an event");
+    return 1000.0 * milliseconds;
+}
+
+/* The samples of one placement. */
+static void sample(const struct set *sets, const struct checked_shape *shape, double *samples)
+{
+    cudaStream_t stream;
+    cudaEvent_t begin, end;
+    cudaGraph_t captured;
+    cudaGraphExec_t graph;
+    cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream");
+    cuda(cudaEventCreate(&begin), "an event");
+    cuda(cudaEventCreate(&end), "an event");
+    cuda(cudaDeviceSynchronize(), "the inputs");
+    cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "a graph");
+    for (int i = 0; i < CALLS; i++)
+        launch(&sets[i % SETS], shape, stream);
+    cuda(cudaStreamEndCapture(stream, &captured), "a graph");
+    cuda(cudaGraphInstantiateWithFlags(&graph, captured, 0), "a graph");
+    for (double warm_us = 0; warm_us < WARM_UP_US;)
+        warm_us += 1 + replay_us(graph, stream, begin, end);
+    for (int i = 0; i < SAMPLES; i++)
+        samples[i] = replay_us(graph, stream, begin, end) / CALLS;
+    cudaGraphExecDestroy(graph);
+    cudaGraphDestroy(captured);
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+    cudaStreamDestroy(stream);
+}
+
+static struct latency measure(const struct checked_shape *shape, uint64_t seed)
+{
+    struct set sets[PLACEMENTS][SETS];
+    double samples[PLACEMENTS * SAMPLES];
+    struct latency latency;
+    for (int p = 0; p < PLACEMENTS; p++) {
+        for (int i = 0; i < SETS; i++)
+            set_init(&sets[p][i], shape, p > 0 ? &sets[0][i] : NULL, seed + (uint64_t)i);
+        sample(sets[p], shape, &samples[p * SAMPLES]);
+    }
+    for (int p = 0; p < PLACEMENTS; p++)
+        for (int i = 0; i < SETS; i++)
+            set_release(&sets[p][i]);
+    qsort(samples, PLACEMENTS * SAMPLES, sizeof *samples, by_value);
+    latency.p50_us = percentile(samples, PLACEMENTS * SAMPLES, 50);
+    latency.p90_us = percentile(samples, PLACEMENTS * SAMPLES, 90);
+    return latency;
+}
+
+/* ---- the report ---- */
+
+struct options {
+    int bench, json;
+    uint64_t seed;
+};
+
+static void print_json(const struct checked_shape *shape, int right, const struct errors *errors,
+                       const struct latency *latency, int first)
+{
+    printf("%s\n    {\"name\": \"%s\", \"ok\": %s", first ? "" : ",", shape->name,
+           right ? "true" : "false");
+    if (isfinite(errors->relative_l2) && isfinite(errors->row_relative_l2))
+        printf(", \"relative_l2\": %.4g, \"row_relative_l2\": %.4g", errors->relative_l2,
+               errors->row_relative_l2);
+    if (latency != NULL)
+        printf(", \"p50_us\": %.4f, \"p90_us\": %.4f, \"tflops\": %.4f, \"record_p50_us\": %.4f, "
+               "\"record_p90_us\": %.4f",
+               latency->p50_us, latency->p90_us, shape->operations / latency->p50_us / 1e6,
+               shape->p50_us, shape->p90_us);
+    printf("}");
+}
+
+static void print_text(const struct checked_shape *shape, int right, const struct errors *errors,
+                       const struct latency *latency)
+{
+    printf("%-5s %-36s %9.2e %9.2e", right ? "ok" : "WRONG", shape->name, errors->relative_l2,
+           errors->row_relative_l2);
+    if (latency != NULL)
+        printf(" %9.2f %9.2f %9.2f %9.2f %8.2f", latency->p50_us, latency->p90_us, shape->p50_us,
+               shape->p90_us, shape->operations / latency->p50_us / 1e6);
+    printf("\n");
+    fflush(stdout);
+}
+
+static int run(const struct options *options)
+{
+    struct cudaDeviceProp device;
+    int wrong = 0;
+    cuda(cudaGetDeviceProperties(&device, 0), "the GPU");
+    if (options->json) {
+        printf("{\"kernel\": \"%s\", \"device\": \"%s\", \"record_device\": \"%s\", "
+               "\"record_kind\": \"%s\",\n  \"cases\": [",
+               KERNEL, device.name, RECORD_DEVICE, RECORD_KIND);
+    } else {
+        printf("%s on %s; recorded latencies were %s on %s\n", KERNEL, device.name, RECORD_KIND,
+               RECORD_DEVICE);
+        printf("%-5s %-36s %9s %9s", "", "shape", "L2 error", "worst row");
+        if (options->bench)
+            printf(" %9s %9s %9s %9s %8s", "p50 us", "p90 us", "recorded", "p90", "TFLOP/s");
+        printf("\n");
+    }
+    for (int i = 0; i < SHAPES; i++) {
+        const struct checked_shape *shape = &shapes[i];
+        struct errors errors = prove(shape, options->seed + (uint64_t)i * 1000003);
+        struct latency latency = {0, 0};
+        int right = errors.relative_l2 <= shape->relative_l2 &&
+                    errors.row_relative_l2 <= shape->row_relative_l2;
+        int timed = options->bench && i < CASES;
+        if (timed)
+            latency = measure(shape, options->seed + 17);
+        if (options->json)
+            print_json(shape, right, &errors, timed ? &latency : NULL, i == 0);
+        else
+            print_text(shape, right, &errors, timed ? &latency : NULL);
+        wrong += !right;
+    }
+    if (options->json)
+        printf("\n  ],\n  \"ok\": %s}\n", wrong == 0 ? "true" : "false");
+    else if (wrong == 0)
+        printf("all %d shapes are right\n", SHAPES);
+    else
+        printf("%d of %d shapes are WRONG\n", wrong, SHAPES);
+    return wrong > 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {0, 0, 1};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--bench") == 0) {
+            options.bench = 1;
+        } else if (strcmp(argv[i], "--json") == 0) {
+            options.json = 1;
+        } else if (strncmp(argv[i], "--seed=", 7) == 0) {
+            options.seed = strtoull(argv[i] + 7, NULL, 10);
+        } else {
+            fprintf(stderr, "usage: %s [--bench] [--json] [--seed=N]\n", argv[0]);
+            return 2;
+        }
+    }
+    return run(&options);
+}

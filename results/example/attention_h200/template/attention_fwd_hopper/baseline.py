@@ -1,0 +1,172 @@
+"""PyTorch's scaled_dot_product_attention, each backend by name, timed as evotile times a kernel.
+
+evotile starts this and talks to it: templates/README.md, "A baseline", has the questions and answers.
+By hand, a line a question:
+
+    { echo '{"ask":"begin","protocol":1,"device":"cuda:0"}'
+      echo '{"ask":"capture","case":{"B":1,"H":8,"S":512,"D":64},"implementation":"flash","launches":20,"sets":4}'
+      echo '{"ask":"warm","warmup_us":5000,"samples":5}'; echo '{"ask":"cold","samples":5}'; } | python3 baseline.py
+"""
+import json
+import os
+import sys
+import warnings
+
+BACKENDS = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH"}
+DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE", "GAP"}
+
+
+class Unable(Exception):
+    """This backend does not do this case."""
+
+
+def begin(question):
+    """Imports PyTorch, which takes seconds, and takes the device."""
+    global torch, functional, device
+    spec = question["device"]
+    if not spec.startswith("cuda:"):
+        raise RuntimeError(f"PyTorch is timed on GPUs, and {spec} is none: give --device cuda:0 on a machine with one")
+    try:
+        import torch
+        import torch.nn.attention
+        import torch.nn.functional as functional
+    except ImportError as reason:
+        raise RuntimeError(f"PyTorch is not there for {sys.executable} ({reason}): install torch for it, or name "
+                           "another Python by --python") from None
+    if not torch.cuda.is_available():
+        raise RuntimeError(f"PyTorch {torch.__version__} sees no GPU: its build must be for CUDA, and the driver there")
+    device = torch.device(spec)
+    torch.cuda.set_device(device)
+    return {"baseline": f"PyTorch {torch.__version__} scaled_dot_product_attention",
+            "device": torch.cuda.get_device_name(device), "implementations": list(BACKENDS)}
+
+
+def attend(case, q, k, v):
+    """One call, as a user writes it."""
+    causal = bool(case.get("CAUSAL", 0))
+    options = {"enable_gqa": True} if k.shape[1] != q.shape[1] else {}
+    if case.get("SCALE"):
+        options["scale"] = case["SCALE"]
+    if causal and q.shape[2] != k.shape[2]:  # is_causal counts from the first key, the template from the last
+        from torch.nn.attention.bias import causal_lower_right
+        return functional.scaled_dot_product_attention(q, k, v, causal_lower_right(q.shape[2], k.shape[2]), **options)
+    return functional.scaled_dot_product_attention(q, k, v, is_causal=causal, **options)
+
+
+class Captured:
+    """One backend's calls for one case, in graphs."""
+
+    def __init__(self, question):
+        self.case = case = question["case"]
+        unknown = set(case) - DIMENSIONS
+        if unknown:
+            raise Unable(f"the baseline does not know the dimension {min(unknown)}")
+        if case.get("LSE"):
+            raise Unable("scaled_dot_product_attention gives no log-sum-exp")
+        self.backend = getattr(torch.nn.attention.SDPBackend, BACKENDS[question["implementation"]], None)
+        if self.backend is None:
+            raise Unable(f"PyTorch {torch.__version__} has no such backend")
+        self.launches, self.sets = question["launches"], question["sets"]
+        self.dtype = torch.bfloat16 if case.get("BF16") else torch.float16
+        heads = (case["H"], case.get("H_KV", case["H"]), case.get("H_KV", case["H"]))
+        lengths = (case["S"], case.get("S_KV", case["S"]), case.get("S_KV", case["S"]))
+        gaps = (case.get("GAP", 0), case.get("GAP", 0), 0)
+        self.inputs = [[self.tensor(*extents) for extents in zip(heads, lengths, gaps)] for _ in range(self.sets)]
+        self.single = self.flush = None
+        try:
+            self.graph = self.capture(self.launches)
+        except RuntimeError as reason:  # what a backend says that has no kernel, and an allocation that fails
+            raise Unable(str(reason).strip().splitlines()[0][:200]) from None
+
+    def tensor(self, heads, rows, gap):
+        """[B, H, S, D] as SDPA takes it; with BSHD a view of [B, S, H, D], as SDPA then leaves O, too. A gap lies
+        between rows, with BSHD between those of all heads."""
+        columns = self.case["D"]
+        inside, outside = (heads, rows) if self.case.get("BSHD") else (1, heads * rows)
+        made = torch.randn(self.case["B"], outside, inside * columns + gap, device=device, dtype=self.dtype)
+        made = made[..., : inside * columns]
+        if self.case.get("BSHD"):
+            return made.unflatten(2, (heads, columns)).transpose(1, 2)
+        return made.unflatten(1, (heads, rows))
+
+    def capture(self, launches):
+        with torch.nn.attention.sdpa_kernel(self.backend), torch.no_grad():
+            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):  # what is planned or loaded at the first call must not be captured
+                for inputs in self.inputs:
+                    attend(self.case, *inputs)
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                for call in range(launches):
+                    attend(self.case, *self.inputs[call % self.sets])
+        torch.cuda.synchronize()
+        return graph
+
+    def replay(self, graph, count):
+        """Replays behind one another, each between two events: the GPU is never idle at a beginning one."""
+        marks = [(event(), event()) for _ in range(count)]
+        for start, end in marks:
+            start.record()
+            graph.replay()
+            end.record()
+        torch.cuda.synchronize()
+        return [start.elapsed_time(end) * 1e3 for start, end in marks]
+
+    def warm(self, question):
+        spent, warmup_us = 0.0, question["warmup_us"]
+        while spent < warmup_us:
+            spent += sum(self.replay(self.graph, 4))
+        self.graph.replay()
+        return [time / self.launches for time in self.replay(self.graph, question["samples"])]
+
+    def cold(self, question):
+        if self.single is None:
+            self.single = self.capture(1)
+            size = 2 * torch.cuda.get_device_properties(device).L2_cache_size
+            self.flush = torch.empty(size, dtype=torch.uint8, device=device)
+        times = []
+        for _ in range(question["samples"]):
+            self.flush.fill_(1)  # twice what L2 holds: nothing of the inputs stays there
+            times += self.replay(self.single, 1)
+        return times
+
+
+def event():
+    return torch.cuda.Event(enable_timing=True)
+
+
+def answer(question, state):
+    """The answer to one question; `state` holds what is captured."""
+    ask = question["ask"]
+    if ask == "begin":
+        return begin(question)
+    if ask == "capture":
+        state.clear()  # before the next: both need not fit on the GPU
+        torch.cuda.empty_cache()
+        try:
+            state["captured"] = Captured(question)
+        except Unable as reason:
+            return {"unable": str(reason)}
+        return {"captured": True}
+    if ask in ("warm", "cold"):
+        return {"samples_us": getattr(state["captured"], ask)(question)}
+    raise ValueError(f"an unknown question: {ask}")
+
+
+def main():
+    warnings.filterwarnings("ignore")  # each backend that cannot do a case warns of it, and the answer says so
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a library prints is no answer
+    state = {}
+    for line in sys.stdin:
+        try:
+            said = answer(json.loads(line), state)
+        except Exception as reason:
+            said = {"error": " ".join(f"{reason}".split())[:400] or type(reason).__name__}
+        print(json.dumps(said), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

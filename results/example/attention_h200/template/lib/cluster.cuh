@@ -1,0 +1,44 @@
+// Blocks of a cluster, which run at the same time and reach each other's shared memory. sm_90 and
+// later; a kernel says how many by __cluster_dims__.
+#ifndef EVOTILE_LIB_CLUSTER
+#define EVOTILE_LIB_CLUSTER
+
+#include "lib/types.cuh"
+
+DEVICE u32 cluster_rank() {
+    u32 rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+DEVICE u32 cluster_size() {
+    u32 size;
+    asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+    return size;
+}
+
+// The cluster-wide address of what lies at place_smem in the shared memory of block `rank`.
+DEVICE u32 map_to_block(u32 place_smem, u32 rank) {
+    u32 mapped;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(mapped)
+                 : "r"(place_smem), "r"(rank));
+    return mapped;
+}
+
+// Stores a word where map_to_block says; cluster_arrive and cluster_wait make it seen there.
+DEVICE void store_to_block(u32 mapped, float value) {
+    asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(mapped), "f"(value) : "memory");
+}
+
+// A barrier of all threads of the cluster, in two halves; what was written before the first is seen
+// after the second.
+DEVICE void cluster_arrive() {
+    asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory");
+}
+
+DEVICE void cluster_wait() {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory");
+}
+
+#endif

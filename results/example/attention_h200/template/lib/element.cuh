@@ -1,0 +1,40 @@
+// What depends on the type of a tensor's 16-bit elements, f16 or bf16, by that type.
+#ifndef EVOTILE_LIB_ELEMENT
+#define EVOTILE_LIB_ELEMENT
+
+#include "lib/bfloat.cuh"
+#include "lib/half.cuh"
+#include "lib/types.cuh"
+
+// Two floats rounded to `element` and packed, the lower half first: pack_pair<bf16>(low, high).
+template <typename element> DEVICE u32 pack_pair(float low, float high);
+
+template <> DEVICE u32 pack_pair<f16>(float low, float high) {
+    return pack_half2(low, high);
+}
+
+template <> DEVICE u32 pack_pair<bf16>(float low, float high) {
+    return pack_bfloat2(low, high);
+}
+
+// Each of the two as a float.
+template <typename element> DEVICE float low_of(u32 pair);
+template <typename element> DEVICE float high_of(u32 pair);
+
+template <> DEVICE float low_of<f16>(u32 pair) {
+    return low_half_to_float(pair);
+}
+
+template <> DEVICE float high_of<f16>(u32 pair) {
+    return high_half_to_float(pair);
+}
+
+template <> DEVICE float low_of<bf16>(u32 pair) {
+    return __uint_as_float(pair << 16);
+}
+
+template <> DEVICE float high_of<bf16>(u32 pair) {
+    return __uint_as_float(pair & 0xffff0000);
+}
+
+#endif

@@ -1,0 +1,40 @@
+// Reductions over the lanes of a warp. `width` is a power of two: lanes are reduced in aligned
+// groups of that many, and every lane of a group gets the group's result.
+#ifndef EVOTILE_LIB_WARP
+#define EVOTILE_LIB_WARP
+
+#include "lib/types.cuh"
+
+template <int width> DEVICE float lanes_max(float value) {
+#pragma unroll
+    for (int step = width / 2; step > 0; step /= 2)
+        value = fmaxf(value, __shfl_xor_sync(full_warp, value, step));
+    return value;
+}
+
+template <int width> DEVICE float lanes_sum(float value) {
+#pragma unroll
+    for (int step = width / 2; step > 0; step /= 2)
+        value += __shfl_xor_sync(full_warp, value, step);
+    return value;
+}
+
+// Four lanes in a row as the rows of a 4x4 matrix, lane t's `words` row t: transposes it. (Selected
+// by value: a register cannot be addressed.)
+DEVICE void lanes_transpose(u32 (&words)[4]) {
+    const bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        const u32 taken = __shfl_xor_sync(full_warp, odd ? words[i] : words[i + 1], 1);
+        words[i] = odd ? taken : words[i];
+        words[i + 1] = odd ? words[i + 1] : taken;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        const u32 taken = __shfl_xor_sync(full_warp, upper ? words[i] : words[i + 2], 2);
+        words[i] = upper ? taken : words[i];
+        words[i + 2] = upper ? words[i + 2] : taken;
+    }
+}
+
+#endif
