@@ -1,6 +1,6 @@
 # All GPUs of the host in one run: each does its share, a lost worker costs one trial, and resume takes all again.
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')
-[ -z "$CUDA_VISIBLE_DEVICES" ] || gpus=$(tr ',' '\n' <<<"$CUDA_VISIBLE_DEVICES" | wc -l)
+[ -z "${CUDA_VISIBLE_DEVICES-}" ] || gpus=$(tr ',' '\n' <<<"$CUDA_VISIBLE_DEVICES" | wc -l)
 ((gpus > 1)) || { echo "there is one GPU at most" >&2; exit 77; }
 cat >c.json <<JSON
 {
