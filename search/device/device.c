@@ -43,8 +43,10 @@ static int describe_recorded(const char *spec, struct device_info *info, struct 
 }
 
 static struct device *open_recorded(const char *spec, struct error *error) {
-    error_input(error, "\"%s\" holds measurements and runs nothing: `evotile run %s` searches them",
-                spec, spec);
+    error_input(
+        error,
+        "\"%s\" holds measurements and runs nothing: `evotile run recorded:FILE` searches them",
+        spec);
     return NULL;
 }
 

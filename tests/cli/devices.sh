@@ -11,6 +11,7 @@ for run in mixed-*; do "$EVOTILE" summary $run 2>/dev/null | head -n 1; done
 tell resume mixed-nvidia-l4-emulated --device emulated:sm_89,emulated:sm_90 --trials 5
 tell run run.json --device emulated:sm_89,emulated:sm_90 --out mixed | sort
 tell run run.json --device emulated:sm_89,toaster --out none
+tell run run.json --device recorded --out none
 tell run run.json --device emulated:sm_89, --out none
 tell run run.json --device cuda:1,cuda:1 --out none
 tell try run.json --device emulated:sm_89,emulated:sm_89
