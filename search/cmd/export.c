@@ -7,7 +7,6 @@
 #include "cmd/yardstick.h"
 #include "device/nvrtc.h"
 #include "freeze/freeze.h"
-#include "trial/wire.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -47,17 +46,10 @@ static const struct case_outcome *outcome_of(const struct exporting *exporting,
 /* ---- reading the run ---- */
 
 static int read_device(struct exporting *exporting, struct error *error) {
-    char *line;
-    struct wire_message message;
-    int found = store_meta_get(exporting->store, "device_info", &line, error);
-    if (found < 0)
-        return -1;
-    if (found == 0)
-        return error_set(error, "%s does not say which device it ran on", exporting->run_dir);
-    int result = wire_read(line, &message, error);
-    free(line);
-    exporting->device = message.device;
-    return result;
+    int found = session_device(exporting->store, &exporting->device, error);
+    return found == 0
+               ? error_set(error, "%s does not say which device it ran on", exporting->run_dir)
+               : found;
 }
 
 static int read_champion(struct exporting *exporting, int goal, struct error *error) {

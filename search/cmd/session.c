@@ -248,15 +248,24 @@ static int rebuild(struct session *session, struct error *error) {
 int session_device(struct store *store, struct device_info *device, struct error *error) {
     char *line;
     struct wire_message message;
+    struct error ignored;
     int found = store_meta_get(store, "device_info", &line, error);
     if (found <= 0)
         return found;
-    int result = wire_read(line, &message, error);
+    int status = wire_read(line, &message, &ignored);
     free(line);
-    if (result == 0 && message.kind != WIRE_DEVICE)
-        BUG("a device was stored as something else");
-    *device = message.device;
-    return result == 0 ? 1 : -1;
+    if (status == 0 && message.kind == WIRE_DEVICE) {
+        *device = message.device;
+        return 1;
+    }
+    if (status == 0) {
+        trial_request_release(&message.request);
+        trial_result_release(&message.result);
+    }
+    return error_set(error,
+                     "%s is damaged (its device is none): restore run.db from a copy, or start a "
+                     "new run",
+                     store_run_dir(store));
 }
 
 static int read_device(struct session *session, struct device_info *device, struct error *error) {

@@ -26,6 +26,14 @@ tell resume run2 --trials 9
 changed run2 && echo 'this is no CUDA;' >>run2/template/softmax_rows/kernel.cu
 tell export run2 --out elsewhere
 tell resume run --trials 9 --device emulated:sm_90
+for line in '{"kind": "toaster"}' '{"kind": "failure", "text": "no device either", "input": false}'; do
+    changed run2
+    python3 -c 'import sqlite3, sys
+with sqlite3.connect("run2/run.db") as run:
+    run.execute("UPDATE meta SET value = ? WHERE name = \"device_info\"", sys.argv[1:])' "$line"
+    tell resume run2 --trials 9
+    tell export run2 --out elsewhere
+done
 
 cp -r frozen broken
 echo 'this is no CUDA;' >>broken/kernel.cu
