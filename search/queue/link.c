@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 enum { WAIT_MS = 5000, RECONNECT_MS = 500, RECONNECT_BYTES = 64 << 20 };
 
@@ -64,9 +65,17 @@ static int check_servers(const struct link_settings *settings, struct error *err
     return 0;
 }
 
+static int check_private(const char *path, struct error *error) {
+    struct stat file;
+    return stat(path, &file) == 0 && (file.st_mode & (S_IRGRP | S_IROTH)) != 0
+               ? error_input(error, "others than its user may read %s: chmod 600 %s", path, path)
+               : 0;
+}
+
 /* A file with NATS credentials, an NKey (its U... and its SU... line), USER:PASSWORD or a token. */
 static int set_credentials(natsOptions *options, const char *path, struct error *error) {
-    char *text = path_read_file(path, 1 << 16, NULL, error);
+    char *text =
+        check_private(path, error) == 0 ? path_read_file(path, 1 << 16, NULL, error) : NULL;
     char word[512];
     natsStatus status;
     if (text == NULL)
@@ -139,7 +148,12 @@ struct link *link_open(const struct link_settings *settings, struct error *error
         if (status == NATS_OK)
             status = natsConnection_JetStream(&link->js, link->connection, NULL);
         if (status != NATS_OK)
-            result = link_fail(status, "cannot connect to the queue's server", error);
+            result = link_fail(status,
+                               status == NATS_SSL_ERROR && settings->authority == NULL
+                                   ? "cannot trust the queue's server: give its certificate, or "
+                                     "whose signed it, with --ca FILE"
+                                   : "cannot connect to the queue's server",
+                               error);
     }
     natsOptions_Destroy(options);
     if (result == 0)

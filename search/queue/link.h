@@ -49,7 +49,8 @@ enum {
 
 struct link_settings {
     const char *url;         /* nats://HOST:4222 or tls://..., with user:password@ or token@ */
-    const char *credentials; /* a file (link.c says what may stand there); NULL: none */
+    const char *credentials; /* a file that only its user may read (link.c says what may stand
+                                there); NULL: none */
     const char *authority;   /* a file: whom TLS trusts; NULL: whom the system trusts */
     bool insecure;           /* without credentials to another host */
 };

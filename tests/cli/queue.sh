@@ -15,6 +15,8 @@ tell run run.json --queue nats://localhost:1 --device cuda:all --out none
 tell run run.json --queue nats://localhost:1 --out none
 echo "  " >empty
 tell worker --queue nats://localhost:1 --credentials empty
+chmod 600 empty
+tell worker --queue nats://localhost:1 --credentials empty
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 nats-server -js -sd "$PWD/jetstream" -a 127.0.0.1 -p "$port" --auth sesame >server.log 2>&1 &
@@ -25,6 +27,7 @@ for ((tries = 0; tries < 100; tries++)); do
 done
 url=nats://127.0.0.1:$port
 echo sesame >token
+chmod 600 token
 tell worker --queue "$url" 2>&1 | sed "s/:$port/:PORT/"
 
 # The worker finds templates nowhere but on the queue.

@@ -19,6 +19,7 @@ for ((tries = 0; tries < 100; tries++)); do
     (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
     sleep 0.1
 done
+umask 077
 echo coordinator:one >coordinator
 echo worker:two >worker
 failed=0
@@ -40,8 +41,10 @@ timeout 30 "$EVOTILE" run "$space" --trials 60 "${to[@]}" worker --out theft 2>t
     { echo "a worker's user could put a run on the queue"; failed=1; }
 expect "a worker's run" "evotile: the queue takes no files\|the run cannot be put on the queue\|no JetStream for us" theft.log
 expect "a worker's run" 'Publish Violation - User "worker", Subject "$KV.evotile_files' server.log
-timeout 30 "$EVOTILE" worker --queue "nats://localhost:$port" --device recorded 2>plain.log
+timeout 30 "$EVOTILE" worker --queue "nats://localhost:$port" --ca cert.pem --device recorded 2>plain.log
 expect "without credentials" "cannot connect" plain.log
+timeout 30 "$EVOTILE" worker --queue "tls://localhost:$port" --credentials worker --device recorded 2>no_ca.log
+expect "its own certificate" "cannot trust the queue's server: .*--ca FILE: .*self-signed" no_ca.log
 plain_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 nats-server -js -sd "$PWD/plain" -a 127.0.0.1 -p "$plain_port" --auth sesame >plain_server.log 2>&1 &
 plain_server=$!

@@ -28,6 +28,7 @@ chmod +x bin/*
 PATH=$PWD/bin:$PATH
 touch cert.pem
 echo worker:secret >worker.credentials
+chmod 600 worker.credentials
 export EVOTILE_CA=$PWD/cert.pem EVOTILE_CREDENTIALS=$PWD/worker.credentials
 unconnected="TLS\|SSL\|certificate\|cannot connect"
 
