@@ -236,12 +236,23 @@ char *beat_print(const struct beat *beat) {
     return printed(root);
 }
 
+/* Who it is, whatever else it may say. */
+static void read_sender(const struct json *root, struct beat *beat) {
+    struct error ignored;
+    if (read_id(root, "worker", beat->worker, &ignored) < 0 ||
+        json_copy_text(root, "host", beat->host, sizeof beat->host, &ignored) < 0)
+        *beat->worker = *beat->host = '\0';
+}
+
 static int read_beat(const struct json *root, struct beat *beat, struct error *error) {
     static const char *const keys[] = {"protocol", "worker",    "host",    "place", "devices",
                                        "capacity", "in_flight", "leaving", NULL};
     int64_t devices, capacity, in_flight;
-    if (json_is_object(root, error) < 0 || read_protocol(root, error) < 0 ||
-        json_only(root, keys, error) < 0 || read_id(root, "worker", beat->worker, error) < 0 ||
+    if (json_is_object(root, error) < 0)
+        return -1;
+    read_sender(root, beat);
+    if (read_protocol(root, error) < 0 || json_only(root, keys, error) < 0 ||
+        read_id(root, "worker", beat->worker, error) < 0 ||
         json_copy_text(root, "host", beat->host, sizeof beat->host, error) < 0 ||
         read_place(root, &beat->place, error) < 0 ||
         read_count(root, "devices", 0, DEVICES_MAX, &devices, error) < 0 ||

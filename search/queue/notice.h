@@ -60,6 +60,7 @@ struct beat {
 };
 
 char *beat_print(const struct beat *beat);
+/* -1: `worker` and `host` say whose it is where that can be read, and are empty where not. */
 int beat_parse(struct beat *beat, const char *text, struct error *error);
 
 #endif

@@ -141,17 +141,19 @@ static bool is_other_model(const struct remote *remote, const struct device_info
                : remote->has_wanted && !device_same_model(model, &remote->wanted);
 }
 
-static void take_beat(struct remote *remote, const struct beat *beat) {
+/* `fault`: why it cannot be read, but for who it is; NULL: it can. */
+static void take_beat(struct remote *remote, const struct beat *beat, const char *fault) {
     char why[256];
     struct helper *helper = find_helper(remote, beat->worker);
     if (helper == NULL)
         return;
     bool is_new = helper->heard == 0;
-    bool accepted = accept(remote, beat, why);
-    bool elsewhere =
-        tell_model(remote, &beat->place.device) && is_other_model(remote, &beat->place.device);
+    bool accepted = fault == NULL && accept(remote, beat, why);
+    bool elsewhere = fault == NULL && tell_model(remote, &beat->place.device) &&
+                     is_other_model(remote, &beat->place.device);
     if (!accepted && !helper->refused && !elsewhere)
-        log_warn("a worker on %s gets no work of this run: %s", beat->host, why);
+        log_warn("a worker on %s gets no work of this run: %s", beat->host,
+                 fault != NULL ? fault : why);
     if (accepted && is_new)
         log_info("a worker on %s: %d x %s", beat->host, beat->devices, beat->place.device.name);
     *helper = (struct helper){.beat = *beat, .heard = clock_seconds(), .refused = !accepted};
@@ -172,8 +174,9 @@ static void hear_beats(struct remote *remote) {
                                                  : strdup("");
         if (text == NULL)
             BUG("out of memory");
-        if (beat_parse(&beat, text, &error) == 0) {
-            take_beat(remote, &beat);
+        int status = beat_parse(&beat, text, &error);
+        if (*beat.worker != '\0') {
+            take_beat(remote, &beat, status < 0 ? error.text : NULL);
         } else if (strcmp(error.text, remote->warned.text) != 0) { /* it beats on */
             log_warn("a worker gets no work: %s", error.text);
             remote->warned = error;
@@ -189,8 +192,10 @@ static void look_for_silence(struct remote *remote) {
         struct helper *helper = &remote->helpers[h];
         if (now - helper->heard < forget_after_s)
             continue;
-        log_info("nothing is heard of the worker on %s: others do its work", helper->beat.host);
-        remote->pool.restarts++;
+        if (!helper->refused) {
+            log_info("nothing is heard of the worker on %s: others do its work", helper->beat.host);
+            remote->pool.restarts++;
+        }
         drop_helper(remote, helper);
     }
     if (remote->helper_count > 0 || !link_is_up(remote->link))

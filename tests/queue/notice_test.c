@@ -47,6 +47,8 @@ static void beats_come_back(void **state) {
     text[strlen("{\"protocol\":")] = '9';
     assert_int_equal(beat_parse(&read, text, &error), -1);
     assert_non_null(strstr(error.text, "speaks protocol 9 of the queue, and ours protocol 3"));
+    assert_string_equal(read.worker, beat.worker); /* whose it is */
+    assert_string_equal(read.host, beat.host);
     free(text);
 }
 

@@ -192,8 +192,8 @@ def others(scene, space):
         scene.client.put("evotile_runs", key, body)
     # They are older than the run's next word, so that a worker meets them first.
     scene.wait("the run's next word", lambda: scene.client.last("evotile_runs") == f"$KV.evotile_runs.{run_id}")
-    scene.client.publish(f"evotile.beat.{run_id}", {"protocol": 1, "worker": "0" * 16})
-    scene.expect("others", "speaks protocol 1 of the queue")
+    scene.client.publish(f"evotile.beat.{run_id}", {"protocol": 1, "worker": "0" * 16, "host": "attic"})
+    scene.expect("others", "a worker on attic gets no work of this run: its evotile speaks protocol 1 of the queue")
     worker = scene.worker("honest")
     scene.wait("the end of the run", lambda: run.poll() is not None)
     for _, text in words.values():
