@@ -5,7 +5,7 @@
  *
  *     "baseline"      what a baseline took for each case (cmd/yardstick.h)
  *     "ablation:K"    what each choice of goal K's champion is worth (cmd/ablation.h)
- *     "profile:N"     what a profiler counted of trial N (cmd/profile.c)
+ *     "profile:N"     what a profiler counted of trial N (cmd/profiled.h)
  *     "predictions"   what a model that had not seen them predicts of trials (cmd/predictions.h)
  *
  * What is kept under a name last replaces what was there.

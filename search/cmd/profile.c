@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/diagnosis.h"
-#include "cmd/kept.h"
+#include "cmd/profiled.h"
 #include "cmd/records.h"
 #include "cmd/solo.h"
 #include "cmd/table.h"
@@ -242,11 +242,10 @@ static void print_case(const struct told_case *told, bool predicted) {
         printf("  %s\n", told->diagnosis.findings[f].text);
 }
 
-/* What the template's rules say of a genome with these resources: an array of texts. */
-static cJSON *advise(const struct profiling_run *it) {
+/* What the template's rules say of a genome of which this was measured: an array of texts. */
+static cJSON *advise(const struct profiling_run *it, const struct measures *measures) {
     const struct space *space = it->template->space;
-    struct measures measures = evolution_measures(&it->result->outcome.resources);
-    uint32_t holding = space_rules(space, &it->record->request.genome, &measures);
+    uint32_t holding = space_rules(space, &it->record->request.genome, measures);
     cJSON *list = cJSON_CreateArray();
     for (int r = 0; r < space->rules.count; r++) {
         char text[ADVICE_SIZE];
@@ -278,6 +277,7 @@ static cJSON *head_json(const struct profiling_run *it) {
 /* Prints for people unless `json`, and gives all of it as an object. */
 static int tell(const struct profiling_run *it, bool json, cJSON **object, struct error *error) {
     int next = 0;
+    bool counted = true; /* each case's kernels */
     struct told_case *told = malloc(sizeof *told);
     if (told == NULL)
         BUG("out of memory");
@@ -289,13 +289,18 @@ static int tell(const struct profiling_run *it, bool json, cJSON **object, struc
     int status = 0;
     for (int c = 0; c < it->template->case_count && status == 0; c++) {
         status = make_case(it, c, &next, told, error);
+        counted = counted && told->kernel_count > 0;
         if (status == 0)
             cJSON_AddItemToArray(cases, case_json(told));
         if (status == 0 && !json)
             print_case(told, it->result->outcome.predicted);
     }
     free(told);
-    cJSON *advice = advise(it);
+    struct measures measures = evolution_measures(&it->result->outcome.resources);
+    if (counted)
+        profile_measure(it->profile->kernels, next, &measures);
+    profiled_add(*object, &measures);
+    cJSON *advice = advise(it, &measures);
     const cJSON *one;
     cJSON_AddItemToObject(*object, "advice", advice);
     if (!json && status == 0 && advice->child != NULL)
@@ -310,13 +315,11 @@ static int tell(const struct profiling_run *it, bool json, cJSON **object, struc
 
 /* A frozen kernel has nowhere to keep it. Takes the object over. */
 static int keep(const struct profiling_run *it, cJSON *object, struct error *error) {
-    char name[40];
     if (it->records.scratch[0] != '\0') {
         cJSON_Delete(object);
         return 0;
     }
-    snprintf(name, sizeof name, "profile:%lld", (long long)it->record->request.number);
-    return kept_write_to(it->records.from, name, object, error);
+    return profiled_keep(it->records.from, it->record->request.number, object, error);
 }
 
 static int profile_all(struct profiling_run *it, const char *device, bool json,
@@ -388,7 +391,7 @@ const struct verb verb_profile = {
             "to, each finding with its number: multiprocessors without work, waves that are not\n"
             "full, few resident warps and what limits them, spills, bank conflicts, tensor pipes,\n"
             "what is bound by what. Then what the template's insights advise for it. A run keeps\n"
-            "it with the trial.\n"
+            "it with the trial; resumed, its search knows what these say of that elite.\n"
             "\n"
             "Without ncu, without the right to use its counters, or on an emulated device it says\n"
             "what we know all the same, and what is missing. ncu leaves caches and clocks alone\n"

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/foresee.h"
+#include "cmd/profiled.h"
 #include "cmd/terms.h"
 #include "cmd/warm.h"
 #include "trial/wire.h"
@@ -223,6 +224,25 @@ struct hash session_digest(const struct session *session) {
     return hasher_finish(hasher);
 }
 
+/* What a profiler counted of the elites since: only they are bred from. */
+static int learn_profiles(struct session *session, struct error *error) {
+    for (int g = 0; g < session->goal_count; g++) {
+        int count;
+        const struct population *islands = evolution_islands(session->evolutions[g], &count);
+        for (int i = 0; i < count; i++)
+            for (int m = 0; m < islands[i].count; m++) {
+                const struct member *member = &islands[i].members[m];
+                struct measures measures;
+                int found = profiled_read(session->store, member->trial, &measures, error);
+                if (found < 0)
+                    return -1;
+                if (found == 1)
+                    evolution_tell_profile(session->evolutions[g], &member->genome, &measures);
+            }
+    }
+    return 0;
+}
+
 static int rebuild(struct session *session, struct error *error) {
     struct store_checkpoint checkpoint;
     if (store_events(session->store, 0, replay_event, session, error) < 0)
@@ -242,7 +262,7 @@ static int rebuild(struct session *session, struct error *error) {
     session->trials_before = session_trials(session);
     for (int g = 0; g < session->goal_count; g++)
         session->champions[g].trial = champion_of(session, g);
-    return 0;
+    return learn_profiles(session, error);
 }
 
 int session_device(struct store *store, struct device_info *device, struct error *error) {

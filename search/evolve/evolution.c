@@ -157,7 +157,7 @@ static struct hash hash_known(const struct evolution *evolution, const struct se
         .rule = entry->rule,
         .ok = entry->ok,
         .filtered = entry->filtered,
-        .rules = entry->rules,
+        .rules = entry->rules & ~evolution->space->rules.profiled,
         .told_at = entry->told_at,
         .index = (uint32_t)(entry - evolution->seen.entries),
         .score_us = entry->score_us,
@@ -317,24 +317,29 @@ void evolution_tell(struct evolution *evolution, int64_t trial, const struct gen
 }
 
 struct measures evolution_measures(const struct resources *resources) {
-    return (struct measures){
-        .known = true,
-        .values =
-            {
-                [MEASURE_REGISTERS] = resources->registers,
-                [MEASURE_SMEM_BYTES] = resources->smem_bytes,
-                [MEASURE_LOCAL_BYTES] = resources->local_bytes,
-                [MEASURE_SPILL_BYTES] = resources->spill_bytes,
-                [MEASURE_CTAS_PER_SM] = resources->ctas_per_sm,
-                [MEASURE_OCCUPANCY] = llround(100 * resources->occupancy),
-            },
-    };
+    struct measures measures = {0};
+    measures_put(&measures, MEASURE_REGISTERS, resources->registers);
+    measures_put(&measures, MEASURE_SMEM_BYTES, resources->smem_bytes);
+    measures_put(&measures, MEASURE_LOCAL_BYTES, resources->local_bytes);
+    measures_put(&measures, MEASURE_SPILL_BYTES, resources->spill_bytes);
+    measures_put(&measures, MEASURE_CTAS_PER_SM, resources->ctas_per_sm);
+    measures_put(&measures, MEASURE_OCCUPANCY, llround(100 * resources->occupancy));
+    return measures;
 }
 
 void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
                             const struct outcome *outcome) {
     const struct measures measures = evolution_measures(&outcome->resources);
     tell(evolution, trial, genome, outcome->verdict, outcome->score_us, &measures);
+}
+
+void evolution_tell_profile(struct evolution *evolution, const struct genome *genome,
+                            const struct measures *measures) {
+    const uint32_t profiled = evolution->space->rules.profiled;
+    struct seen_entry *entry = seen_find(&evolution->seen, genome);
+    if (entry && entry->ok)
+        entry->rules = (entry->rules & ~profiled) |
+                       (space_rules(evolution->space, genome, measures) & profiled);
 }
 
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,

@@ -5,7 +5,8 @@
  *
  * Its state is a function of its settings, its seed and the sequence of calls of ask and of tell,
  * and of nothing else: whoever repeats the calls (a resumed run) has the same population,
- * counters and next proposals again, which evolution_digest proves.
+ * counters and next proposals again, which evolution_digest proves. Profiles, which proposals may
+ * follow too, come from beside them (evolution_tell_profile).
  *
  *     struct evolution_settings settings = evolution_defaults();
  *     struct evolution *evolution = evolution_new(space, &settings, seed, stream, &error);
@@ -98,6 +99,14 @@ struct measures evolution_measures(const struct resources *resources);
 /* The same with all of that. */
 void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
                             const struct outcome *outcome);
+
+/* What was measured of a genome apart from its trial, as by a profiler: from now on it is known
+   which of the rules that read such figures hold for it; what the others read remains the trial's.
+   Nothing comes of it where the genome was not told with VERDICT_OK. It is no event, but something
+   known beside them: the digest leaves those rules out, and whoever repeats the calls says it
+   again. */
+void evolution_tell_profile(struct evolution *evolution, const struct genome *genome,
+                            const struct measures *measures);
 
 /* What became of a genome that was told before, when it was tried anew because its score holds no
    more: it takes its new place in the population, or, if it failed, leaves it. Counters stay, and

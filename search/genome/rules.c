@@ -10,10 +10,33 @@
 enum { ATTEMPTS = 8 };
 
 static const char *const measure_names[MEASURE_COUNT] = {
-    [MEASURE_REGISTERS] = "MEASURED_REGISTERS",     [MEASURE_SMEM_BYTES] = "MEASURED_SMEM_BYTES",
-    [MEASURE_LOCAL_BYTES] = "MEASURED_LOCAL_BYTES", [MEASURE_SPILL_BYTES] = "MEASURED_SPILL_BYTES",
-    [MEASURE_CTAS_PER_SM] = "MEASURED_CTAS_PER_SM", [MEASURE_OCCUPANCY] = "MEASURED_OCCUPANCY",
+    [MEASURE_REGISTERS] = "MEASURED_REGISTERS",
+    [MEASURE_SMEM_BYTES] = "MEASURED_SMEM_BYTES",
+    [MEASURE_LOCAL_BYTES] = "MEASURED_LOCAL_BYTES",
+    [MEASURE_SPILL_BYTES] = "MEASURED_SPILL_BYTES",
+    [MEASURE_CTAS_PER_SM] = "MEASURED_CTAS_PER_SM",
+    [MEASURE_OCCUPANCY] = "MEASURED_OCCUPANCY",
+    [MEASURE_SM] = "PROFILED_SM",
+    [MEASURE_MEMORY] = "PROFILED_MEMORY",
+    [MEASURE_DRAM] = "PROFILED_DRAM",
+    [MEASURE_DRAM_BYTES] = "PROFILED_DRAM_BYTES",
+    [MEASURE_SM_ACTIVE] = "PROFILED_SM_ACTIVE",
+    [MEASURE_WARPS] = "PROFILED_WARPS",
+    [MEASURE_TENSOR_PIPE] = "PROFILED_TENSOR_PIPE",
+    [MEASURE_BANK_CONFLICTS] = "PROFILED_BANK_CONFLICTS",
+    [MEASURE_WAVEFRONTS] = "PROFILED_WAVEFRONTS",
+    [MEASURE_L2_SECTORS] = "PROFILED_L2_SECTORS",
+    [MEASURE_L2_HITS] = "PROFILED_L2_HITS",
 };
+
+const char *measure_name(enum measure measure) {
+    return measure_names[measure];
+}
+
+void measures_put(struct measures *measures, enum measure measure, int64_t value) {
+    measures->known |= UINT32_C(1) << measure;
+    measures->values[measure] = value;
+}
 
 /* The measures have names in rules alone, so that no constraint can read what is known only after a
    trial: the scope that a rule is parsed in is a copy with some more slots. */
@@ -35,8 +58,10 @@ int space_add_rule(struct space *space, const char *when, const char *because,
     if (!rule->when)
         return -1;
     for (int m = 0; m < MEASURE_COUNT; m++)
-        rule->reads_measures =
-            rule->reads_measures || slots_has(expression_reads(rule->when), rules->first_slot + m);
+        if (slots_has(expression_reads(rule->when), rules->first_slot + m))
+            rule->reads |= UINT32_C(1) << m;
+    if (rule->reads >> MEASURE_PROFILED != 0)
+        rules->profiled |= UINT32_C(1) << rules->count;
     strcpy(rule->because, because);
     return rules->count++;
 }
@@ -97,7 +122,7 @@ uint32_t space_rules(const struct space *space, const struct genome *genome,
         memcpy(values + rules->first_slot, measures->values, sizeof measures->values);
         for (int r = 0; r < rules->count; r++) {
             const struct rule *rule = &rules->rows[r];
-            if ((measures->known || !rule->reads_measures) &&
+            if ((rule->reads & ~measures->known) == 0 &&
                 expression_evaluate(rule->when, values, &held, NULL) == 0)
                 holds[r] += held != 0;
         }

@@ -7,8 +7,8 @@
  *
  *     int rule = space_add_rule(space, "CTAS < 4 * SM_COUNT", "multiprocessors idle", &error);
  *     space_add_favour(space, rule, "KV_SPLITS", "higher", &error);
- *     struct measures measures = {.known = true};
- *     measures.values[MEASURE_REGISTERS] = 168;
+ *     struct measures measures = {0};
+ *     measures_put(&measures, MEASURE_REGISTERS, 168);
  *     uint32_t holding = space_rules(space, &genome, &measures);
  *     if (holding >> rule & 1 && breed_rule(space, rule, &random, &genome, &child)) ...
  */
@@ -26,21 +26,40 @@ struct space;
 
 enum { RULES_MAX = 32, FAVOURS_MAX = 8, BECAUSE_SIZE = 256 };
 
-/* What a rule may read of a trial that passed, beside the space's own names. */
+/* What a rule may read of a trial that passed, beside the space's own names: MEASURED_REGISTERS ...
+   and, of one that a profiler counted too, PROFILED_SM ... (trial/profile.h says how). */
 enum measure {
-    MEASURE_REGISTERS, /* a thread, as the driver says; the names are MEASURED_REGISTERS ... */
+    MEASURE_REGISTERS, /* a thread, as the driver says */
     MEASURE_SMEM_BYTES,
     MEASURE_LOCAL_BYTES,
     MEASURE_SPILL_BYTES,
     MEASURE_CTAS_PER_SM,
-    MEASURE_OCCUPANCY, /* per cent */
+    MEASURE_OCCUPANCY,             /* per cent */
+    MEASURE_PROFILED,              /* this one and all that follow */
+    MEASURE_SM = MEASURE_PROFILED, /* % */
+    MEASURE_MEMORY,                /* % */
+    MEASURE_DRAM,                  /* % */
+    MEASURE_DRAM_BYTES,
+    MEASURE_SM_ACTIVE,   /* % */
+    MEASURE_WARPS,       /* % */
+    MEASURE_TENSOR_PIPE, /* % */
+    MEASURE_BANK_CONFLICTS,
+    MEASURE_WAVEFRONTS,
+    MEASURE_L2_SECTORS,
+    MEASURE_L2_HITS, /* % */
     MEASURE_COUNT
 };
 
+/* All zeros: nothing is known. */
 struct measures {
-    bool known; /* else rules that read them do not hold */
+    uint32_t known; /* a bit for each measure; a rule that reads another does not hold */
     int64_t values[MEASURE_COUNT];
 };
+
+/* As rules write it. */
+const char *measure_name(enum measure measure);
+
+void measures_put(struct measures *measures, enum measure measure, int64_t value);
 
 /* One gene that a rule would move: by steps in its domain, or to a value. */
 struct favour {
@@ -51,7 +70,7 @@ struct favour {
 
 struct rule {
     struct expression *when;
-    bool reads_measures;
+    uint32_t reads; /* a bit for each measure */
     char because[BECAUSE_SIZE];
     int favour_count;
     struct favour favours[FAVOURS_MAX];
@@ -59,7 +78,8 @@ struct rule {
 
 struct rules {
     int count;
-    int first_slot; /* of the measures, right behind the space's own */
+    int first_slot;    /* of the measures, right behind the space's own */
+    uint32_t profiled; /* a bit for each rule that reads what a profiler counts */
     struct rule rows[RULES_MAX];
 };
 

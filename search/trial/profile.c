@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define FIGURE_LIMIT 0x1p53 /* beyond, a double in JSON is no whole number for sure */
+
 enum { LIMIT_S = 120, NAMES_MAX = 3, FIELDS_MAX = 64, FIELD_SIZE = 256 };
 
 /* What each is called by ncu. Where a name differs from chip to chip all of them are asked for, and
@@ -75,9 +77,44 @@ int profile_find(char path[PATH_SIZE], struct error *error) {
                            "Toolkit; install it, or put its folder on PATH");
 }
 
-static const char nothing[] = "its report names no kernel";
+/* ---- what rules may read ---- */
+
+static const struct {
+    enum profile_metric metric;
+    enum measure measure;
+    bool counts; /* else per cents */
+} figures[] = {
+    {PROFILE_SM, MEASURE_SM, false},
+    {PROFILE_MEMORY, MEASURE_MEMORY, false},
+    {PROFILE_DRAM, MEASURE_DRAM, false},
+    {PROFILE_DRAM_BYTES, MEASURE_DRAM_BYTES, true},
+    {PROFILE_SM_ACTIVE, MEASURE_SM_ACTIVE, false},
+    {PROFILE_WARPS, MEASURE_WARPS, false},
+    {PROFILE_TENSOR_PIPE, MEASURE_TENSOR_PIPE, false},
+    {PROFILE_BANK_CONFLICTS, MEASURE_BANK_CONFLICTS, true},
+    {PROFILE_WAVEFRONTS, MEASURE_WAVEFRONTS, true},
+    {PROFILE_L2_SECTORS, MEASURE_L2_SECTORS, true},
+    {PROFILE_L2_HITS, MEASURE_L2_HITS, false},
+};
+
+void profile_measure(const struct profiled_kernel *kernels, int count, struct measures *measures) {
+    for (size_t f = 0; count > 0 && f < sizeof figures / sizeof *figures; f++) {
+        double total = 0; /* NaN where a kernel has none */
+        double weights = 0;
+        for (int k = 0; k < count; k++) {
+            double weight = figures[f].counts ? 1 : kernels[k].values[PROFILE_DURATION];
+            total += weight * kernels[k].values[figures[f].metric];
+            weights += weight;
+        }
+        double figure = figures[f].counts ? total : total / weights;
+        if (figure >= 0 && figure < FIGURE_LIMIT)
+            measures_put(measures, figures[f].measure, llround(figure));
+    }
+}
 
 /* ---- reading ---- */
+
+static const char nothing[] = "its report names no kernel";
 
 /* A line of CSV: fields in double quotes, or none; "" within them is one. */
 struct csv_line {

@@ -74,6 +74,11 @@ int profile_find(char path[PATH_SIZE], struct error *error);
 int profile_run(const struct profiling *how, const struct trial_request *request,
                 struct profile *profile, struct error *error);
 
+/* What rules may read of all these kernels together (genome/rules.h): bytes, conflicts, wavefronts
+   and sectors added up; of per cents the mean, each kernel for as long as it took. A figure that
+   one of them has not is not put. */
+void profile_measure(const struct profiled_kernel *kernels, int count, struct measures *measures);
+
 /* What `ncu --csv` printed, into kernels and problem. Other lines may stand before and between. */
 void profile_read(const char *report, struct profile *profile);
 

@@ -180,12 +180,156 @@ static void full_takes_the_rules_that_hold_and_pay(void **state) {
     space_free(space);
 }
 
+/* ---- what a profiler counts ---- */
+
+/* Two rules, of what a profiler and what the driver says. */
+static struct space *space_with_profiles(void) {
+    struct error error = {0};
+    struct space *space = space_new();
+    int64_t values[64];
+    static const char *const names[] = {"A", "B", "C"};
+    for (int i = 0; i < 64; i++)
+        values[i] = i;
+    for (int gene = 0; gene < 3; gene++)
+        space_add_integers(space, names[gene], "", values, 64, 63, NULL, &error);
+    space_add_rule(space, "PROFILED_SM_ACTIVE < 80", "idle", &error);
+    space_add_rule(space, "MEASURED_REGISTERS > 100", "registers", &error);
+    assert_int_equal(space_add_favour(space, 0, "A", "lower", &error), 0);
+    assert_int_equal(space_add_favour(space, 1, "B", "lower", &error), 0);
+    assert_int_equal(space_seal(space, &error), 0);
+    return space;
+}
+
+static struct evolution *full_of(const struct space *space) {
+    struct error error = {0};
+    struct evolution_settings settings = evolution_defaults();
+    settings.population = 6;
+    settings.initial = 4;
+    snprintf(settings.strategy, sizeof settings.strategy, "full");
+    return evolution_new(space, &settings, 17, 0, &error);
+}
+
+static void judge(struct evolution *evolution, int64_t trial, const struct genome *genome) {
+    struct outcome *outcome = calloc(1, sizeof *outcome);
+    outcome->verdict = VERDICT_OK;
+    outcome->score_us = 1; /* rugged, so that elites keep room to move */
+    for (int gene = 0; gene < 3; gene++)
+        outcome->score_us += 29 * (genome->value[gene] + 1) % 64;
+    evolution_tell_outcome(evolution, trial, genome, outcome);
+    free(outcome);
+}
+
+static struct measures idle(bool registers) {
+    struct measures measures = {0};
+    measures_put(&measures, MEASURE_SM_ACTIVE, 40);
+    if (registers)
+        measures_put(&measures, MEASURE_REGISTERS, 168);
+    return measures;
+}
+
+/* Of the present elites those with an even trial were profiled. */
+static void profile_elites(struct evolution *evolution) {
+    int count;
+    const struct population *island = evolution_islands(evolution, &count);
+    const struct measures measures = idle(true);
+    for (int m = 0; m < island->count; m++)
+        if (island->members[m].trial % 2 == 0)
+            evolution_tell_profile(evolution, &island->members[m].genome, &measures);
+}
+
+static int ask_and_judge(struct evolution *evolution, int64_t from, int64_t to,
+                         struct proposal *proposals) {
+    int by_rule = 0;
+    for (int64_t trial = from; trial < to; trial++) {
+        assert_int_equal(evolution_ask(evolution, &proposals[trial]), 1);
+        by_rule += proposals[trial].made_by == OPERATOR_RULE;
+        judge(evolution, trial, &proposals[trial].genome);
+    }
+    return by_rule;
+}
+
+/* Only what is profiled is bred by such a rule; the rules of resources, and the digest, are the
+   trial's affair alone. */
+static void a_profile_is_known_from_when_it_is_told(void **state) {
+    (void)state;
+    enum { BEFORE = 30, AFTER = 90 };
+    struct space *space = space_with_profiles();
+    struct evolution *evolution = full_of(space);
+    struct proposal proposals[AFTER];
+    const struct measures registers = idle(true);
+    assert_int_equal(ask_and_judge(evolution, 0, BEFORE, proposals), 0);
+    struct hash digest = evolution_digest(evolution);
+    profile_elites(evolution);
+    assert_true(hash_equal(digest, evolution_digest(evolution)));
+    struct genome unseen = genome_default(space);
+    for (unseen.value[0] = 0; evolution_has_seen(evolution, &unseen); unseen.value[0]++)
+        ;
+    evolution_tell_profile(evolution, &unseen, &registers); /* not told: nothing comes of it */
+    assert_false(evolution_has_seen(evolution, &unseen));
+    assert_true(ask_and_judge(evolution, BEFORE, AFTER, proposals) > 0);
+    const struct operator_counters *rules = evolution_rule_counters(evolution);
+    assert_true(rules[0].tries > 0 && rules[0].tries == rules[0].successes);
+    assert_int_equal(rules[1].tries, 0);
+    /* A later profile replaces it. */
+    struct measures busy = {0};
+    measures_put(&busy, MEASURE_SM_ACTIVE, 95);
+    for (size_t i = 0; i < evolution->seen.count; i++)
+        evolution_tell_profile(evolution, &evolution->seen.entries[i].genome, &busy);
+    for (size_t i = 0; i < evolution->seen.count; i++)
+        assert_int_equal(evolution->seen.entries[i].rules, 0);
+    evolution_free(evolution);
+    space_free(space);
+}
+
+/* A search that was profiled, went on and is taken up again, with the profiles of the elites that
+   it then has, asks as if it had never stopped. */
+static void profiles_survive_a_resumption(void **state) {
+    (void)state;
+    enum { PROFILED_AT = 24, KILLED_AT = 60, ALL = 120 };
+    struct space *space = space_with_profiles();
+    struct evolution *whole = full_of(space);
+    struct proposal proposals[ALL];
+    bool profiled[ALL] = {false};
+    const struct measures measures = idle(false);
+    int count;
+    ask_and_judge(whole, 0, PROFILED_AT, proposals);
+    const struct population *island = evolution_islands(whole, &count);
+    for (int m = 0; m < island->count; m++) {
+        profiled[island->members[m].trial] = true;
+        evolution_tell_profile(whole, &island->members[m].genome, &measures);
+    }
+    assert_true(ask_and_judge(whole, PROFILED_AT, KILLED_AT, proposals) > 0);
+    struct evolution *again = full_of(space);
+    for (int64_t trial = 0; trial < KILLED_AT; trial++) {
+        assert_int_equal(evolution_replay(again, &proposals[trial]), 0);
+        judge(again, trial, &proposals[trial].genome);
+    }
+    assert_true(hash_equal(evolution_digest(whole), evolution_digest(again)));
+    island = evolution_islands(again, &count);
+    for (int m = 0; m < island->count; m++)
+        if (profiled[island->members[m].trial])
+            evolution_tell_profile(again, &island->members[m].genome, &measures);
+    ask_and_judge(whole, KILLED_AT, ALL, proposals);
+    for (int64_t trial = KILLED_AT; trial < ALL; trial++) {
+        struct proposal proposal;
+        assert_int_equal(evolution_ask(again, &proposal), 1);
+        assert_true(genome_equal(&proposal.genome, &proposals[trial].genome));
+        judge(again, trial, &proposal.genome);
+    }
+    assert_true(hash_equal(evolution_digest(whole), evolution_digest(again)));
+    evolution_free(again);
+    evolution_free(whole);
+    space_free(space);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_follow_what_was_learnt),
         cmocka_unit_test(pairs_are_drawn_together),
         cmocka_unit_test(full_takes_the_operators_that_pay),
         cmocka_unit_test(full_takes_the_rules_that_hold_and_pay),
+        cmocka_unit_test(a_profile_is_known_from_when_it_is_told),
+        cmocka_unit_test(profiles_survive_a_resumption),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

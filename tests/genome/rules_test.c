@@ -61,7 +61,7 @@ static struct genome genome_of(int splits, int rows, int layout) {
 static void rules_hold_by_cases_and_measures(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
-    struct measures unknown = {0}, measured = {.known = true};
+    struct measures unknown = {0}, measured = {0};
     rule(space, "BLOCKS < 40");                          /* 4 in the small case: half of them */
     rule(space, "BLOCKS > 100000");                      /* in none */
     rule(space, "MEASURED_REGISTERS > 128");             /* only where that is known */
@@ -71,12 +71,70 @@ static void rules_hold_by_cases_and_measures(void **state) {
     sealed(space);
     struct genome genome = genome_of(0, 2, 0);
     assert_int_equal(space_rules(space, &genome, &unknown), 1);
-    measured.values[MEASURE_REGISTERS] = 168;
-    measured.values[MEASURE_CTAS_PER_SM] = 2;
+    measures_put(&measured, MEASURE_REGISTERS, 168);
+    measures_put(&measured, MEASURE_CTAS_PER_SM, 2);
     assert_int_equal(space_rules(space, &genome, &measured), 1 | 4);
-    measured.values[MEASURE_REGISTERS] = 128;
-    measured.values[MEASURE_CTAS_PER_SM] = 3;
+    measures_put(&measured, MEASURE_REGISTERS, 128);
+    measures_put(&measured, MEASURE_CTAS_PER_SM, 3);
     assert_int_equal(space_rules(space, &genome, &measured), 1 | 8);
+    space_free(space);
+}
+
+/* A rule holds only where all that it reads is known, whatever the values that are not. */
+static void rules_need_each_measure_that_they_read(void **state) {
+    (void)state;
+    struct space *space = space_of_two_cases();
+    rule(space, "PROFILED_SM_ACTIVE < 80");
+    rule(space, "PROFILED_BANK_CONFLICTS * 20 >= PROFILED_WAVEFRONTS");
+    rule(space, "PROFILED_SM_ACTIVE < 80 && MEASURED_REGISTERS < 200");
+    rule(space, "PROFILED_SM_ACTIVE < 80 && BLOCKS > 3");
+    rule(space, "MEASURED_REGISTERS < 200");
+    for (int r = 0; r < 5; r++)
+        favour(space, r, "SPLITS", "higher");
+    assert_int_equal(space->rules.profiled, 15);
+    sealed(space);
+    static const struct {
+        enum measure measure;
+        int64_t value;
+        uint32_t holding;
+    } steps[] = {
+        {MEASURE_REGISTERS, 168, 16},
+        {MEASURE_SM_ACTIVE, 60, 16 | 8 | 4 | 1},
+        {MEASURE_BANK_CONFLICTS, 5, 29},
+        {MEASURE_WAVEFRONTS, 101, 29},
+        {MEASURE_WAVEFRONTS, 100, 29 | 2},
+        {MEASURE_SM_ACTIVE, 80, 16 | 2},
+        {MEASURE_BANK_CONFLICTS, INT64_MAX, 16}, /* cannot be evaluated */
+    };
+    struct genome genome = genome_of(0, 2, 0);
+    struct measures measures = {0};
+    assert_int_equal(space_rules(space, &genome, &measures), 0);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        measures_put(&measures, steps[i].measure, steps[i].value);
+        assert_int_equal(space_rules(space, &genome, &measures), steps[i].holding);
+    }
+    space_free(space);
+}
+
+/* Each has a name of its own, by which one rule reads it and no other measure. */
+static void every_measure_can_be_read(void **state) {
+    (void)state;
+    struct space *space = space_of_two_cases();
+    struct measures measures = {0};
+    struct genome genome = genome_of(0, 2, 0);
+    for (int m = 0; m < MEASURE_COUNT; m++) {
+        char when[NAME_SIZE + 16];
+        bool profiled = strncmp(measure_name((enum measure)m), "PROFILED_", 9) == 0;
+        assert_int_equal(profiled, m >= MEASURE_PROFILED);
+        snprintf(when, sizeof when, "%s == %d", measure_name((enum measure)m), 1000 + m);
+        favour(space, rule(space, when), "SPLITS", "higher");
+        assert_string_equal(expression_text(space->rules.rows[m].when), when);
+    }
+    sealed(space);
+    for (int m = 0; m < MEASURE_COUNT; m++) {
+        measures_put(&measures, (enum measure)m, 1000 + m);
+        assert_int_equal(space_rules(space, &genome, &measures), (UINT32_C(2) << m) - 1);
+    }
     space_free(space);
 }
 
@@ -145,12 +203,17 @@ static void mistakes_are_told(void **state) {
     assert_int_equal(space_add_favour(space, good, "SPLITS", "16", &error), 0);
     /* What is measured is known after a trial only: no constraint may read it. */
     assert_int_equal(space_add_constraint(space, "MEASURED_REGISTERS < 9", "", &error), -1);
+    assert_int_equal(space_add_constraint(space, "PROFILED_SM < 9", "", &error), -1);
+    assert_int_equal(space_add_rule(space, "PROFILED_SM_ACTIV < 9", "", &error), -1);
+    assert_non_null(strstr(error.text, "PROFILED_SM_ACTIVE"));
     space_free(space);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_hold_by_cases_and_measures),
+        cmocka_unit_test(rules_need_each_measure_that_they_read),
+        cmocka_unit_test(every_measure_can_be_read),
         cmocka_unit_test(children_move_where_the_rule_points),
         cmocka_unit_test(a_rule_with_nothing_to_move_is_silent),
         cmocka_unit_test(mistakes_are_told),

@@ -83,6 +83,47 @@ static void reads_what_ncu_wrote(void **state) {
         assert_false(isnan(one->values[i]));
 }
 
+static int64_t measured(const struct measures *measures, enum measure measure) {
+    assert_true(measures->known >> measure & 1);
+    return measures->values[measure];
+}
+
+/* Counts are of both kernels together, per cents of the time of both; what one has not is unknown.
+ */
+static void rules_read_all_kernels_together(void **state) {
+    (void)state;
+    struct measures measures = {0};
+    char *text = recorded("in_its_form.csv");
+    profile_read(text, profile);
+    free(text);
+    profile_measure(profile->kernels, 0, &measures);
+    assert_int_equal(measures.known, 0);
+    profile_measure(profile->kernels, 2, &measures);
+    /* 35 % for 6048 ns and 5.5 % for 2016 */
+    assert_int_equal(measured(&measures, MEASURE_SM), 28);
+    assert_int_equal(measured(&measures, MEASURE_DRAM_BYTES), 1052672 + 4096);
+    assert_int_equal(measures.known, 1u << MEASURE_SM | 1u << MEASURE_DRAM_BYTES);
+    profile->kernels[1] = profile->kernels[0];
+    profile->kernels[1].values[PROFILE_DURATION] *= 3;
+    profile->kernels[1].values[PROFILE_WARPS] = 23.9;
+    profile_measure(profile->kernels, 2, &measures);
+    for (int m = MEASURE_PROFILED; m < MEASURE_COUNT; m++)
+        assert_true(measures.known >> m & 1);
+    assert_int_equal(measured(&measures, MEASURE_SM), 35);
+    assert_int_equal(measured(&measures, MEASURE_SM_ACTIVE), 72);
+    assert_int_equal(measured(&measures, MEASURE_WARPS), 21);
+    assert_int_equal(measured(&measures, MEASURE_BANK_CONFLICTS), 2 * 2048);
+    assert_int_equal(measured(&measures, MEASURE_WAVEFRONTS), 2 * 20480);
+    assert_int_equal(measured(&measures, MEASURE_L2_HITS), 97);
+    /* Without a time there is no mean, and no count is beyond what a double counts. */
+    measures = (struct measures){0};
+    profile->kernels[0].values[PROFILE_DURATION] = NAN;
+    profile->kernels[0].values[PROFILE_L2_SECTORS] = 1e16;
+    profile_measure(profile->kernels, 2, &measures);
+    assert_int_equal(measures.known, 1u << MEASURE_DRAM_BYTES | 1u << MEASURE_BANK_CONFLICTS |
+                                         1u << MEASURE_WAVEFRONTS);
+}
+
 static void says_why_nothing_was_counted(void **state) {
     (void)state;
     char *text = recorded("refused.csv");
@@ -232,6 +273,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_each_kernel_in_turn, begin, end),
         cmocka_unit_test_setup_teardown(reads_what_ncu_wrote, begin, end),
+        cmocka_unit_test_setup_teardown(rules_read_all_kernels_together, begin, end),
         cmocka_unit_test_setup_teardown(says_why_nothing_was_counted, begin, end),
         cmocka_unit_test_setup_teardown(numbers_come_in_any_dress, begin, end),
         cmocka_unit_test_setup_teardown(a_report_that_ends_early_is_read_as_far, begin, end),

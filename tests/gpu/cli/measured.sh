@@ -17,6 +17,12 @@ sed 's/"genes"/"timing": { "launches": 1, "input_sets": 3 }, "genes"/' c.json >s
 grep -cE 'slower|no difference|faster' ablate.text | sed 's/[1-9][0-9]*/some/'
 "$EVOTILE" profile run --goal 0 >profile.text || echo "profile: status $?"
 grep -cE 'multiprocessors|waves|ceiling|measured to allow' profile.text | sed 's/[1-9][0-9]*/some/'
+"$EVOTILE" profile run --goal 0 --json >profile.json || echo "profile: status $?"
+if grep -q '"missing"' profile.json; then
+    echo 11 # nothing was counted
+else
+    grep -c '"PROFILED_' profile.json # what insights may read
+fi
 cat profile.text >&2
 if python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
     "$EVOTILE" baseline run --json >baseline.json || echo "baseline: status $?"
