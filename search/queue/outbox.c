@@ -160,3 +160,14 @@ void outbox_renew(struct outbox *outbox, struct sent *sent) {
     sent->stored = false;
     sent->published = 0;
 }
+
+int outbox_renew_stored(struct outbox *outbox) {
+    int count = 0;
+    note_stored(outbox);
+    for (int i = 0; i < outbox->count; i++)
+        if (outbox->items[i].stored) {
+            outbox_renew(outbox, &outbox->items[i]);
+            count++;
+        }
+    return count;
+}

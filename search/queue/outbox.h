@@ -42,5 +42,7 @@ void outbox_done(struct outbox *outbox, struct sent *sent);
 void outbox_again(struct outbox *outbox);
 /* Under another mark: the old request is done with, and its result was no use. */
 void outbox_renew(struct outbox *outbox, struct sent *sent);
+/* The same of all that the server had: how many. */
+int outbox_renew_stored(struct outbox *outbox);
 
 #endif

@@ -37,9 +37,9 @@ struct remote {
     natsSubscription *results, *beats;
     int helper_count;
     struct helper *helpers;
-    struct error warned;              /* of a worker, last */
-    int epoch;                        /* the link's, for which the consumers were made */
-    double tended, described, lonely; /* clock_seconds */
+    struct error warned;                    /* of a worker, last */
+    int epoch;                              /* the link's, for which the consumers were made */
+    double tended, described, lonely, told; /* clock_seconds; the last: of a result, or a look */
 };
 
 static struct remote *remote_of(const struct pool *pool) {
@@ -300,6 +300,32 @@ static void close_run(struct remote *remote) {
     clear_queues(remote);
 }
 
+/* What is left in a queue and with who took it; -1: the server does not say. */
+static int64_t left_in(struct remote *remote, const char *queue) {
+    jsConsumerInfo *info = NULL;
+    natsStatus status =
+        js_GetConsumerInfo(&info, remote->link->js, queue, remote->description.id, NULL, NULL);
+    int64_t left = status == NATS_OK ? (int64_t)info->NumPending + info->NumAckPending : -1;
+    jsConsumerInfo_Destroy(info);
+    return left;
+}
+
+/* What was asked and done with, and will not be told: of another message with its result's mark the
+   server took the result for a copy, say. In this order no result slips through: it is in its queue
+   before its request is done with, and until we take it. */
+static void look_for_loss(struct remote *remote) {
+    double now = clock_seconds();
+    if (now - remote->told < remote->description.patience_s || !link_is_up(remote->link))
+        return;
+    remote->told = now;
+    if (pool_in_flight(&remote->pool) == 0 || left_in(remote, QUEUE_TRIALS) != 0 ||
+        left_in(remote, QUEUE_RESULTS) != 0)
+        return;
+    int lost = outbox_renew_stored(remote->outbox);
+    if (lost > 0)
+        log_warn("the results of %d trials were lost on the queue: they are done again", lost);
+}
+
 /* ---- the pool ---- */
 
 static void remote_submit(struct pool *pool, const struct trial_request *request) {
@@ -316,6 +342,7 @@ static void tend(struct remote *remote) {
     look_for_silence(remote);
     if (link_is_up(remote->link) && now - remote->described > describe_every_s)
         describe(remote); /* if it fails, again next time */
+    look_for_loss(remote);
 }
 
 /* A result, if one is there or comes in that time. */
@@ -345,8 +372,10 @@ static int remote_wait(struct pool *pool, double timeout_s, struct trial_result 
             bool taken = take_result(remote, message, result);
             natsMsg_Ack(message, NULL);
             natsMsg_Destroy(message);
-            if (taken)
+            if (taken) {
+                remote->told = clock_seconds();
                 return 1;
+            }
         } else if (status != NATS_TIMEOUT) {
             return link_fail(status, "the queue's server does not take us back", error);
         }

@@ -4,8 +4,8 @@
     tests/queue/strangers.py [--evotile build/evotile]
 
 What workers hold three times without a word is answered as crashed by the fourth, and by nobody before; files that were
-changed on the queue are not used; who speaks another protocol is refused on both sides, and told so; a run whose workers have all gone
-ends nevertheless, and is resumed. Exit status 1
+changed on the queue are not used; who speaks another protocol is refused on both sides, and told so; a trial whose
+result does not come is done again; a run whose workers have all gone ends nevertheless, and is resumed. Exit status 1
 where something is otherwise. 77: there is no nats-server.
 """
 import argparse
@@ -38,9 +38,11 @@ class Client:
     def send(self, line, body=b""):
         self.socket.sendall(line.encode() + b"\r\n" + body)
 
-    def publish(self, subject, body, reply=""):
+    def publish(self, subject, body, reply="", mark=None):
         body = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send(f"PUB {subject} {reply} {len(body)}", body + b"\r\n")
+        head = f"NATS/1.0\r\nNats-Msg-Id: {mark}\r\n\r\n".encode() if mark else b""
+        self.send(f"HPUB {subject} {reply} {len(head)} {len(head + body)}" if mark else f"PUB {subject} {reply} {len(body)}",
+                  head + body + b"\r\n")
 
     def message(self):
         """The next one's body that was asked for last; None where the server says that there is none."""
@@ -55,6 +57,7 @@ class Client:
                 text = self.stream.read(whole + 2)[:whole]
                 status = text[:head].split(b"\r\n")[0].split()
                 if words[2] == str(self.asked):
+                    self.reply, self.mark = words[3], re.search(rb"Nats-Msg-Id: ?(\S+)", text[:head])
                     return None if len(status) > 1 else text[head:]
 
     def ask(self, subject, body):
@@ -78,16 +81,16 @@ class Client:
         return json.loads(self.ask(f"$JS.API.STREAM.MSG.GET.KV_{bucket}", {"last_by_subj": f"$KV.{bucket}.>"}))["message"]["subject"]
 
     def take(self, run):
-        """All requests of the run that nobody has, not to be acknowledged: how many."""
+        """All requests of the run that nobody has: where each is to be acknowledged, and its mark."""
         self.asked += 1
         inbox = f"_INBOX.stranger.{self.asked}"
         self.send(f"SUB {inbox} {self.asked}")
         self.publish(f"$JS.API.CONSUMER.MSG.NEXT.EVOTILE_TRIALS.{run}", {"batch": 1000, "no_wait": True}, inbox)
-        count = 0
+        taken = []
         while self.message() is not None:
-            count += 1
+            taken.append((self.reply, self.mark[1].decode()))
         self.send(f"UNSUB {self.asked}")
-        return count
+        return taken
 
 
 class Scene:
@@ -155,7 +158,7 @@ def held_thrice(scene, space):
     held = 0
     for time_of_three in range(3):
         taken = scene.wait("requests to take", lambda: scene.client.take(run_id))
-        held = max(held, taken or 0)
+        held = max(held, len(taken or []))
         time.sleep(PATIENCE_S + 0.5)
     last = scene.worker("last")
     scene.wait("the end of the run", lambda: run.poll() is not None)
@@ -204,6 +207,34 @@ def others(scene, space):
         scene.failed = True
 
 
+def lost(scene, space):
+    """Requests that were acknowledged and whose results do not come: there was none, or somebody used their marks."""
+    run = scene.run("lost", "run", space, "--trials", 40, "--out", scene.folder / "lost", "--redeliver", f"{PATIENCE_S}s")
+    run_id = scene.id_of("lost")
+    first = scene.worker("idle")
+    scene.expect("lost", "a worker on")
+    first.terminate()
+    first.wait()
+    taken = scene.wait("requests to take", lambda: scene.client.take(run_id)) or []
+    for reply, _ in taken:
+        scene.client.publish(reply, b"+ACK")
+    scene.expect("lost", f"the results of {len(taken)} trials were lost on the queue")
+    session = taken[0][1].split("-")[0]
+    marks = [mark for _, mark in taken] + [f"{session}-{serial}" for serial in range(20, 30)]
+    for mark in marks: # of what is done with, which come late, and of what is still to be asked
+        scene.client.publish(f"evotile.result.{run_id}", {}, mark=mark)
+    worker = scene.worker("finder")
+    scene.wait("the end of the run", lambda: run.poll() is not None)
+    scene.end(worker)
+    store = sqlite3.connect(f"file:{scene.folder}/lost/run.db?mode=ro", uri=True)
+    told = store.execute("SELECT count(*), count(told), count(DISTINCT number), count(DISTINCT told) FROM trials").fetchone()
+    again = store.execute("SELECT count(*) FROM earlier").fetchone()[0]
+    times = scene.log("lost").count("were lost on the queue")
+    print(f"lost {times} times: {told[0]} trials, {told[1]} told")
+    if run.returncode != 0 or set(told) != {40} or again != 0 or times < 2 or "is damaged" in scene.log("lost"):
+        scene.failed = True
+
+
 def deserted(scene, space):
     """A run whose time is up, and whose workers have gone with what they had."""
     folder = scene.folder / "deserted"
@@ -239,6 +270,7 @@ def main():
     try:
         held_thrice(scene, space)
         others(scene, space)
+        lost(scene, space)
         deserted(scene, space)
     finally:
         for process in scene.processes:
