@@ -102,18 +102,6 @@ int parcel_put(struct link *link, const struct description *description, const c
     return 0;
 }
 
-void parcel_drop(struct link *link, const struct description *description) {
-    char key[KEY_SIZE];
-    for (int f = 0; f < description->file_count; f++) {
-        const struct queue_file *file = &description->files[f];
-        for (int64_t chunk = 0; chunk * CHUNK_BYTES < file->bytes; chunk++) {
-            chunk_key(key, description, file, chunk);
-            if (kvStore_Purge(link->files, key, NULL) != NATS_OK)
-                return;
-        }
-    }
-}
-
 /* ---- receiving ---- */
 
 /* As parcel_get. */

@@ -21,7 +21,4 @@ int parcel_put(struct link *link, const struct description *description, const c
 /* 1: the server did not answer; try again. */
 int parcel_get(struct link *link, const struct description *description, const char *folder,
                struct error *error);
-/* When the run is over. */
-void parcel_drop(struct link *link, const struct description *description);
-
 #endif

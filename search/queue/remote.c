@@ -5,10 +5,13 @@
 #include "base/path.h"
 #include "queue/outbox.h"
 #include "queue/parcel.h"
+#include "queue/remains.h"
 #include "queue/server.h"
 #include "trial/wire.h"
 
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { WORKERS_MAX = 4096, RESULTS_PENDING_MAX = 65536, MODELS_MAX = 16 };
@@ -17,7 +20,8 @@ static const double patience_default_s = 30;
 static const double describe_every_s = 5; /* workers give a run up that is silent for long */
 static const double forget_after_s = 15;  /* a worker without a beat */
 static const double tend_every_s = 0.1;
-static const double come_back_s = 300; /* with its crew started */
+static const double dead_after_s = 600; /* another coordinator */
+static const double come_back_s = 300;  /* with its crew started */
 
 struct helper {
     struct beat beat;
@@ -29,6 +33,7 @@ struct remote {
     struct pool pool; /* first */
     struct link *link;
     struct outbox *outbox;
+    const char *run_dir;
     struct description description;
     struct device_info wanted;
     bool has_wanted;
@@ -216,20 +221,6 @@ static natsStatus describe(struct remote *remote) {
     return status;
 }
 
-/* What an earlier session of the run left. */
-static void clear_queues(struct remote *remote) {
-    static const char *const queues[][2] = {{QUEUE_TRIALS, "trial"}, {QUEUE_RESULTS, "result"}};
-    for (int q = 0; q < 2; q++) {
-        char subject[QUEUE_SUBJECT_SIZE];
-        jsOptions options;
-        jsOptions_Init(&options);
-        link_subject(subject, queues[q][1], remote->description.id);
-        options.Stream.Purge.Subject = subject;
-        js_DeleteConsumer(remote->link->js, queues[q][0], remote->description.id, NULL, NULL);
-        js_PurgeStream(remote->link->js, queues[q][0], &options, NULL);
-    }
-}
-
 static natsStatus add_consumer(struct remote *remote) {
     char subject[QUEUE_SUBJECT_SIZE];
     jsConsumerConfig config;
@@ -273,12 +264,12 @@ static natsStatus make_consumers(struct remote *remote) {
     return status;
 }
 
-static int open_run(struct remote *remote, const char *run_dir, struct error *error) {
-    if (parcel_list(&remote->description, run_dir, error) < 0 ||
+static int open_run(struct remote *remote, struct error *error) {
+    if (parcel_list(&remote->description, remote->run_dir, error) < 0 ||
         link_bind(remote->link, true, error) < 0 ||
-        parcel_put(remote->link, &remote->description, run_dir, error) < 0)
+        parcel_put(remote->link, &remote->description, remote->run_dir, error) < 0)
         return -1;
-    clear_queues(remote);
+    remains_clear_queues(remote->link, remote->description.id);
     char beats[QUEUE_SUBJECT_SIZE];
     link_subject(beats, "beat", remote->description.id);
     natsStatus status = make_consumers(remote);
@@ -286,6 +277,11 @@ static int open_run(struct remote *remote, const char *run_dir, struct error *er
         status = natsConnection_SubscribeSync(&remote->beats, remote->link->connection, beats);
     if (status == NATS_OK)
         status = describe(remote);
+    int dead = status == NATS_OK
+                   ? remains_clear_dead(remote->link, remote->description.id, dead_after_s)
+                   : 0;
+    if (dead > 0)
+        log_info("%d runs lay on the queue that nobody goes on with: they are off it", dead);
     if (status == NATS_OK &&
         (remote->outbox = outbox_new(remote->link, remote->description.id, error)) == NULL)
         return -1;
@@ -295,33 +291,41 @@ static int open_run(struct remote *remote, const char *run_dir, struct error *er
 static void close_run(struct remote *remote) {
     if (remote->link == NULL || remote->outbox == NULL || !link_is_up(remote->link))
         return;
-    kvStore_Delete(remote->link->runs, remote->description.id);
-    parcel_drop(remote->link, &remote->description);
-    clear_queues(remote);
+    remains_clear(remote->link, remote->description.id);
 }
 
-/* What is left in a queue and with who took it; -1: the server does not say. */
-static int64_t left_in(struct remote *remote, const char *queue) {
-    jsConsumerInfo *info = NULL;
-    natsStatus status =
-        js_GetConsumerInfo(&info, remote->link->js, queue, remote->description.id, NULL, NULL);
-    int64_t left = status == NATS_OK ? (int64_t)info->NumPending + info->NumAckPending : -1;
-    jsConsumerInfo_Destroy(info);
-    return left;
+/* What lies in the queues and with who took it. In this order no result slips through: it is in its
+   queue before its request is done with, and until we take it. */
+static natsStatus count_left(struct remote *remote, int64_t *left) {
+    static const char *const queues[] = {QUEUE_TRIALS, QUEUE_RESULTS};
+    natsStatus status = NATS_OK;
+    *left = 0;
+    for (int q = 0; q < 2 && status == NATS_OK; q++) {
+        jsConsumerInfo *info = NULL;
+        status = js_GetConsumerInfo(&info, remote->link->js, queues[q], remote->description.id,
+                                    NULL, NULL);
+        if (status == NATS_OK)
+            *left += (int64_t)info->NumPending + info->NumAckPending;
+        jsConsumerInfo_Destroy(info);
+    }
+    return status;
 }
 
 /* What was asked and done with, and will not be told: of another message with its result's mark the
-   server took the result for a copy, say. In this order no result slips through: it is in its queue
-   before its request is done with, and until we take it. */
+   server took the result for a copy, say. Or all of the run is gone, since another coordinator took
+   us for dead. */
 static void look_for_loss(struct remote *remote) {
+    struct error ignored;
+    int64_t left;
     double now = clock_seconds();
     if (now - remote->told < remote->description.patience_s || !link_is_up(remote->link))
         return;
     remote->told = now;
-    if (pool_in_flight(&remote->pool) == 0 || left_in(remote, QUEUE_TRIALS) != 0 ||
-        left_in(remote, QUEUE_RESULTS) != 0)
-        return;
-    int lost = outbox_renew_stored(remote->outbox);
+    natsStatus status = count_left(remote, &left);
+    if ((status == NATS_NOT_FOUND || remains_gone(remote->link, remote->description.id)) &&
+        parcel_put(remote->link, &remote->description, remote->run_dir, &ignored) == 0)
+        status = make_consumers(remote);
+    int lost = status == NATS_OK && left == 0 ? outbox_renew_stored(remote->outbox) : 0;
     if (lost > 0)
         log_warn("the results of %d trials were lost on the queue: they are done again", lost);
 }
@@ -340,9 +344,9 @@ static void tend(struct remote *remote) {
     remote->tended = now;
     hear_beats(remote);
     look_for_silence(remote);
+    look_for_loss(remote);
     if (link_is_up(remote->link) && now - remote->described > describe_every_s)
         describe(remote); /* if it fails, again next time */
-    look_for_loss(remote);
 }
 
 /* A result, if one is there or comes in that time. */
@@ -449,7 +453,9 @@ static const struct pool_backend remote_backend = {
     .wait = remote_wait,
 };
 
-static int wait_for_worker(struct remote *remote, const char *url, struct error *error) {
+/* `ends`: the signals that end it. */
+static int wait_for_worker(struct remote *remote, const char *url, const sigset_t *ends,
+                           struct error *error) {
     struct trial_result unexpected;
     double begun = clock_seconds();
     bool announced = remote->news != 0 && remote->has_wanted; /* by one that was refused */
@@ -459,6 +465,8 @@ static int wait_for_worker(struct remote *remote, const char *url, struct error 
     while (!remote->description.placed) {
         if (remote_wait(&remote->pool, 0.1, &unexpected, error) < 0)
             return -1;
+        if (sigtimedwait(ends, NULL, &(struct timespec){0}) > 0)
+            return error_set(error, "stopped before a worker came");
         if (announced && clock_seconds() - begun > come_back_s)
             return error_set(error, "the worker with %s has gone, and no other came",
                              remote->wanted.name);
@@ -470,6 +478,7 @@ static int wait_for_worker(struct remote *remote, const char *url, struct error 
 
 struct pool *remote_new(const struct remote_settings *settings, struct error *error) {
     struct remote *remote = calloc(1, sizeof *remote);
+    sigset_t ends, before;
     if (remote == NULL)
         BUG("out of memory");
     remote->pool.backend = &remote_backend;
@@ -477,16 +486,24 @@ struct pool *remote_new(const struct remote_settings *settings, struct error *er
     if (settings->wanted != NULL)
         remote->wanted = *settings->wanted;
     remote->news = settings->news;
-    remote->lonely = clock_seconds();
+    remote->run_dir = settings->run_dir;
+    remote->lonely = remote->told = clock_seconds();
     remote->description.patience_s =
         settings->patience_s > 0 ? settings->patience_s : patience_default_s;
     snprintf(remote->description.id, QUEUE_ID_SIZE, "%s", settings->id);
     const char *name = path_name(settings->run_dir);
     snprintf(remote->description.name, sizeof remote->description.name, "%.127s",
              *name != '\0' ? name : settings->run_dir);
+    /* Nobody else listens yet, and what is on the queue is to go with us. */
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &ends, &before);
     remote->link = link_open(&settings->link, error);
-    if (remote->link != NULL && open_run(remote, settings->run_dir, error) == 0 &&
-        wait_for_worker(remote, settings->link.url, error) == 0)
+    bool good = remote->link != NULL && open_run(remote, error) == 0 &&
+                wait_for_worker(remote, settings->link.url, &ends, error) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (good)
         return &remote->pool;
     pool_free(&remote->pool);
     return NULL;

@@ -21,7 +21,7 @@
 
 struct remote_settings {
     struct link_settings link;
-    const char *run_dir;              /* with config.json and template/ */
+    const char *run_dir;              /* with config.json and template/; borrowed for good */
     const char *id;                   /* of the run, as link_id makes one */
     double patience_s;                /* a worker that is silent for so long has vanished; 0: 30 */
     const struct device_info *wanted; /* the workers' model; NULL: the first's */

@@ -5,8 +5,8 @@
 
 What workers hold three times without a word is answered as crashed by the fourth, and by nobody before; files that were
 changed on the queue are not used; who speaks another protocol is refused on both sides, and told so; a trial whose
-result does not come is done again; a run whose workers have all gone ends nevertheless, and is resumed. Exit status 1
-where something is otherwise. 77: there is no nats-server.
+result does not come is done again, also where the whole run was cleared away; what ends leaves nothing on the server; a
+run whose workers have all gone ends nevertheless, and is resumed. Exit status 1 where something is otherwise. 77: there is no nats-server.
 """
 import argparse
 import json
@@ -80,6 +80,22 @@ class Client:
         """The key that was put last."""
         return json.loads(self.ask(f"$JS.API.STREAM.MSG.GET.KV_{bucket}", {"last_by_subj": f"$KV.{bucket}.>"}))["message"]["subject"]
 
+    def left(self, run):
+        """What the server has of the run: subjects and consumers."""
+        text = b""
+        for stream in ("KV_evotile_runs", "KV_evotile_files", "EVOTILE_TRIALS", "EVOTILE_RESULTS"):
+            text += self.ask(f"$JS.API.STREAM.INFO.{stream}", {"subjects_filter": ">"})
+            text += self.ask(f"$JS.API.CONSUMER.NAMES.{stream}", b"")
+        return sorted(set(re.findall(rb"[\w$.]*" + run.encode() + rb"[\w.]*", text)))
+
+    def clear(self, run):
+        """All of it, as a coordinator does that takes the run's for dead."""
+        for stream, subject in (("EVOTILE_TRIALS", f"evotile.trial.{run}"), ("EVOTILE_RESULTS", f"evotile.result.{run}"),
+                                ("KV_evotile_runs", f"$KV.evotile_runs.{run}"),
+                                ("KV_evotile_files", f"$KV.evotile_files.{run}.>")):
+            self.ask(f"$JS.API.CONSUMER.DELETE.{stream}.{run}", b"")
+            self.ask(f"$JS.API.STREAM.PURGE.{stream}", {"filter": subject})
+
     def take(self, run):
         """All requests of the run that nobody has: where each is to be acknowledged, and its mark."""
         self.asked += 1
@@ -130,6 +146,28 @@ class Scene:
     def expect(self, name, text):
         self.wait(f"'{text}' in {name}.log", lambda: text in self.log(name))
 
+    def idle(self, name, space):
+        """A run that takes a worker as its first, which then goes without having done anything: run and id."""
+        run = self.run(name, "run", space, "--trials", 40, "--out", self.folder / name, "--redeliver", f"{PATIENCE_S}s")
+        run_id = self.id_of(name)
+        first = self.worker(f"{name}_first")
+        self.expect(name, "a worker on")
+        first.terminate()
+        first.wait()
+        return run, run_id
+
+    def end_well(self, name, run, run_id):
+        """With all trials told, and nothing left on the server."""
+        self.wait("the end of the run", lambda: run.poll() is not None)
+        store = sqlite3.connect(f"file:{self.folder}/{name}/run.db?mode=ro", uri=True)
+        told = store.execute("SELECT count(*), count(told), count(DISTINCT number), count(DISTINCT told) FROM trials").fetchone()
+        again = store.execute("SELECT count(*) FROM earlier").fetchone()[0]
+        left = self.client.left(run_id)
+        print(f"{name}: {told[0]} trials, {told[1]} told, {again} told again, {len(left)} of it left on the server")
+        if run.returncode != 0 or set(told) != {40} or again != 0 or left:
+            print(f"status {run.returncode}", *left)
+            self.failed = True
+
     def end(self, process):
         process.kill()
         process.wait()
@@ -148,13 +186,7 @@ class Scene:
 
 def held_thrice(scene, space):
     """Requests that three workers held and did not answer."""
-    run = scene.run("held", "run", space, "--trials", 40, "--out", scene.folder / "held", "--redeliver", f"{PATIENCE_S}s")
-    run_id = scene.id_of("held")
-    # One that the coordinator accepts and that does nothing.
-    first = scene.worker("first")
-    scene.expect("held", "a worker on")
-    first.terminate()
-    first.wait()
+    run, run_id = scene.idle("held", space)
     held = 0
     for time_of_three in range(3):
         taken = scene.wait("requests to take", lambda: scene.client.take(run_id))
@@ -209,30 +241,47 @@ def others(scene, space):
 
 def lost(scene, space):
     """Requests that were acknowledged and whose results do not come: there was none, or somebody used their marks."""
-    run = scene.run("lost", "run", space, "--trials", 40, "--out", scene.folder / "lost", "--redeliver", f"{PATIENCE_S}s")
-    run_id = scene.id_of("lost")
-    first = scene.worker("idle")
-    scene.expect("lost", "a worker on")
-    first.terminate()
-    first.wait()
+    run, run_id = scene.idle("lost", space)
     taken = scene.wait("requests to take", lambda: scene.client.take(run_id)) or []
     for reply, _ in taken:
         scene.client.publish(reply, b"+ACK")
     scene.expect("lost", f"the results of {len(taken)} trials were lost on the queue")
-    session = taken[0][1].split("-")[0]
-    marks = [mark for _, mark in taken] + [f"{session}-{serial}" for serial in range(20, 30)]
-    for mark in marks: # of what is done with, which come late, and of what is still to be asked
+    session, last = taken[-1][1].split("-")
+    later = int(last) + len(taken) + 1
+    marks = [mark for _, mark in taken] + [f"{session}-{serial}" for serial in range(later, later + 10)]
+    for mark in marks:  # of what is done with, which come late, and of what is still to be asked
         scene.client.publish(f"evotile.result.{run_id}", {}, mark=mark)
     worker = scene.worker("finder")
-    scene.wait("the end of the run", lambda: run.poll() is not None)
+    scene.end_well("lost", run, run_id)
     scene.end(worker)
-    store = sqlite3.connect(f"file:{scene.folder}/lost/run.db?mode=ro", uri=True)
-    told = store.execute("SELECT count(*), count(told), count(DISTINCT number), count(DISTINCT told) FROM trials").fetchone()
-    again = store.execute("SELECT count(*) FROM earlier").fetchone()[0]
     times = scene.log("lost").count("were lost on the queue")
-    print(f"lost {times} times: {told[0]} trials, {told[1]} told")
-    if run.returncode != 0 or set(told) != {40} or again != 0 or times < 2 or "is damaged" in scene.log("lost"):
+    print(f"lost {times} times")
+    if times < 2 or "is damaged" in scene.log("lost"):
         scene.failed = True
+
+
+def taken_for_dead(scene, space):
+    """A run that is cleared away while its coordinator lives."""
+    run, run_id = scene.idle("dead", space)
+    whole = scene.client.left(run_id)
+    scene.client.clear(run_id)
+    scene.wait("the run on the server again", lambda: set(scene.client.left(run_id)) >= set(whole))
+    worker = scene.worker("reviver")
+    scene.end_well("dead", run, run_id)
+    scene.end(worker)
+
+
+def stopped(scene, space):
+    """A run that is stopped before a worker came."""
+    run = scene.run("stopped", "run", space, "--out", scene.folder / "stopped")
+    run_id = scene.id_of("stopped")
+    scene.expect("stopped", "waiting for a worker")
+    run.terminate()
+    scene.wait("the end of the run", lambda: run.poll() is not None)
+    if run.returncode != 1 or scene.client.left(run_id) or (scene.folder / "stopped").exists():
+        print(f"stopped: status {run.returncode}", *scene.client.left(run_id))
+        scene.failed = True
+    scene.expect("stopped", "stopped before a worker came")
 
 
 def deserted(scene, space):
@@ -271,6 +320,8 @@ def main():
         held_thrice(scene, space)
         others(scene, space)
         lost(scene, space)
+        taken_for_dead(scene, space)
+        stopped(scene, space)
         deserted(scene, space)
     finally:
         for process in scene.processes:

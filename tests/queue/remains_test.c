@@ -1,0 +1,166 @@
+/* What is cleared away, on a real nats-server. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/process.h"
+#include "queue/remains.h"
+#include "queue/server.h"
+
+static const char *const streams[] = {"KV_" QUEUE_RUNS, "KV_" QUEUE_FILES, QUEUE_TRIALS,
+                                      QUEUE_RESULTS};
+
+static pid_t start_server(const char *folder) {
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child > 0)
+        return child;
+    process_die_with_parent();
+    execlp("nats-server", "nats-server", "-js", "-sd", folder, "-a", "127.0.0.1", "-p", "-1",
+           "--ports_file_dir", folder, "-l", "/dev/null", NULL);
+    _exit(1);
+}
+
+/* NULL: there is no nats-server. */
+static struct link *connect_to(pid_t server, const char *folder) {
+    char path[PATH_SIZE];
+    char url[64] = "";
+    struct error error = {0};
+    snprintf(path, sizeof path, "%s/nats-server_%d.ports", folder, (int)server);
+    while (*url == '\0') {
+        char *text = path_exists(path) ? path_read_file(path, 4096, NULL, &error) : NULL;
+        const char *at = text != NULL ? strstr(text, "nats://") : NULL;
+        if (at != NULL && strchr(at, '"') != NULL)
+            snprintf(url, sizeof url, "%.*s", (int)strcspn(at, "\""), at);
+        free(text);
+        if (waitpid(server, NULL, WNOHANG) != 0)
+            return NULL;
+        usleep(20000);
+    }
+    const struct link_settings settings = {.url = url};
+    struct link *link = link_open(&settings, &error);
+    if (link == NULL || link_bind(link, true, &error) < 0)
+        fail_msg("%s", error.text);
+    return link;
+}
+
+/* A run's file, and where it is `described` the rest: a key, and in both queues a message and who
+   would take it. */
+static void put_run(struct link *link, const char *id, bool described) {
+    static const char *const kinds[] = {"trial", "result"};
+    char key[128], subject[QUEUE_SUBJECT_SIZE];
+    for (int chunk = 0; chunk < 3; chunk++) {
+        snprintf(key, sizeof key, "%s.abc.%d", id, chunk);
+        assert_int_equal(kvStore_PutString(NULL, link->files, key, "text"), NATS_OK);
+    }
+    for (int q = 0; q < 2 && described; q++) {
+        jsConsumerConfig config;
+        jsConsumerConfig_Init(&config);
+        link_subject(subject, kinds[q], id);
+        config.Durable = id;
+        config.FilterSubject = subject;
+        config.AckPolicy = js_AckExplicit;
+        assert_int_equal(js_Publish(NULL, link->js, subject, "{}", 2, NULL, NULL), NATS_OK);
+        assert_int_equal(js_AddConsumer(NULL, link->js, streams[2 + q], &config, NULL, NULL),
+                         NATS_OK);
+    }
+    if (described)
+        assert_int_equal(kvStore_PutString(NULL, link->runs, id, "{}"), NATS_OK);
+}
+
+/* Subjects of the run and consumers with its name, in all streams. */
+static int count_left(struct link *link, const char *id) {
+    int count = 0;
+    for (size_t s = 0; s < sizeof streams / sizeof *streams; s++) {
+        jsStreamInfo *info = NULL;
+        jsConsumerInfo *consumer = NULL;
+        jsOptions options;
+        jsOptions_Init(&options);
+        options.Stream.Info.SubjectsFilter = ">";
+        assert_int_equal(js_GetStreamInfo(&info, link->js, streams[s], &options, NULL), NATS_OK);
+        for (int i = 0; info->State.Subjects != NULL && i < info->State.Subjects->Count; i++)
+            count += strstr(info->State.Subjects->List[i].Subject, id) != NULL;
+        count += js_GetConsumerInfo(&consumer, link->js, streams[s], id, NULL, NULL) == NATS_OK;
+        jsConsumerInfo_Destroy(consumer);
+        jsStreamInfo_Destroy(info);
+    }
+    return count;
+}
+
+static int64_t put_ns(kvStore *store, const char *key) {
+    kvEntry *entry = NULL;
+    assert_int_equal(kvStore_Get(&entry, store, key), NATS_OK);
+    int64_t when_ns = kvEntry_Created(entry);
+    kvEntry_Destroy(entry);
+    return when_ns;
+}
+
+static void check_clearing(struct link *link) {
+    static const char dead[] = "00000000000000d1", half[] = "00000000000000d2",
+                      live[] = "00000000000000a1", coming[] = "00000000000000a2",
+                      ours[] = "00000000000000b1";
+    put_run(link, dead, true);
+    put_run(link, half, false); /* its coordinator died before it described it */
+    put_run(link, live, true);
+    usleep(100000);
+    put_run(link, coming, false); /* of which the same could be said later */
+    assert_int_equal(kvStore_PutString(NULL, link->runs, live, "{}"), NATS_OK);
+    put_run(link, ours, true);
+    assert_int_equal(kvStore_PutString(NULL, link->files, "elsewhere", "text"), NATS_OK);
+
+    int64_t now_ns = put_ns(link->runs, ours);
+    int64_t old_ns = put_ns(link->files, "00000000000000d2.abc.2");
+    int64_t new_ns = put_ns(link->files, "00000000000000a2.abc.2");
+    double between_s = 1e-9 * ((double)now_ns - ((double)old_ns + (double)new_ns) / 2);
+    assert_int_equal(count_left(link, dead), 3 + 3 + 2);
+    assert_false(remains_gone(link, dead));
+    assert_int_equal(remains_clear_dead(link, ours, between_s), 2);
+    assert_int_equal(count_left(link, dead), 0);
+    assert_true(remains_gone(link, dead));
+    assert_int_equal(count_left(link, half), 0);
+    assert_int_equal(count_left(link, live), 8);
+    assert_int_equal(count_left(link, coming), 3);
+    assert_int_equal(count_left(link, ours), 8);
+    assert_int_equal(remains_clear_dead(link, ours, between_s), 0);
+
+    remains_clear_queues(link, live);
+    assert_int_equal(count_left(link, live), 4);
+    remains_clear(link, live);
+    assert_int_equal(count_left(link, live), 0);
+    assert_int_equal(count_left(link, ours), 8);
+    assert_int_equal(count_left(link, "elsewhere"), 1);
+}
+
+static void what_is_dead_is_cleared_and_nothing_else(void **state) {
+    (void)state;
+    char folder[] = "/tmp/evotile.XXXXXX";
+    struct error error = {0};
+    assert_non_null(mkdtemp(folder));
+    pid_t server = start_server(folder);
+    struct link *link = connect_to(server, folder);
+    if (link != NULL) {
+        check_clearing(link);
+        link_close(link);
+        kill(server, SIGKILL);
+        waitpid(server, NULL, 0);
+    }
+    path_remove_tree(folder, &error);
+    if (link == NULL)
+        skip(); /* make deps-test */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_dead_is_cleared_and_nothing_else),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
