@@ -147,8 +147,7 @@ static int tell(struct retiming *it, const struct trial_result *result, struct e
                                                  result->has_key ? &result->key : NULL,
                                                  result->worker, error)) < 0)
         return -1;
-    evolution_tell_again(session->evolutions[goal], result->number, &result->genome,
-                         outcome->verdict, outcome->score_us);
+    evolution_tell_again(session->evolutions[goal], result->number, &result->genome, outcome);
     session_note_gain(session, goal, true);
     if (outcome->verdict == VERDICT_OK) {
         note_best(it, goal, &(struct member){result->number, result->genome, outcome->score_us});

@@ -184,8 +184,7 @@ static int replay_event(void *context, const struct store_event *event, struct e
     if (genome_parse(&genome, template->space, trial->genome, error) < 0)
         return -1;
     if (event->again) {
-        evolution_tell_again(evolution, trial->number, &genome, trial->outcome->verdict,
-                             trial->outcome->score_us);
+        evolution_tell_again(evolution, trial->number, &genome, trial->outcome);
         session_note_gain(session, trial->goal, true);
         return 0;
     }

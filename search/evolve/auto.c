@@ -3,11 +3,13 @@
    and what makes it repeatable: everything kept here follows from the order of asks and tells,
    whenever it is worked out. A resumed run therefore works out only what it needs. */
 #include "base/error.h"
+#include "base/statistics.h"
 #include "evolve/brood.h"
 #include "evolve/design.h"
 #include "evolve/squash.h"
 #include "evolve/strategy.h"
 #include "evolve/surrogate.h"
+#include "evolve/trend.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,11 +27,6 @@ enum {
     DOUBT_EVERY = 4, /* of so many questions one doubts the model */
 };
 
-/* The values that go with forecasts: level + slope * forecast. */
-struct trend {
-    double level, slope;
-};
-
 struct automatic {
     struct surrogate *surrogate;
     struct brood *brood;
@@ -43,7 +40,8 @@ struct automatic {
     size_t milestone, next;
     bool built; /* a model */
 
-    int learnt; /* rows that the milestone knew; pending and later ones follow */
+    int learnt;         /* rows that the milestone knew; pending and later ones follow */
+    double usual_noise; /* of the values of those that it knew: what later ones are taken to have */
     uint32_t row_entries[ROWS_MAX]; /* of the model's rows, the index in evolution->seen */
     double row_forecasts[ROWS_MAX], candidate_forecasts[CANDIDATES_MAX]; /* where there are any */
     size_t seen_done, told_done; /* so many have come into the model */
@@ -127,46 +125,19 @@ static int lessons_of(const struct evolution *evolution, size_t told, struct les
     return count;
 }
 
-/* The values that the model sees, from scores in ascending order; `deviation`: what 1 of them is,
-   as a logarithm. */
-static void values_of(const double *scores, int count, double *values, double *deviation) {
-    struct squash squash = squash_over(scores, count);
+/* Of lessons in ascending order of scores; at least one. */
+static struct squash squash_lessons(const struct lesson *lessons, int count) {
+    double scores[ROWS_MAX] = {0};
     for (int i = 0; i < count; i++)
-        values[i] = squash_of(&squash, scores[i]);
-    *deviation = squash.deviation;
+        scores[i] = lessons[i].score_us;
+    return squash_over(scores, count);
 }
 
-/* ---- What a forecast explains ---- */
-
-/* How far values are off from what is forecast, as logarithms, and the slope from 1. */
-static const double usually_off = 0.15, slope_usually_off = 0.3;
-
-static struct trend trend_of(const double *forecasts, const double *values, int count,
-                             double deviation) {
-    const double trust = pow(usually_off / slope_usually_off, 2);
-    double middle = 0, mean = 0, square = trust, product = trust;
-    for (int i = 0; i < count; i++) {
-        middle += forecasts[i] / count;
-        mean += values[i] / count;
-    }
-    for (int i = 0; i < count; i++) {
-        square += (forecasts[i] - middle) * (forecasts[i] - middle);
-        product += (forecasts[i] - middle) * (values[i] - mean) * deviation;
-    }
-    double slope = product / square / deviation;
-    return (struct trend){mean - slope * middle, slope};
-}
-
-static double trend_at(const struct trend *trend, double forecast) {
-    return trend->level + trend->slope * forecast;
-}
-
-/* Takes from the values what the forecasts of the genomes explain. */
-static struct trend detrend(const double *forecasts, double *values, int count, double deviation) {
-    struct trend trend = trend_of(forecasts, values, count, deviation);
-    for (int i = 0; i < count; i++)
-        values[i] -= trend_at(&trend, forecasts[i]);
-    return trend;
+/* The variance of a value's own noise. */
+static double noise_of(const struct evolution *evolution, const struct squash *squash,
+                       const struct lesson *lesson) {
+    return squash_noise(squash, lesson->score_us,
+                        evolution->seen.entries[lesson->entry].score_error);
 }
 
 /* ---- Milestones ---- */
@@ -180,27 +151,28 @@ static void fit(struct automatic *automatic, const struct evolution *evolution,
                 const struct lesson *lessons, int count, struct random *random) {
     struct lesson chosen[LEARN_MOST];
     struct genome genomes[FIT_MAX];
-    double scores[FIT_MAX] = {0}, values[FIT_MAX], forecasts[FIT_MAX], deviation;
+    double values[FIT_MAX], noises[FIT_MAX], forecasts[FIT_MAX];
     memcpy(chosen, lessons, (size_t)count * sizeof *chosen);
     count = thin(chosen, count, FIT_MAX / 2, FIT_MAX, random);
+    const struct squash squash = squash_lessons(chosen, count);
     for (int i = 0; i < count; i++) {
         genomes[i] = evolution->seen.entries[chosen[i].entry].genome;
-        scores[i] = chosen[i].score_us;
+        values[i] = squash_of(&squash, chosen[i].score_us);
+        noises[i] = noise_of(evolution, &squash, &chosen[i]);
     }
-    values_of(scores, count, values, &deviation);
     if (automatic->forecast) {
         for (int i = 0; i < count; i++)
             forecasts[i] = forecast_of(automatic->forecast, &genomes[i]);
-        detrend(forecasts, values, count, deviation);
+        trend_take(forecasts, values, count, squash.deviation);
     }
-    surrogate_fit(automatic->surrogate, genomes, values, count);
+    surrogate_fit(automatic->surrogate, genomes, values, noises, count);
 }
 
-static void add_row(struct automatic *automatic, const struct evolution *evolution,
-                    uint32_t entry) {
+static void add_row(struct automatic *automatic, const struct evolution *evolution, uint32_t entry,
+                    double noise) {
     int row = surrogate_row_count(automatic->surrogate);
     const struct genome *genome = &evolution->seen.entries[entry].genome;
-    if (!surrogate_add_row(automatic->surrogate, genome))
+    if (!surrogate_add_row(automatic->surrogate, genome, noise))
         return;
     automatic->row_entries[row] = entry;
     if (automatic->forecast)
@@ -229,20 +201,34 @@ static int find_elites(const struct automatic *automatic, const struct evolution
     return found;
 }
 
+/* The rows that a milestone knows. */
+static void add_lessons(struct automatic *automatic, const struct evolution *evolution,
+                        const struct lesson *lessons, int count) {
+    double noises[LEARN_MOST];
+    automatic->learnt = count;
+    automatic->usual_noise = 0;
+    if (count == 0)
+        return;
+    const struct squash squash = squash_lessons(lessons, count);
+    for (int i = 0; i < count; i++) {
+        noises[i] = noise_of(evolution, &squash, &lessons[i]);
+        add_row(automatic, evolution, lessons[i].entry, noises[i]);
+    }
+    automatic->usual_noise = statistics_median(noises, count);
+}
+
 static void build(struct automatic *automatic, const struct evolution *evolution,
                   const struct lesson *lessons, int count, struct random *random) {
     struct genome elites[ELITES];
     int elite_count = find_elites(automatic, evolution, lessons, count, elites);
     brood_refill(automatic->brood, random, elites, elite_count);
     surrogate_clear(automatic->surrogate);
-    for (int i = 0; i < count; i++)
-        add_row(automatic, evolution, lessons[i].entry);
+    add_lessons(automatic, evolution, lessons, count);
     add_candidates(automatic);
     automatic->built = true;
     automatic->best_us = count > 0 ? lessons[0].score_us : INFINITY;
     automatic->told_done = automatic->milestone;
     automatic->seen_done = 0;
-    automatic->learnt = count;
     automatic->likened = 0;
     automatic->failures = false;
     for (size_t i = 0; i < automatic->milestone; i++)
@@ -331,12 +317,13 @@ static void take_told(struct automatic *automatic, const struct seen_entry *entr
     }
 }
 
-/* Takes in what was asked and told since: rows where something was asked, known or not (the place
-   of a row may not depend on when it became known), and the neighbourhood of a new best. */
+/* Takes in what was asked and told since: rows where something was asked, known or not (neither the
+   place nor the noise of a row may depend on when it became known), and the neighbourhood of a new
+   best. */
 static void follow(struct automatic *automatic, const struct evolution *evolution) {
     for (; automatic->seen_done < evolution->seen.count; automatic->seen_done++)
         if (!was_told(automatic, &evolution->seen.entries[automatic->seen_done]))
-            add_row(automatic, evolution, (uint32_t)automatic->seen_done);
+            add_row(automatic, evolution, (uint32_t)automatic->seen_done, automatic->usual_noise);
     for (; automatic->told_done < evolution->told_count; automatic->told_done++)
         take_told(automatic, told_entry(evolution, automatic->told_done));
     add_candidates(automatic);
@@ -363,26 +350,35 @@ static int known_rows(const struct automatic *automatic, const struct evolution 
 static double trust_forecasts(struct automatic *automatic) {
     int rows = surrogate_row_count(automatic->surrogate);
     double best = 0; /* of an average genome */
-    automatic->trend = (struct trend){0, 1 / usually_off};
+    automatic->trend = trend_usual();
     for (int row = 0; row < rows; row++)
         best = fmin(best, trend_at(&automatic->trend, automatic->row_forecasts[row]));
     return best;
 }
 
-/* Returns the least value. */
-static double learn_values(struct automatic *automatic, const struct lesson *known, int count,
-                           double *values) {
-    double scores[ROWS_MAX] = {0}, sorted[ROWS_MAX], forecasts[ROWS_MAX], deviation;
-    for (int i = 0; i < count; i++)
-        scores[i] = known[i].score_us;
-    values_of(scores, count, sorted, &deviation);
-    double best = sorted[0];
-    for (int i = 0; i < count && automatic->forecast; i++)
+static void learn_values(struct automatic *automatic, const struct lesson *known, int count,
+                         double *values) {
+    double sorted[ROWS_MAX], forecasts[ROWS_MAX];
+    const struct squash squash = squash_lessons(known, count);
+    for (int i = 0; i < count; i++) {
+        sorted[i] = squash_of(&squash, known[i].score_us);
         forecasts[i] = automatic->row_forecasts[known[i].entry];
+    }
     if (automatic->forecast)
-        automatic->trend = detrend(forecasts, sorted, count, deviation);
+        automatic->trend = trend_take(forecasts, sorted, count, squash.deviation);
     for (int i = 0; i < count; i++)
         values[known[i].entry] = sorted[i];
+}
+
+/* The least value, once noise is taken off: what a lucky sample says is not to be beaten. */
+static double least_settled(const struct automatic *automatic, const struct lesson *known,
+                            int count, const double *values) {
+    double best = INFINITY;
+    for (int i = 0; i < count; i++) {
+        int row = (int)known[i].entry;
+        best = fmin(best, surrogate_settle(automatic->surrogate, row, values[row]) +
+                              trend_at(&automatic->trend, automatic->row_forecasts[row]));
+    }
     return best;
 }
 
@@ -392,10 +388,13 @@ static double condition(struct automatic *automatic, const struct evolution *evo
     int count = known_rows(automatic, evolution, known, values);
     if (count < 2 && !automatic->forecast)
         BUG("a model of %d values", count);
-    double best =
-        count < 2 ? trust_forecasts(automatic) : learn_values(automatic, known, count, values);
+    double forecast = 0;
+    if (count < 2)
+        forecast = trust_forecasts(automatic);
+    else
+        learn_values(automatic, known, count, values);
     surrogate_condition(automatic->surrogate, values);
-    return best;
+    return count < 2 ? forecast : least_settled(automatic, known, count, values);
 }
 
 /* ---- What to try ---- */

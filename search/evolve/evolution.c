@@ -146,9 +146,9 @@ struct known {
     struct genome genome;
     uint8_t made_by, rule, ok, filtered;
     uint32_t rules, told_at, index;
-    double score_us;
+    double score_us, score_error;
 };
-_Static_assert(sizeof(struct known) == 56, "its bytes are hashed");
+_Static_assert(sizeof(struct known) == 64, "its bytes are hashed");
 
 static struct hash hash_known(const struct evolution *evolution, const struct seen_entry *entry) {
     const struct known known = {
@@ -161,6 +161,7 @@ static struct hash hash_known(const struct evolution *evolution, const struct se
         .told_at = entry->told_at,
         .index = (uint32_t)(entry - evolution->seen.entries),
         .score_us = entry->score_us,
+        .score_error = entry->score_error,
     };
     return hash_bytes(&known, sizeof known);
 }
@@ -279,12 +280,23 @@ static void credit(struct operator_counters *counters, int rank) {
     counters->gains += rank == 0;
 }
 
-static void accept(struct evolution *evolution, struct seen_entry *entry, double score_us,
+/* What became of a trial. */
+struct told {
+    enum verdict verdict;
+    double score_us, score_error;
+};
+
+static struct told told_of(const struct outcome *outcome) {
+    return (struct told){outcome->verdict, outcome->score_us, outcome_score_error(outcome)};
+}
+
+static void accept(struct evolution *evolution, struct seen_entry *entry, const struct told *told,
                    const struct measures *measures) {
-    const struct member member = member_of(entry->trial, &entry->genome, score_us);
+    const struct member member = member_of(entry->trial, &entry->genome, told->score_us);
     int rank = archipelago_offer(&evolution->archipelago, entry->island, &member);
     entry->ok = true;
-    entry->score_us = score_us;
+    entry->score_us = told->score_us;
+    entry->score_error = told->score_error;
     entry->rules = space_rules(evolution->space, &entry->genome, measures);
     credit(&evolution->counters[entry->made_by], rank);
     if (entry->made_by == OPERATOR_RULE)
@@ -292,7 +304,7 @@ static void accept(struct evolution *evolution, struct seen_entry *entry, double
 }
 
 static void tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
-                 enum verdict verdict, double score_us, const struct measures *measures) {
+                 const struct told *told, const struct measures *measures) {
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
     if (entry)
         unknow(evolution, entry);
@@ -302,9 +314,9 @@ static void tell(struct evolution *evolution, int64_t trial, const struct genome
         BUG("the genome of trial %lld was told twice", (long long)trial);
     put_told(evolution, entry);
     entry->trial = trial;
-    if (verdict == VERDICT_OK)
-        accept(evolution, entry, score_us, measures);
-    entry->filtered = verdict == VERDICT_FILTERED;
+    if (told->verdict == VERDICT_OK)
+        accept(evolution, entry, told, measures);
+    entry->filtered = told->verdict == VERDICT_FILTERED;
     know(evolution, entry);
     if (evolution->archipelago.count > 1 &&
         evolution->told_count % (size_t)evolution->migration == 0)
@@ -313,7 +325,7 @@ static void tell(struct evolution *evolution, int64_t trial, const struct genome
 
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                     enum verdict verdict, double score_us) {
-    tell(evolution, trial, genome, verdict, score_us, &(struct measures){0});
+    tell(evolution, trial, genome, &(struct told){verdict, score_us, 0}, &(struct measures){0});
 }
 
 struct measures evolution_measures(const struct resources *resources) {
@@ -330,7 +342,8 @@ struct measures evolution_measures(const struct resources *resources) {
 void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
                             const struct outcome *outcome) {
     const struct measures measures = evolution_measures(&outcome->resources);
-    tell(evolution, trial, genome, outcome->verdict, outcome->score_us, &measures);
+    const struct told told = told_of(outcome);
+    tell(evolution, trial, genome, &told, &measures);
 }
 
 void evolution_tell_profile(struct evolution *evolution, const struct genome *genome,
@@ -343,16 +356,19 @@ void evolution_tell_profile(struct evolution *evolution, const struct genome *ge
 }
 
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
-                          enum verdict verdict, double score_us) {
+                          const struct outcome *outcome) {
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
     if (!entry || !entry->told_at)
         BUG("trial %lld is told again, but never was", (long long)trial);
+    const struct told told = told_of(outcome);
     evolution->retold_count++;
     unknow(evolution, entry);
-    entry->ok = verdict == VERDICT_OK;
-    entry->score_us = entry->ok ? score_us : 0;
+    entry->ok = told.verdict == VERDICT_OK;
+    entry->score_us = entry->ok ? told.score_us : 0;
+    entry->score_error = entry->ok ? told.score_error : 0;
     know(evolution, entry);
-    const struct member again = entry->ok ? member_of(trial, genome, score_us) : (struct member){0};
+    const struct member again =
+        entry->ok ? member_of(trial, genome, told.score_us) : (struct member){0};
     archipelago_renew(&evolution->archipelago, entry->island, genome, entry->ok ? &again : NULL);
 }
 

@@ -90,13 +90,13 @@ int evolution_replay(struct evolution *evolution, const struct proposal *proposa
 
 /* What became of a genome: one that was asked for, or one from elsewhere (which is then not
    proposed any more, and counts as OPERATOR_SEED). `score_us` is read only with VERDICT_OK, and is
-   positive and finite. Telling the same genome twice is our bug. */
+   positive and finite, and taken to be exact. Telling the same genome twice is our bug. */
 void evolution_tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                     enum verdict verdict, double score_us);
 
 /* What rules may ask for of a trial that passed. */
 struct measures evolution_measures(const struct resources *resources);
-/* The same with all of that. */
+/* The same with all of that, and how exact the score is. */
 void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const struct genome *genome,
                             const struct outcome *outcome);
 
@@ -112,7 +112,7 @@ void evolution_tell_profile(struct evolution *evolution, const struct genome *ge
    more: it takes its new place in the population, or, if it failed, leaves it. Counters stay, and
    so do the rules that held. */
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
-                          enum verdict verdict, double score_us);
+                          const struct outcome *outcome);
 
 /* The populations, `count` of them, each in rank order; a member may be in several. One where the
    strategy breeds from none. Valid until the next tell. */

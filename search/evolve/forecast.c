@@ -67,15 +67,16 @@ static void split(const struct row *rows, int count, struct genome *genomes, dou
 static void learn(struct forecast *forecast, struct row *rows, int count) {
     struct genome genomes[ROWS];
     double values[ROWS];
+    const double noises[ROWS] = {0}; /* a model repeats itself */
     struct row few[ROWS];
     struct squash squash;
     memcpy(few, rows, (size_t)count * sizeof *rows);
     int fitted = thin(few, count, FIT_MAX);
     split(few, fitted, genomes, values, &squash);
-    surrogate_fit(forecast->surrogate, genomes, values, fitted);
+    surrogate_fit(forecast->surrogate, genomes, values, noises, fitted);
     split(rows, count, genomes, values, &squash);
     for (int i = 0; i < count; i++)
-        surrogate_add_row(forecast->surrogate, &genomes[i]);
+        surrogate_add_row(forecast->surrogate, &genomes[i], 0);
     surrogate_condition(forecast->surrogate, values);
     forecast->deviation = squash.deviation;
 }

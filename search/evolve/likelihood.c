@@ -24,9 +24,11 @@ static const double jitter = 1e-6; /* keeps the covariance positive definite in 
 
 struct problem_of_fit {
     const struct features *features;
-    const uint8_t *genes; /* gene-major: genes[gene * count + i] */
-    const double *values;
+    const uint8_t *genes;          /* gene-major: genes[gene * count + i] */
+    const double *values, *noises; /* variances */
     int count;
+    double signal;        /* that these are set against */
+    double least, fitted; /* the least cost so far, and the signal's variance there */
     double *covariance, *inverse, *work;
     float *steepness;
 };
@@ -62,7 +64,7 @@ static void fill(const struct problem_of_fit *problem, const double *parameters)
         kernel_matern(squared, i, alike, problem->steepness + (size_t)i * (size_t)count);
         for (int j = 0; j < i; j++)
             row[j] = alike[j];
-        row[i] = 1 + noise + jitter;
+        row[i] = 1 + noise + problem->noises[i] / problem->signal + jitter;
     }
     free(squared);
 }
@@ -100,7 +102,7 @@ static void add_gradient(const struct problem_of_fit *problem, const double *par
 }
 
 static double cost(const double *parameters, double *gradient, void *context) {
-    const struct problem_of_fit *problem = context;
+    struct problem_of_fit *problem = context;
     int count = problem->count;
     double value = 0, square = 0;
     fill(problem, parameters);
@@ -128,17 +130,27 @@ static double cost(const double *parameters, double *gradient, void *context) {
     cholesky_inverse(problem->covariance, count, count, problem->inverse, problem->work);
     add_gradient(problem, parameters, a, signal, gradient);
     free(a);
-    return value + 0.5 * count * log(signal);
+    value += 0.5 * count * log(signal);
+    if (value < problem->least) {
+        problem->least = value;
+        problem->fitted = signal;
+    }
+    return value;
 }
 
 static void begin(struct problem_of_fit *problem, const struct features *features,
-                  const struct genome *genomes, const double *values, int count) {
+                  const struct genome *genomes, const double *values, const double *noises,
+                  int count, double signal) {
     size_t square = (size_t)count * (size_t)count;
     uint8_t *genes = malloc(GENES_MAX * (size_t)count);
     *problem = (struct problem_of_fit){.features = features,
                                        .genes = genes,
                                        .values = values,
+                                       .noises = noises,
                                        .count = count,
+                                       .signal = signal,
+                                       .least = INFINITY,
+                                       .fitted = signal,
                                        .covariance = malloc(square * sizeof(double)),
                                        .inverse = malloc(square * sizeof(double)),
                                        .work = malloc(square * sizeof(double)),
@@ -160,24 +172,26 @@ static void end(struct problem_of_fit *problem) {
 }
 
 double likelihood_cost(const struct features *features, const struct genome *genomes,
-                       const double *values, int count, const double *parameters,
-                       double *gradient) {
+                       const double *values, const double *noises, int count, double signal,
+                       const double *parameters, double *gradient) {
     struct problem_of_fit problem;
-    begin(&problem, features, genomes, values, count);
+    begin(&problem, features, genomes, values, noises, count, signal);
     double value = cost(parameters, gradient, &problem);
     end(&problem);
     return value;
 }
 
-void likelihood_fit(const struct features *features, const struct genome *genomes,
-                    const double *values, int count, double *parameters) {
+double likelihood_fit(const struct features *features, const struct genome *genomes,
+                      const double *values, const double *noises, int count, double signal,
+                      double *parameters) {
     struct problem_of_fit problem;
     double lower[FEATURES_MAX + 1], upper[FEATURES_MAX + 1];
     for (int p = 0; p <= features->count; p++) {
         lower[p] = prior_of(features, p)->lower;
         upper[p] = prior_of(features, p)->upper;
     }
-    begin(&problem, features, genomes, values, count);
+    begin(&problem, features, genomes, values, noises, count, signal);
     minimise(features->count + 1, parameters, lower, upper, ITERATIONS, cost, &problem);
     end(&problem);
+    return problem.fitted;
 }

@@ -13,15 +13,16 @@
 
 struct seen_entry {
     struct genome genome;
-    uint8_t made_by;  /* enum operator_kind */
-    uint8_t rule;     /* of the template's, where that is OPERATOR_RULE */
-    uint8_t island;   /* that it was asked for (evolve/archipelago.h) */
-    bool ok;          /* told with VERDICT_OK */
-    bool filtered;    /* told with VERDICT_FILTERED: neither a success nor a failure */
-    uint32_t told_at; /* its place among those that were told, from 1; 0: not told */
-    int64_t trial;    /* its number; 0 until told */
-    uint32_t rules;   /* a bit for each rule that holds for it; 0 until told */
-    double score_us;  /* 0 unless ok */
+    uint8_t made_by;    /* enum operator_kind */
+    uint8_t rule;       /* of the template's, where that is OPERATOR_RULE */
+    uint8_t island;     /* that it was asked for (evolve/archipelago.h) */
+    bool ok;            /* told with VERDICT_OK */
+    bool filtered;      /* told with VERDICT_FILTERED: neither a success nor a failure */
+    uint32_t told_at;   /* its place among those that were told, from 1; 0: not told */
+    int64_t trial;      /* its number; 0 until told */
+    uint32_t rules;     /* a bit for each rule that holds for it; 0 until told */
+    double score_us;    /* 0 unless ok */
+    double score_error; /* what share of it that may be off (outcome.h); 0: not known */
 };
 
 /* All zeros is the empty set. */

@@ -24,3 +24,9 @@ struct squash squash_over(const double *sorted_us, int count) {
 double squash_of(const struct squash *squash, double us) {
     return (compress(squash, us) - squash->mean) / squash->deviation;
 }
+
+double squash_noise(const struct squash *squash, double us, double error) {
+    double past = log(us) - squash->middle;
+    double slope = past <= 0 ? 1 : 1 / (1 + past / squash->span);
+    return pow(error * slope / squash->deviation, 2);
+}

@@ -15,5 +15,7 @@ struct squash {
 
 struct squash squash_over(const double *sorted_us, int count);
 double squash_of(const struct squash *squash, double us);
+/* The variance of that value, where the latency has this relative standard error. */
+double squash_noise(const struct squash *squash, double us, double error);
 
 #endif

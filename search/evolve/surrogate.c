@@ -22,13 +22,14 @@ struct surrogate {
     struct features features;
     double parameters[FEATURES_MAX + 1];
     float weights[FEATURES_MAX]; /* of the squared distances */
-    double noise;
+    double noise, signal;        /* the fitted one, relative to the signal's variance; and that */
 
     int row_count;
     uint8_t *row_genes; /* [gene][row] */
     struct genome *rows;
-    double *factor;         /* [row][row] */
-    double pulls[ROWS_MAX]; /* what each row's likeness counts for in a guess */
+    double *factor;          /* [row][row] */
+    double noises[ROWS_MAX]; /* their own, relative too */
+    double pulls[ROWS_MAX];  /* what each row's likeness counts for in a guess */
 
     int candidate_count;
     int projected; /* so many are up to date with all rows */
@@ -91,15 +92,18 @@ void surrogate_clear(struct surrogate *surrogate) {
 void surrogate_reset(struct surrogate *surrogate) {
     surrogate_clear(surrogate);
     likelihood_prior(&surrogate->features, surrogate->parameters);
+    surrogate->signal = 1;
     take_parameters(surrogate);
 }
 
 void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, const double *values,
-                   int count) {
+                   const double *noises, int count) {
     if (count > FIT_MAX)
         BUG("a fit to %d values", count);
     surrogate_clear(surrogate);
-    likelihood_fit(&surrogate->features, genomes, values, count, surrogate->parameters);
+    double signal = likelihood_fit(&surrogate->features, genomes, values, noises, count,
+                                   surrogate->signal, surrogate->parameters);
+    surrogate->signal = fmax(1, signal); /* of values that are all noise it would shrink for ever */
     take_parameters(surrogate);
 }
 
@@ -174,7 +178,7 @@ static void catch_up(struct surrogate *surrogate) {
     surrogate->projected = end;
 }
 
-bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome) {
+bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome, double noise) {
     int row = surrogate->row_count;
     double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
     float alike[ROWS_MAX];
@@ -184,7 +188,8 @@ bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome)
     compare(surrogate, genome, surrogate->row_genes, ROWS_MAX, row, alike);
     for (int i = 0; i < row; i++)
         factor[i] = alike[i];
-    factor[row] = 1 + surrogate->noise + jitter;
+    surrogate->noises[row] = noise / surrogate->signal;
+    factor[row] = 1 + surrogate->noise + surrogate->noises[row] + jitter;
     /* Rounding alone can make this fail, for a genome that differs from another in no feature. */
     if (cholesky_row(surrogate->factor, ROWS_MAX, row) < 0)
         factor[row] = sqrt(jitter);
@@ -257,6 +262,10 @@ const float *surrogate_means(const struct surrogate *surrogate) {
 
 const float *surrogate_variances(const struct surrogate *surrogate) {
     return surrogate->variances;
+}
+
+double surrogate_settle(const struct surrogate *surrogate, int row, double value) {
+    return value - surrogate->noises[row] * surrogate->pulls[row];
 }
 
 double surrogate_guess(const struct surrogate *surrogate, const struct genome *genome) {

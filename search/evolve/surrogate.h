@@ -1,12 +1,15 @@
 /*
  * surrogate: a Gaussian process over genomes, which guesses a number (a latency, transformed and
  * standardised by the caller) and says how sure it is. Kernel: Matern 5/2 with one length scale a
- * feature (evolve/features.h) and noise. It does not choose what to learn from, nor what to try.
+ * feature (evolve/features.h) and noise: one that is fitted, which is what the scales cannot
+ * explain, and beside it that of each value itself, a variance that the caller knows. So values
+ * that are hardly known move the guesses little. It does not choose what to learn from, nor what to
+ * try.
  *
  *     struct surrogate *surrogate = surrogate_new(space);
- *     surrogate_fit(surrogate, genomes, values, count);           // scales, by likelihood
+ *     surrogate_fit(surrogate, genomes, values, noises, count);   // scales, by likelihood
  *     surrogate_clear(surrogate);
- *     surrogate_add_row(surrogate, &genome); ...                  // where something is known
+ *     surrogate_add_row(surrogate, &genome, noise); ...           // where something is known
  *     surrogate_add_candidate(surrogate, &genome); ...            // where it is to be guessed
  *     surrogate_condition(surrogate, values);
  *     const float *means = surrogate_means(surrogate), *variances = surrogate_variances(surrogate);
@@ -40,15 +43,16 @@ void surrogate_free(struct surrogate *surrogate);
 void surrogate_reset(struct surrogate *surrogate);
 
 /* Finds the scales under which these values are likeliest, beginning from those it has, with weak
-   priors. At most FIT_MAX of them. Rows and candidates are forgotten. */
+   priors. At most FIT_MAX of them. Rows and candidates are forgotten. `noises`: the variance of
+   each value's own noise. */
 void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, const double *values,
-                   int count);
+                   const double *noises, int count);
 
 /* Forgets rows and candidates. */
 void surrogate_clear(struct surrogate *surrogate);
 
 /* Their indices count from 0; false, and nothing done, where there is no room. */
-bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome);
+bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome, double noise);
 bool surrogate_add_candidate(struct surrogate *surrogate, const struct genome *genome);
 
 /* Takes the values of the rows, NAN for those without, and computes the guesses. Values have a mean
@@ -63,6 +67,10 @@ const struct genome *surrogate_candidate(const struct surrogate *surrogate, int 
    surrogate_condition have none. The variance is that of a value to be measured, noise included. */
 const float *surrogate_means(const struct surrogate *surrogate);
 const float *surrogate_variances(const struct surrogate *surrogate);
+
+/* What a row's value is believed to be without its own noise, as after the last
+   surrogate_condition, by which it had this one: just that where it has no noise of its own. */
+double surrogate_settle(const struct surrogate *surrogate, int row, double value);
 
 /* The guess for a genome that is no candidate, as after the last surrogate_condition. Slower than
    many candidates at once, but for where there is one, or where nobody asks how sure it is. */

@@ -1,5 +1,6 @@
 #include "outcome/outcome.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -56,4 +57,28 @@ void outcome_set_cases(struct outcome *outcome, int count) {
 void outcome_copy(struct outcome *to, const struct outcome *from) {
     memcpy(to, from,
            offsetof(struct outcome, cases) + (size_t)from->case_count * sizeof *from->cases);
+}
+
+/* Of normal samples. Tenth and ninetieth percentile are 2.5631 deviations apart; those of a few
+   samples are nearer, by about (count - 1) / (count + 1). */
+static double median_error(const struct latency *latency) {
+    const double between = 2.5631, of_a_mean = 1.2533;
+    int count = latency->sample_count;
+    if (count < 2 || !(latency->p50_us > 0))
+        return 0;
+    double deviation = (latency->p90_us - latency->p10_us) / between * (count + 1) / (count - 1);
+    return of_a_mean * deviation / sqrt(count) / latency->p50_us;
+}
+
+double outcome_score_error(const struct outcome *outcome) {
+    const struct duel_outcome *duel = &outcome->duel;
+    const double of_99_percent = 2.5758; /* half of that interval, in deviations */
+    double square = 0;
+    if (outcome->verdict != VERDICT_OK || outcome->predicted)
+        return 0;
+    if ((duel->result == DUEL_LOST || duel->result == DUEL_UNDECIDED) && duel->low > 0)
+        return log(duel->high / duel->low) / (2 * of_99_percent);
+    for (int c = 0; c < outcome->case_count; c++)
+        square += pow(median_error(&outcome->cases[c].warm), 2);
+    return outcome->case_count > 0 ? sqrt(square) / outcome->case_count : 0;
 }

@@ -116,4 +116,10 @@ void outcome_clear(struct outcome *outcome);
 void outcome_set_cases(struct outcome *outcome, int count);
 void outcome_copy(struct outcome *to, const struct outcome *from);
 
+/* By what share of itself the score may be off for want of samples, as a standard error: of the
+   medians that it is the mean of, from how many samples there were and how far they scatter; of a
+   duel that was not won, from its interval. What another placement or another day would change is
+   not in it. 0 where nothing is known: a prediction, a look-up, a case of one sample. */
+double outcome_score_error(const struct outcome *outcome);
+
 #endif

@@ -209,8 +209,7 @@ static inline int made_tell(struct made *made, const struct made_question *quest
     key_release(&key);
     if (event < 0)
         return -1;
-    evolution_tell(made->evolutions[goal], question->number, genome, outcome.verdict,
-                   outcome.score_us);
+    evolution_tell_outcome(made->evolutions[goal], question->number, genome, &outcome);
     made->told++;
     const struct member *champion = evolution_champion(made->evolutions[goal]);
     int64_t previous = made->champions[goal];

@@ -55,6 +55,27 @@ static enum verdict verdict_of(const struct genome *genome) {
     return bits % 5 ? VERDICT_OK : (enum verdict)(1 + bits / 5 % (VERDICT_COUNT - 1));
 }
 
+static struct outcome *outcome_of(enum verdict verdict, double score_us) {
+    static struct outcome outcome;
+    outcome_clear(&outcome);
+    outcome.verdict = verdict;
+    outcome.score_us = score_us;
+    return &outcome;
+}
+
+/* Timed by a few samples or by many, which scatter less or more: all by the genome. */
+static struct outcome *timed_outcome(const struct genome *genome) {
+    struct outcome *outcome = outcome_of(verdict_of(genome), score_of(genome));
+    uint64_t bits = genome_hash(genome).low;
+    double scatter = 0.01 * (double)(bits % 8);
+    outcome_set_cases(outcome, 1);
+    outcome->cases[0].warm = (struct latency){.sample_count = bits / 8 % 2 ? 5 : 50,
+                                              .p10_us = outcome->score_us * (1 - scatter),
+                                              .p50_us = outcome->score_us,
+                                              .p90_us = outcome->score_us * (1 + scatter)};
+    return outcome;
+}
+
 static struct evolution *islands_of(const struct space *space, const char *strategy, uint64_t seed,
                                     int islands, int migration) {
     struct evolution_settings settings = evolution_defaults();
@@ -107,7 +128,7 @@ static int run(struct evolution *evolution, struct random *interleaving, int tri
         } else {
             int at = below(interleaving, open_count);
             const struct genome *genome = &open[at].genome;
-            evolution_tell(evolution, open[at].trial, genome, verdict_of(genome), score_of(genome));
+            evolution_tell_outcome(evolution, open[at].trial, genome, timed_outcome(genome));
             events[calls++].trial = open[at].trial;
             open[at] = open[--open_count];
         }
@@ -144,10 +165,9 @@ static void same_calls_same_state(void **state) {
                 assert_int_equal(evolution_replay(resumed, &proposal), -1);
                 genomes[asked++] = proposal.genome;
             } else {
-                evolution_tell(resumed, trial, &genomes[trial], verdict_of(&genomes[trial]),
-                               score_of(&genomes[trial]));
-                evolution_tell(again, trial, &genomes[trial], verdict_of(&genomes[trial]),
-                               score_of(&genomes[trial]));
+                const struct outcome *outcome = timed_outcome(&genomes[trial]);
+                evolution_tell_outcome(resumed, trial, &genomes[trial], outcome);
+                evolution_tell_outcome(again, trial, &genomes[trial], outcome);
             }
         }
         assert_true(hash_equal(evolution_digest(evolution), evolution_digest(again)));
@@ -519,15 +539,20 @@ static void told_again_takes_its_new_place(void **state) {
     memcpy(members, population->members, sizeof members);
     struct hash was = evolution_digest(evolution);
     for (int i = 0; i < 2; i++) { /* there and back: a digest is of the state alone */
-        evolution_tell_again(evolution, members[3].trial, &members[3].genome, VERDICT_OK,
-                             members[3].score_us * (i == 0 ? 2 : 1));
+        struct outcome *outcome = timed_outcome(&members[3].genome);
+        outcome->score_us *= i == 0 ? 2 : 1;
+        evolution_tell_again(evolution, members[3].trial, &members[3].genome, outcome);
         assert_int_equal(hash_equal(was, evolution_digest(evolution)), i == 1);
     }
+    assert_true(outcome_score_error(timed_outcome(&members[3].genome)) > 0);
+    evolution_tell_again(evolution, members[3].trial, &members[3].genome,
+                         outcome_of(VERDICT_OK, members[3].score_us)); /* exact now */
+    assert_false(hash_equal(was, evolution_digest(evolution)));
     for (int i = 0; i < count; i++) {
         bool ok = i % 5 != 2;
         failed += !ok;
         evolution_tell_again(evolution, members[i].trial, &members[i].genome,
-                             ok ? VERDICT_OK : VERDICT_WRONG, ok ? 1000.0 - i : 0);
+                             outcome_of(ok ? VERDICT_OK : VERDICT_WRONG, ok ? 1000.0 - i : 0));
     }
     assert_int_equal(population->count, count - failed);
     for (int i = 0, rank = population->count; i < count; i++)

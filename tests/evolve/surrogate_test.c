@@ -82,31 +82,37 @@ static void gradients_are_those_of_the_cost(void **state) {
     struct random random;
     struct features features;
     struct genome genomes[COUNT];
-    double values[COUNT], parameters[FEATURES_MAX + 1], gradient[FEATURES_MAX + 1];
+    double values[COUNT], noises[COUNT], parameters[FEATURES_MAX + 1], gradient[FEATURES_MAX + 1];
     double ignored[FEATURES_MAX + 1];
     random_seed(&random, 52, 0);
     features_init(&features, space);
     draw(space, &random, genomes, values, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        noises[i] = i % 3 == 0 ? 0 : 0.2 * random_uniform(&random);
     for (int round = 0; round < 5; round++) {
         likelihood_prior(&features, parameters);
         for (int p = 0; p <= features.count; p++)
             parameters[p] += random_uniform(&random) - 0.5;
-        likelihood_cost(&features, genomes, values, COUNT, parameters, gradient);
+        likelihood_cost(&features, genomes, values, noises, COUNT, 2, parameters, gradient);
         for (int p = 0; p <= features.count; p++) {
             const double h = 1e-2; /* the kernel is computed in floats */
             double at = parameters[p];
             parameters[p] = at + h;
-            double above = likelihood_cost(&features, genomes, values, COUNT, parameters, ignored);
+            double above =
+                likelihood_cost(&features, genomes, values, noises, COUNT, 2, parameters, ignored);
             parameters[p] = at - h;
-            double below = likelihood_cost(&features, genomes, values, COUNT, parameters, ignored);
+            double below =
+                likelihood_cost(&features, genomes, values, noises, COUNT, 2, parameters, ignored);
             parameters[p] = at;
             assert_float_equal(gradient[p], (above - below) / (2 * h),
                                0.02 * fmax(1, fabs(gradient[p])));
         }
     }
-    double before = likelihood_cost(&features, genomes, values, COUNT, parameters, ignored);
-    likelihood_fit(&features, genomes, values, COUNT, parameters);
-    assert_true(likelihood_cost(&features, genomes, values, COUNT, parameters, ignored) < before);
+    double before =
+        likelihood_cost(&features, genomes, values, noises, COUNT, 2, parameters, ignored);
+    assert_true(likelihood_fit(&features, genomes, values, noises, COUNT, 2, parameters) > 0);
+    assert_true(likelihood_cost(&features, genomes, values, noises, COUNT, 2, parameters, ignored) <
+                before);
     features_release(&features);
     space_free(space);
 }
@@ -118,15 +124,16 @@ static void guesses_what_it_was_not_told(void **state) {
     struct space *space = tiles();
     struct random random;
     struct genome genomes[COUNT];
+    const double exact[COUNT] = {0};
     double values[COUNT], off = 0, spread = 0;
     random_seed(&random, 53, 0);
     draw(space, &random, genomes, values, COUNT);
     for (int i = 0; i < COUNT; i++)
         values[i] -= 0.8;
     struct surrogate *surrogate = surrogate_new(space);
-    surrogate_fit(surrogate, genomes, values, TOLD);
+    surrogate_fit(surrogate, genomes, values, exact, TOLD);
     for (int i = 0; i < TOLD; i++)
-        assert_true(surrogate_add_row(surrogate, &genomes[i]));
+        assert_true(surrogate_add_row(surrogate, &genomes[i], 0));
     for (int i = 0; i < COUNT; i++)
         assert_true(surrogate_add_candidate(surrogate, &genomes[i]));
     surrogate_condition(surrogate, values);
@@ -160,13 +167,13 @@ static void growing_is_as_good_as_building(void **state) {
         struct surrogate *surrogate = surrogate_new(space);
         for (int i = 0; i < COUNT; i++) {
             if (order != 1)
-                surrogate_add_row(surrogate, &genomes[i]);
+                surrogate_add_row(surrogate, &genomes[i], 0.01 * i);
             surrogate_add_candidate(surrogate, &genomes[COUNT - 1 - i]);
             if (order == 2 && i % 7 == 0)
                 surrogate_condition(surrogate, values);
         }
         for (int i = 0; i < COUNT && order == 1; i++)
-            surrogate_add_row(surrogate, &genomes[i]);
+            surrogate_add_row(surrogate, &genomes[i], 0.01 * i);
         surrogate_condition(surrogate, values);
         if (order == 0) {
             memcpy(means, surrogate_means(surrogate), sizeof means);
@@ -194,12 +201,12 @@ static void a_believer_changes_its_doubts_alone(void **state) {
     for (int i = 0; i < COUNT; i++) {
         surrogate_add_candidate(surrogate, &genomes[i]);
         if (i < TOLD)
-            surrogate_add_row(surrogate, &genomes[i]);
+            surrogate_add_row(surrogate, &genomes[i], 0);
     }
     surrogate_condition(surrogate, values);
     memcpy(means, surrogate_means(surrogate), sizeof means);
     memcpy(variances, surrogate_variances(surrogate), sizeof variances);
-    surrogate_add_row(surrogate, &genomes[COUNT - 1]);
+    surrogate_add_row(surrogate, &genomes[COUNT - 1], 0);
     values[TOLD] = NAN;
     surrogate_condition(surrogate, values);
     assert_memory_equal(means, surrogate_means(surrogate), sizeof means);
@@ -207,6 +214,64 @@ static void a_believer_changes_its_doubts_alone(void **state) {
         assert_true(surrogate_variances(surrogate)[i] <= variances[i]);
     assert_true(surrogate_variances(surrogate)[COUNT - 1] < 0.2f * variances[COUNT - 1]);
     surrogate_free(surrogate);
+    space_free(space);
+}
+
+/* The guess for genome `odd`, of these values, of which that one has a noise of its own and all
+   others another; INFINITY: it is left out. */
+static double guess_with(const struct space *space, const struct genome *genomes,
+                         const double *values, int odd, double noise, double noise_of_others) {
+    struct surrogate *surrogate = surrogate_new(space);
+    double told[COUNT], guess;
+    int rows = 0, row = -1;
+    for (int i = 0; i < COUNT; i++) {
+        if (i == odd && isinf(noise))
+            continue;
+        surrogate_add_row(surrogate, &genomes[i], i == odd ? noise : noise_of_others);
+        row = i == odd ? rows : row;
+        told[rows++] = values[i];
+    }
+    surrogate_condition(surrogate, told);
+    guess = surrogate_guess(surrogate, &genomes[odd]);
+    if (row >= 0 && noise == 0)
+        assert_true(surrogate_settle(surrogate, row, values[odd]) == values[odd]);
+    else if (row >= 0) { /* between what was measured and what all say */
+        double settled = surrogate_settle(surrogate, row, values[odd]);
+        assert_true(fabs(settled - guess) < fabs(values[odd] - guess));
+        assert_true((settled - guess) * (values[odd] - guess) > 0);
+    }
+    surrogate_free(surrogate);
+    return guess;
+}
+
+/* A value far off counts the less the more it scatters, down to nothing, and the more the others
+   do: exact among those that scatter, it is what is believed. */
+static void what_is_hardly_known_weighs_less(void **state) {
+    (void)state;
+    enum { ROUNDS = 20 };
+    static const double noises[] = {0, 0.01, 0.1, 1, 10, 1e9};
+    struct space *space = tiles();
+    struct random random;
+    random_seed(&random, 57, 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct genome genomes[COUNT];
+        double values[COUNT], before = INFINITY;
+        draw(space, &random, genomes, values, COUNT);
+        int odd = below(&random, COUNT);
+        values[odd] += 5;
+        double without = guess_with(space, genomes, values, odd, INFINITY, 0);
+        for (size_t i = 0; i < sizeof noises / sizeof *noises; i++) {
+            double pull = guess_with(space, genomes, values, odd, noises[i], 0) - without;
+            assert_true(pull > 0 && pull < before);
+            before = pull;
+            assert_true(noises[i] == 0 ||
+                        guess_with(space, genomes, values, odd, noises[i], noises[i]) -
+                                guess_with(space, genomes, values, odd, INFINITY, noises[i]) >
+                            pull);
+        }
+        assert_true(before < 1e-6);
+        assert_float_equal(guess_with(space, genomes, values, odd, 0, 10), values[odd], 0.2);
+    }
     space_free(space);
 }
 
@@ -249,6 +314,7 @@ int main(void) {
         cmocka_unit_test(guesses_what_it_was_not_told),
         cmocka_unit_test(growing_is_as_good_as_building),
         cmocka_unit_test(a_believer_changes_its_doubts_alone),
+        cmocka_unit_test(what_is_hardly_known_weighs_less),
         cmocka_unit_test(broods_are_valid_and_without_twins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,11 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
+#include "base/statistics.h"
 #include "outcome/outcome.h"
 
+#include <math.h>
 #include <string.h>
 
 static void every_verdict_has_its_name(void **state) {
@@ -48,8 +51,79 @@ static void only_its_cases_count(void **state) {
     }
 }
 
+/* Samples whose logarithms are normal. */
+static void time_case(struct latency *latency, int count, double deviation, struct random *random) {
+    latency->sample_count = count;
+    for (int i = 0; i < count; i++) {
+        double radius = sqrt(-2 * log(1 - random_uniform(random)));
+        latency->samples_us[i] =
+            exp(deviation * radius * cos(6.283185307179586 * random_uniform(random)));
+    }
+    latency->p10_us = statistics_percentile(latency->samples_us, count, 10);
+    latency->p50_us = statistics_percentile(latency->samples_us, count, 50);
+    latency->p90_us = statistics_percentile(latency->samples_us, count, 90);
+}
+
+/* Over many trials it is as large as what scores are off from 1, which all medians mean; of very
+   few samples, whose spread is hardly known, rather larger. */
+static void an_error_is_what_scores_are_off_by(void **state) {
+    (void)state;
+    enum { ROUNDS = 2000 };
+    static const int sample_counts[] = {3, 5, 16, 50, 200}, case_counts[] = {1, 4};
+    static struct outcome outcome;
+    struct random random;
+    random_seed(&random, 58, 0);
+    for (int k = 0; k < 2; k++) {
+        double before = INFINITY;
+        for (int n = 0; n < 5; n++) {
+            double off = 0, said = 0;
+            outcome_clear(&outcome);
+            outcome_set_cases(&outcome, case_counts[k]);
+            for (int round = 0; round < ROUNDS; round++) {
+                double sum = 0;
+                for (int c = 0; c < case_counts[k]; c++) {
+                    time_case(&outcome.cases[c].warm, sample_counts[n], 0.05, &random);
+                    sum += log(outcome.cases[c].warm.p50_us);
+                }
+                off += pow(sum / case_counts[k], 2);
+                said += pow(outcome_score_error(&outcome), 2);
+            }
+            assert_true(said > 0.9 * off && said < (sample_counts[n] < 16 ? 2 : 1.3) * off);
+            assert_true(said < before);
+            before = said;
+        }
+    }
+}
+
+static void what_is_not_sampled_has_no_error(void **state) {
+    (void)state;
+    static struct outcome outcome;
+    struct random random;
+    random_seed(&random, 59, 0);
+    outcome_clear(&outcome);
+    assert_true(outcome_score_error(&outcome) == 0);
+    outcome_set_cases(&outcome, 1);
+    assert_true(outcome_score_error(&outcome) == 0);
+    time_case(&outcome.cases[0].warm, 1, 0.05, &random);
+    assert_true(outcome_score_error(&outcome) == 0);
+    time_case(&outcome.cases[0].warm, 9, 0.05, &random);
+    double error = outcome_score_error(&outcome);
+    assert_true(error > 0);
+    outcome.predicted = true;
+    assert_true(outcome_score_error(&outcome) == 0);
+    outcome.predicted = false;
+    outcome.duel = (struct duel_outcome){DUEL_WON, 20, 0.9, 0.88, 0.92};
+    assert_true(outcome_score_error(&outcome) == error);
+    outcome.duel = (struct duel_outcome){DUEL_UNDECIDED, 20, 1, exp(-0.025758), exp(0.025758)};
+    assert_float_equal(outcome_score_error(&outcome), 0.01, 1e-12);
+    outcome.verdict = VERDICT_WRONG;
+    assert_true(outcome_score_error(&outcome) == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_verdict_has_its_name),
-                                       cmocka_unit_test(only_its_cases_count)};
+                                       cmocka_unit_test(only_its_cases_count),
+                                       cmocka_unit_test(an_error_is_what_scores_are_off_by),
+                                       cmocka_unit_test(what_is_not_sampled_has_no_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,13 +171,12 @@ static inline int inspect_event(void *context, const struct store_event *event,
         if (it->finished[trial->number].told_event == 0)
             return error_set(error, "trial %lld was told again before it was told",
                              (long long)trial->number);
-        evolution_tell_again(evolution, trial->number, &genome, outcome->verdict,
-                             outcome->score_us);
+        evolution_tell_again(evolution, trial->number, &genome, outcome);
         it->again[trial->number]++;
         it->retold++;
         return 0;
     }
-    evolution_tell(evolution, trial->number, &genome, outcome->verdict, outcome->score_us);
+    evolution_tell_outcome(evolution, trial->number, &genome, outcome);
     it->told++;
     struct finished *before = &it->finished[trial->number];
     struct hash hash = hash_outcome(trial);
