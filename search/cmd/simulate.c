@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STRATEGIES_MAX = 32, CELLS_MAX = 1 << 20, NAME_LENGTH = 256 };
+enum { STRATEGIES_MAX = 32, CELLS_MAX = 1 << 20, NAME_LENGTH = 256, NOISE_MOST = 50 };
 
 struct simulating {
     struct simulation simulation;
@@ -386,6 +386,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct simulating simulating = {.paths = argv, .near_percent = 1};
     int64_t predict = 200;
     double prefilter = 0;
+    double noise = 0;
     int64_t trials = 400;
     int64_t seeds = 50;
     int64_t first_seed = 1;
@@ -412,6 +413,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"predict", "N", "so many rows, by chance (200)", OPTION_INTEGER, &predict},
         {"prefilter", "F", "by these, what is of the slowest share F is not tried, as of run",
          OPTION_NUMBER, &prefilter},
+        {"noise", "P", "answers are medians of samples that scatter by about P percent (0)",
+         OPTION_NUMBER, &noise},
         {"within", "P", "how near the optimum is near, in percent (1)", OPTION_NUMBER,
          &simulating.near_percent},
         {"picture", "FILE.svg", "draw the curves (needs gnuplot)", OPTION_TEXT, &wishes.picture},
@@ -435,6 +438,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
         error_input(&error, "--islands: from 1 to %d", ISLANDS_MAX);
         return error_report(&error);
     }
+    if (!(noise >= 0 && noise <= NOISE_MOST)) {
+        error_input(&error, "--noise: from 0 to %d percent", NOISE_MOST);
+        return error_report(&error);
+    }
     if (predict < 0 || predict > CELLS_MAX || !(simulating.near_percent > 0) ||
         !(prefilter >= 0 && prefilter <= PREFILTER_MOST)) {
         error_input(&error, "--predict: from 0 to %d, --within: more than 0, --prefilter: to %g",
@@ -447,6 +454,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
                                                 .in_flight = (int)in_flight,
                                                 .islands = (int)islands,
                                                 .predict = (int)predict,
+                                                .noise = noise,
                                                 .prefilter = prefilter,
                                                 .jobs = (int)jobs};
     int status = simulate(&simulating, count, &wishes, &error);
@@ -479,6 +487,9 @@ const struct verb verb_simulate = {
         "as `run --predict`\nis of the genomes that it draws. With --prefilter the rows that they "
         "would "
         "filter out count as no trial.\n\n"
+        "With --noise every answer is the median of samples, 5 of what is 25 % slower than the "
+        "best and 50\nof others, that scatter by P percent, by e times as much or as little from "
+        "row to row. Scores still go\nby the rows themselves.\n\n"
         "  evotile simulate tests/spaces/*.json.gz\n"
         "  evotile simulate space.json.gz --strategy evolve,random --seeds 20 --in-flight 64\n"
         "  evotile simulate space.json.gz --trials 45 --seeds 30 --against default "

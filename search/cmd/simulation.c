@@ -3,6 +3,7 @@
 #include "base/process.h"
 #include "base/random.h"
 #include "evolve/evolution.h"
+#include "trial/measure.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,7 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STREAM = 1, PREDICT_STREAM = 0x70726564 };
+enum { STREAM = 1, PREDICT_STREAM = 0x70726564, NOISE_STREAM = 0x6e6f6973 };
+
+/* As trials are timed unless a config says otherwise. */
+enum { RACE_SAMPLES = 5, SAMPLES = 50 };
+static const double race_margin = 0.25;
 
 /* What the processes share: runs are taken in turn, and each fills its own part. */
 struct simulation_shared {
@@ -29,6 +34,14 @@ static int run_count(const struct simulation *simulation) {
 
 static int run_index(const struct simulation *simulation, int space, int strategy, int seed) {
     return (space * simulation->strategy_count + strategy) * simulation->seeds + seed;
+}
+
+static int space_of(const struct simulation *simulation, int run) {
+    return run / simulation->seeds / simulation->strategy_count;
+}
+
+static uint64_t seed_of(const struct simulation *simulation, int run) {
+    return simulation->first_seed + (uint64_t)(run % simulation->seeds);
 }
 
 static uint32_t *rows_of(const struct simulation *simulation, int run) {
@@ -66,9 +79,9 @@ static int draw_predicted(const struct simulation *simulation, uint64_t seed,
 }
 
 static struct evolution *begin(const struct simulation *simulation, int run, struct error *error) {
-    uint64_t seed = simulation->first_seed + (uint64_t)(run % simulation->seeds);
+    uint64_t seed = seed_of(simulation, run);
     int strategy = run / simulation->seeds % simulation->strategy_count;
-    int space = run / simulation->seeds / simulation->strategy_count;
+    int space = space_of(simulation, run);
     struct predicted *predicted = calloc((size_t)simulation->predict + 1, sizeof *predicted);
     struct evolution_settings settings = evolution_defaults();
     if (predicted == NULL)
@@ -90,16 +103,52 @@ static struct evolution *begin(const struct simulation *simulation, int run, str
     return evolution;
 }
 
-static void answer(const struct recorded *recorded, struct evolution *evolution,
-                   const uint32_t *rows, int trial) {
-    uint32_t row = rows[trial];
-    evolution_tell(evolution, trial, &recorded->genomes[row], recorded->verdicts[row],
-                   recorded->times_us[row]);
+/* A standard normal deviate, of Box and Muller. */
+static double normal(struct random *random) {
+    double radius = sqrt(-2 * log(1 - random_uniform(random)));
+    return radius * cos(6.283185307179586 * random_uniform(random));
+}
+
+/* What is measured of a row where `noise` is the deviation of a typical row's samples: that of
+   others is larger or smaller by a factor of e. */
+static void measure(const struct recorded *recorded, uint32_t row, double noise, uint64_t seed,
+                    double best_us, struct outcome *outcome) {
+    double time_us = recorded->times_us[row];
+    struct latency *latency = &outcome->cases[0].warm;
+    struct random random;
+    outcome_clear(outcome);
+    outcome_set_cases(outcome, 1);
+    outcome->verdict = recorded->verdicts[row];
+    if (outcome->verdict != VERDICT_OK)
+        return;
+    random_seed(&random, seed, NOISE_STREAM + (uint64_t)row);
+    double deviation = noise * exp(normal(&random));
+    outcome->raced = time_us > best_us * (1 + race_margin);
+    latency->sample_count = outcome->raced ? RACE_SAMPLES : SAMPLES;
+    for (int i = 0; i < latency->sample_count; i++)
+        latency->samples_us[i] = time_us * exp(deviation * normal(&random));
+    latency_summarise(latency);
+    outcome->score_us = latency->p50_us;
+}
+
+/* `room`: for an outcome, where there is noise. */
+static void answer(const struct simulation *simulation, int run, struct evolution *evolution,
+                   int trial, struct outcome *room) {
+    const struct recorded *recorded = simulation->spaces[space_of(simulation, run)];
+    uint32_t row = rows_of(simulation, run)[trial];
+    const struct genome *genome = &recorded->genomes[row];
+    if (simulation->noise == 0) {
+        evolution_tell(evolution, trial, genome, recorded->verdicts[row], recorded->times_us[row]);
+        return;
+    }
+    const struct member *champion = evolution_champion(evolution);
+    measure(recorded, row, simulation->noise / 100, seed_of(simulation, run),
+            champion != NULL ? champion->score_us : INFINITY, room);
+    evolution_tell_outcome(evolution, trial, genome, room);
 }
 
 static int replay(const struct simulation *simulation, int run, struct error *error) {
-    int space = run / simulation->seeds / simulation->strategy_count;
-    const struct recorded *recorded = simulation->spaces[space];
+    const struct recorded *recorded = simulation->spaces[space_of(simulation, run)];
     uint32_t *rows = rows_of(simulation, run);
     double start = processor_seconds();
     struct evolution *evolution = begin(simulation, run, error);
@@ -107,6 +156,9 @@ static int replay(const struct simulation *simulation, int run, struct error *er
     int asked = 0, told = 0, filtered = 0;
     if (evolution == NULL)
         return -1;
+    struct outcome *room = malloc(sizeof *room);
+    if (room == NULL)
+        BUG("out of memory");
     while (told < simulation->trials) {
         bool open = asked < simulation->trials && asked - told < simulation->in_flight &&
                     evolution_ask(evolution, &proposal) == 1;
@@ -120,10 +172,11 @@ static int replay(const struct simulation *simulation, int run, struct error *er
             else
                 rows[asked++] = (uint32_t)row;
         } else if (told < asked)
-            answer(recorded, evolution, rows, told++);
+            answer(simulation, run, evolution, told++, room);
         else
             break;
     }
+    free(room);
     evolution_free(evolution);
     simulation->shared->runs[run].visited = asked;
     simulation->shared->runs[run].filtered = filtered;

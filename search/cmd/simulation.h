@@ -7,7 +7,9 @@
  * simulation_visits(&simulation, space, strategy, seed); simulation_release(&simulation);
  *
  * A run asks the strategy for a genome and looks its row up; with `in_flight` = K there are always
- * K open questions, answered in the order in which they were asked.
+ * K open questions, answered in the order in which they were asked. With `noise` answers are
+ * medians of samples that scatter: few of what is much slower than the best, as a race takes, more
+ * of others; how far, differs from row to row. What counts is still what the rows say.
  */
 #ifndef EVOTILE_CMD_SIMULATION_H
 #define EVOTILE_CMD_SIMULATION_H
@@ -32,7 +34,8 @@ struct simulation {
     const int64_t *first_rows;  /* by space: what each run tries first; NULL: what it likes */
     const double *predicted_us; /* by row of the one space, NAN where nothing is; NULL: none */
     int predict;                /* each run is given so many of these, by chance */
-    double prefilter;           /* the share of the space that is filtered (evolve/evolution.h) */
+    double noise;     /* how far samples scatter about a row's time, in percent, typically */
+    double prefilter; /* the share of the space that is filtered (evolve/evolution.h) */
     /* Filled: a run for each space, strategy and seed. */
     struct simulation_shared *shared;
     size_t shared_bytes;

@@ -13,3 +13,5 @@ PATH=/nowhere $EVOTILE simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --s
 echo "status $?"
 "$EVOTILE" simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --prefilter 0.5 2>&1
 echo "status $?"
+"$EVOTILE" simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --noise 51 2>&1
+echo "status $?"

@@ -24,7 +24,8 @@ static struct recorded *read_space(void) {
     return recorded;
 }
 
-static struct simulation simulate(struct recorded *const *spaces, int jobs, int in_flight) {
+static struct simulation simulate(struct recorded *const *spaces, int jobs, int in_flight,
+                                  double noise) {
     struct simulation simulation = {.spaces = spaces,
                                     .space_count = 1,
                                     .strategies = strategies,
@@ -34,6 +35,7 @@ static struct simulation simulate(struct recorded *const *spaces, int jobs, int 
                                     .trials = TRIALS,
                                     .in_flight = in_flight,
                                     .islands = 1,
+                                    .noise = noise,
                                     .jobs = jobs};
     struct error error = {0};
     if (simulation_run(&simulation, &error) < 0)
@@ -47,7 +49,7 @@ static void no_row_is_visited_twice(void **state) {
     bool *seen = calloc((size_t)recorded->row_count, sizeof *seen);
     static const int in_flight[] = {1, 64, 1000};
     for (int k = 0; k < 3; k++) {
-        struct simulation simulation = simulate(&recorded, 2, in_flight[k]);
+        struct simulation simulation = simulate(&recorded, 2, in_flight[k], 0);
         for (int strategy = 0; strategy < 2; strategy++)
             for (int seed = 0; seed < SEEDS; seed++) {
                 struct visits visits = simulation_visits(&simulation, 0, strategy, seed);
@@ -69,8 +71,8 @@ static void no_row_is_visited_twice(void **state) {
 static void jobs_change_nothing(void **state) {
     (void)state;
     struct recorded *recorded = read_space();
-    struct simulation one = simulate(&recorded, 1, 1);
-    struct simulation four = simulate(&recorded, 4, 1);
+    struct simulation one = simulate(&recorded, 1, 1, 0);
+    struct simulation four = simulate(&recorded, 4, 1, 0);
     for (int strategy = 0; strategy < 2; strategy++)
         for (int seed = 0; seed < SEEDS; seed++) {
             struct visits a = simulation_visits(&one, 0, strategy, seed);
@@ -83,11 +85,34 @@ static void jobs_change_nothing(void **state) {
     recorded_free(recorded);
 }
 
+/* Noise leads astray who goes by answers, and nobody else, in the same way however many processes
+   do the runs. */
+static void noise_is_in_the_answers(void **state) {
+    (void)state;
+    struct recorded *recorded = read_space();
+    struct simulation exact = simulate(&recorded, 2, 1, 0);
+    struct simulation one = simulate(&recorded, 1, 1, 5);
+    struct simulation four = simulate(&recorded, 4, 1, 5);
+    for (int strategy = 0; strategy < 2; strategy++)
+        for (int seed = 0; seed < SEEDS; seed++) {
+            const size_t bytes = TRIALS * sizeof(uint32_t);
+            struct visits a = simulation_visits(&one, 0, strategy, seed);
+            struct visits b = simulation_visits(&four, 0, strategy, seed);
+            struct visits c = simulation_visits(&exact, 0, strategy, seed);
+            assert_memory_equal(a.rows, b.rows, bytes);
+            assert_int_equal(memcmp(a.rows, c.rows, bytes) == 0, strategy == 0);
+        }
+    simulation_release(&exact);
+    simulation_release(&one);
+    simulation_release(&four);
+    recorded_free(recorded);
+}
+
 /* score_runs against the measure's definition, written out once more, on real visits. */
 static void score_is_the_definition(void **state) {
     (void)state;
     struct recorded *recorded = read_space();
-    struct simulation simulation = simulate(&recorded, 2, 8);
+    struct simulation simulation = simulate(&recorded, 2, 8, 0);
     struct visits runs[SEEDS];
     double random[TRIALS], curve[TRIALS], areas = 0, by_chance = 0;
     for (int seed = 0; seed < SEEDS; seed++) {
@@ -183,9 +208,9 @@ static void unknown_strategy_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_row_is_visited_twice),     cmocka_unit_test(jobs_change_nothing),
-        cmocka_unit_test(score_is_the_definition),     cmocka_unit_test(predictions_are_gone_by),
-        cmocka_unit_test(unknown_strategy_is_refused),
+        cmocka_unit_test(no_row_is_visited_twice), cmocka_unit_test(jobs_change_nothing),
+        cmocka_unit_test(noise_is_in_the_answers), cmocka_unit_test(score_is_the_definition),
+        cmocka_unit_test(predictions_are_gone_by), cmocka_unit_test(unknown_strategy_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
