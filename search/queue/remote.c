@@ -6,6 +6,7 @@
 #include "queue/outbox.h"
 #include "queue/parcel.h"
 #include "queue/remains.h"
+#include "queue/roster.h"
 #include "queue/server.h"
 #include "trial/wire.h"
 
@@ -14,20 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORKERS_MAX = 4096, RESULTS_PENDING_MAX = 65536, MODELS_MAX = 16 };
+enum { RESULTS_PENDING_MAX = 65536, MODELS_MAX = 16 };
 
 static const double patience_default_s = 30;
 static const double describe_every_s = 5; /* workers give a run up that is silent for long */
-static const double forget_after_s = 15;  /* a worker without a beat */
 static const double tend_every_s = 0.1;
 static const double dead_after_s = 600; /* another coordinator */
 static const double come_back_s = 300;  /* with its crew started */
-
-struct helper {
-    struct beat beat;
-    double heard; /* clock_seconds */
-    bool refused;
-};
 
 struct remote {
     struct pool pool; /* first */
@@ -40,8 +34,7 @@ struct remote {
     int news, model_count;
     struct device_info models[MODELS_MAX]; /* those that are no news */
     natsSubscription *results, *beats;
-    int helper_count;
-    struct helper *helpers;
+    struct roster roster;
     struct error warned;                    /* of a worker, last */
     int epoch;                              /* the link's, for which the consumers were made */
     double tended, described, lonely, told; /* clock_seconds; the last: of a result, or a look */
@@ -49,13 +42,6 @@ struct remote {
 
 static struct remote *remote_of(const struct pool *pool) {
     return (struct remote *)pool;
-}
-
-static void *grown(void *items, size_t count, size_t size) {
-    void *more = realloc(items, count * size);
-    if (more == NULL)
-        BUG("out of memory");
-    return more;
 }
 
 /* ---- results ---- */
@@ -92,23 +78,6 @@ static bool take_result(struct remote *remote, natsMsg *message, struct trial_re
 }
 
 /* ---- workers ---- */
-
-static struct helper *find_helper(struct remote *remote, const char *id) {
-    for (int h = 0; h < remote->helper_count; h++)
-        if (strcmp(remote->helpers[h].beat.worker, id) == 0)
-            return &remote->helpers[h];
-    if (remote->helper_count == WORKERS_MAX)
-        return NULL;
-    remote->helpers =
-        grown(remote->helpers, (size_t)remote->helper_count + 1, sizeof *remote->helpers);
-    struct helper *helper = &remote->helpers[remote->helper_count++];
-    *helper = (struct helper){0};
-    return helper;
-}
-
-static void drop_helper(struct remote *remote, struct helper *helper) {
-    *helper = remote->helpers[--remote->helper_count];
-}
 
 /* The first that will do decides for the run. */
 static bool accept(struct remote *remote, const struct beat *beat, char why[256]) {
@@ -149,7 +118,7 @@ static bool is_other_model(const struct remote *remote, const struct device_info
 /* `fault`: why it cannot be read, but for who it is; NULL: it can. */
 static void take_beat(struct remote *remote, const struct beat *beat, const char *fault) {
     char why[256];
-    struct helper *helper = find_helper(remote, beat->worker);
+    struct helper *helper = roster_find(&remote->roster, beat->worker);
     if (helper == NULL)
         return;
     bool is_new = helper->heard == 0;
@@ -165,7 +134,7 @@ static void take_beat(struct remote *remote, const struct beat *beat, const char
     if (beat->leaving) {
         if (accepted)
             log_info("a worker on %s left", beat->host);
-        drop_helper(remote, helper);
+        roster_drop(&remote->roster, helper);
     }
 }
 
@@ -193,17 +162,8 @@ static void hear_beats(struct remote *remote) {
 
 static void look_for_silence(struct remote *remote) {
     double now = clock_seconds();
-    for (int h = remote->helper_count - 1; h >= 0; h--) {
-        struct helper *helper = &remote->helpers[h];
-        if (now - helper->heard < forget_after_s)
-            continue;
-        if (!helper->refused) {
-            log_info("nothing is heard of the worker on %s: others do its work", helper->beat.host);
-            remote->pool.restarts++;
-        }
-        drop_helper(remote, helper);
-    }
-    if (remote->helper_count > 0 || !link_is_up(remote->link))
+    remote->pool.restarts += roster_forget(&remote->roster);
+    if (roster_capacity(&remote->roster) > 0 || !link_is_up(remote->link))
         remote->lonely = now;
     else if (now - remote->lonely > 60) {
         log_warn("there has been no worker for a minute: start `evotile worker --queue`");
@@ -388,30 +348,12 @@ static int remote_wait(struct pool *pool, double timeout_s, struct trial_result 
 }
 
 static int remote_capacity(const struct pool *pool) {
-    const struct remote *remote = remote_of(pool);
-    int capacity = 0;
-    for (int h = 0; h < remote->helper_count; h++)
-        capacity += remote->helpers[h].refused ? 0 : remote->helpers[h].beat.capacity;
+    int capacity = roster_capacity(&remote_of(pool)->roster);
     return capacity > 0 ? capacity : 1; /* who has come back finds something to do */
 }
 
 static int remote_look(const struct pool *pool, struct pool_worker *workers, int limit) {
-    const struct remote *remote = remote_of(pool);
-    int count = 0;
-    for (int h = 0; h < remote->helper_count; h++) {
-        const struct helper *helper = &remote->helpers[h];
-        for (int d = 0; d < helper->beat.devices && !helper->refused; d++, count++) {
-            if (count >= limit)
-                continue;
-            workers[count] =
-                (struct pool_worker){.role = "device",
-                                     .state = helper->beat.in_flight > d ? POOL_BUSY : POOL_IDLE,
-                                     .trial = -1,
-                                     .since_s = clock_seconds() - helper->heard};
-            snprintf(workers[count].host, sizeof workers[count].host, "%s", helper->beat.host);
-        }
-    }
-    return count;
+    return roster_look(&remote_of(pool)->roster, workers, limit);
 }
 
 /* Nobody's here. */
@@ -438,7 +380,7 @@ static void remote_free(struct pool *pool) {
     link_close(remote->link);
     outbox_free(remote->outbox);
     description_release(&remote->description);
-    free(remote->helpers);
+    roster_release(&remote->roster);
     free(remote);
 }
 
