@@ -8,8 +8,7 @@
  * Distances are in units of the last place of the output's format (or the coarser one that the
  * template judges it by), at the larger of the two numbers and the tensor's root mean square: what
  * is nearly zero only because its summands cancel is not measured by itself. What the two do
- * differently: the order and rounding of sums in mma and wgmma, ex2.approx and its like, and the
- * order in which float atomics arrive.
+ * differently: ex2.approx and its like, and the order in which float atomics arrive.
  */
 #ifndef EVOTILE_TESTS_EMULATED_AGREE_H
 #define EVOTILE_TESTS_EMULATED_AGREE_H

@@ -225,7 +225,10 @@ EXECUTE(product) {
         load_sums(warp, instruction, sums);
     else
         memset(sums, 0, sizeof sums);
-    lanes->rows(form->n, sums, (const float(*)[K])left, (const float(*)[PRODUCT_COLUMNS])right);
+    const struct matrix_shape shape = {
+        .k = K, .format = form->format, .half_accumulators = form->half_accumulators};
+    lanes->rows(&shape, form->n, sums, (const float(*)[K])left,
+                (const float(*)[PRODUCT_COLUMNS])right);
     store_sums(warp, instruction, sums);
     block->counts->mma_operations += (uint64_t)(2 * ROWS * K * form->n);
     warp->chain.operations += 2 * ROWS * K * form->n;

@@ -128,6 +128,10 @@ EXECUTE(store_fragment) {
 
 /* ---- the product ---- */
 
+static enum matrix_format format_of(enum type type) {
+    return type == TYPE_BF16 ? MATRIX_BF16 : type == TYPE_TF32 ? MATRIX_TF32 : MATRIX_F16;
+}
+
 /* A fragment's matrix as fp32. */
 static int read_fragment(struct warp *warp, const struct wmma_form *form, enum wmma_part part,
                          enum type type, int registers, const uint32_t *places, float *out) {
@@ -136,8 +140,7 @@ static int read_fragment(struct warp *warp, const struct wmma_form *form, enum w
     int size = extent.rows * extent.columns;
     spread(warp, places, registers, size, type_bytes(type), bytes, false);
     if (type_bytes(type) == 2)
-        warp->kernel->module->lanes.widen(out, (const uint16_t *)bytes, size,
-                                          type == TYPE_BF16 ? MATRIX_BF16 : MATRIX_F16);
+        warp->kernel->module->lanes.widen(out, (const uint16_t *)bytes, size, format_of(type));
     else
         memcpy(out, bytes, (size_t)size * sizeof *out);
     for (int i = 0; i < size && type == TYPE_TF32; i++)
@@ -147,6 +150,10 @@ static int read_fragment(struct warp *warp, const struct wmma_form *form, enum w
 
 static void multiply(const struct lanes *lanes, const struct wmma_form *form, const float *a,
                      const float *b, float *c) {
+    const struct matrix_shape shape = {.k = form->k,
+                                       .format = format_of(form->type),
+                                       .half_accumulators =
+                                           form->half_result && form->half_accumulator};
     float left[ROWS_AT_ONCE][16], right[16][PRODUCT_COLUMNS] = {{0}};
     float sums[ROWS_AT_ONCE][PRODUCT_COLUMNS];
     size_t row_bytes = (size_t)form->n * sizeof(float);
@@ -160,7 +167,7 @@ static void multiply(const struct lanes *lanes, const struct wmma_form *form, co
             memcpy(left[row], a + (first + row) * form->k, (size_t)form->k * sizeof(float));
             memcpy(sums[row], c + (first + row) * form->n, row_bytes);
         }
-        lanes->rows(form->n, sums, (const float(*)[16])left,
+        lanes->rows(&shape, form->n, sums, (const float(*)[16])left,
                     (const float(*)[PRODUCT_COLUMNS])right);
         for (int row = 0; row < rows; row++)
             memcpy(c + (first + row) * form->n, sums[row], row_bytes);

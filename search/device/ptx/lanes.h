@@ -61,12 +61,12 @@ struct conversion {
     enum float_mode rounding; /* of results in 16-bit formats; others round as the machine is set */
 };
 
-/* The shape of an mma; matrix.inc says which lane holds what. */
+/* The shape of an mma; matrix.inc says which lane holds what and how it is added up. */
 enum matrix_format { MATRIX_F16, MATRIX_BF16, MATRIX_TF32 };
 struct matrix_shape {
-    int k; /* m is 16, n is 8 */
+    int k; /* m is 16, n is 8; of wgmma and wmma they are given apart */
     enum matrix_format format;
-    bool half_accumulators; /* c and d are f16 pairs */
+    bool half_accumulators; /* c and d are f16 (pairs) */
 };
 /* d = a * b + c; the arrays hold the registers in PTX's order. */
 typedef void (*matrix_function)(const struct matrix_shape *shape, void *const *d,
@@ -87,9 +87,10 @@ struct lanes {
     matrix_function matrix;
     /* Numbers of a 16-bit format as fp32. */
     void (*widen)(float *out, const uint16_t *in, int count, enum matrix_format format);
-    /* sum += left * right, 16 rows of n columns, in matrix.inc's order. */
-    void (*rows)(int n, float (*sum)[PRODUCT_COLUMNS], const float (*left)[16],
-                 const float (*right)[PRODUCT_COLUMNS]);
+    /* sum += left * right, 16 rows of n columns; of left and right the first k. Sums for
+       half_accumulators are still to be rounded, by float_to_half. */
+    void (*rows)(const struct matrix_shape *shape, int n, float (*sum)[PRODUCT_COLUMNS],
+                 const float (*left)[16], const float (*right)[PRODUCT_COLUMNS]);
 };
 
 struct lanes lanes_best(void);

@@ -6,7 +6,8 @@
 #pragma GCC optimize("O3")
 #pragma GCC target("avx2,fma")
 #endif
-#define LANES_VARIANT lanes_avx2
+#define LANES_VARIANT      lanes_avx2
+#define LANES_VECTOR_BYTES 32
 #include "device/ptx/lanes_all.inc"
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -11,9 +11,9 @@
  * wait reads old data here as it may on a GPU; TMA loads land when no warp of their block can go on
  * without them, and until then their target holds bytes of 0xff (execute_bulk.c). A wgmma is
  * computed when it is issued, its wait needs all four warps, and what it reads must stay until then
- * (execute_warpgroup.c). What PTX leaves open is fixed: mma and wgmma add the products in the order
- * of k, rounding each sum to fp32 (matrix.inc); approximate functions are correctly rounded or
- * nearly. README.md says how far a GPU's results are from these.
+ * (execute_warpgroup.c). What PTX leaves open is fixed: mma and wgmma add up as
+ * an H200 does (matrix.inc); approximate functions are correctly rounded or nearly. README.md says
+ * how far a GPU's results are from these.
  *
  * What it does not do: time anything; find a missing fence.proxy.async or wgmma.fence; wmma of
  * integers, double or single bits, st.async and copies from shared to shared memory, a cluster's

@@ -111,7 +111,7 @@ struct form_desk {
     struct form_result *results;
     struct form_bench one, other;
     unsigned char *inputs;
-    uint64_t *first, *second, *sums;
+    uint64_t *first, *second;
     int loaded_end; /* behind the last form whose module has been loaded, or refused */
     bool together;  /* it was loaded, with those before it */
 };
@@ -128,7 +128,6 @@ static inline void form_desk_open(void *context) {
     desk->inputs = malloc(form_input_bytes(threads));
     desk->first = malloc(form_input_bytes(threads));
     desk->second = malloc(form_input_bytes(threads));
-    desk->sums = malloc(form_input_bytes(threads));
 }
 
 static inline bool form_is_run(struct form_bench *bench, const struct form *form, int number,
@@ -145,23 +144,13 @@ static inline void form_desk_judge(struct form_desk *desk, int number) {
     const struct form *form = &desk->list->forms[number];
     const struct form_plan *plan = desk->plan;
     struct form_result *result = &desk->results[number];
-    /* Of the opcode: other rows change nothing. */
-    uint64_t seed = 0xcbf29ce484222325u ^ plan->seed;
-    for (const char *at = form->opcode; *at; at++)
-        seed = (seed ^ (unsigned char)*at) * 0x100000001b3u;
-    if (form->row->summed) {
-        forms_fill(form, desk->inputs, plan->threads, seed, true);
-        if (!form_is_run(&desk->one, form, number, desk->inputs, desk->sums, result))
-            return;
-    }
-    forms_fill(form, desk->inputs, plan->threads, seed, false);
+    forms_fill(form, desk->inputs, plan->threads, form_seed(form, plan->seed));
     if (!form_is_run(&desk->one, form, number, desk->inputs, desk->first, result) ||
         !form_is_run(&desk->other, form, number, desk->inputs, desk->second, result))
         return;
     if (plan->tamper)
         plan->tamper(form, desk->second, plan->threads);
-    forms_compare(form, desk->inputs, desk->first, desk->second,
-                  form->row->summed ? desk->sums : NULL, plan->threads, result);
+    forms_compare(form, desk->inputs, desk->first, desk->second, plan->threads, result);
 }
 
 /* Loads the module of some forms on both devices; of one alone, says why it does not load. */

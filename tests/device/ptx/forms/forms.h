@@ -5,9 +5,9 @@
  *     struct form_list list;
  *     form_list_make(&list);
  *     char *ptx = forms_ptx(&list, first, count);        // the kernels f0, f1 ... of some of them
- *     forms_fill(&list.forms[i], inputs, threads, seed);
+ *     forms_fill(&list.forms[i], inputs, threads, form_seed(&list.forms[i], 0));
  *     ... run it on two devices: bench.h ...
- *     forms_compare(&list.forms[i], inputs, one, other, sums, threads, &result);
+ *     forms_compare(&list.forms[i], inputs, one, other, threads, &result);
  *     form_list_free(&list);
  *
  * A thread's operands are slots of 8 bytes, as are its results.
@@ -303,21 +303,17 @@ static inline char *forms_ptx(const struct form_list *list, int first, int count
 
 /* ---- operands and results ---- */
 
-/* Without its sign; a denormal is as large as it looks to who compares exponents, as the sums of
-   products on a GPU do. */
-static inline uint64_t number_magnitude(enum type type, uint64_t number) {
-    if (type == TYPE_F16X2 || type == TYPE_BF16X2) {
-        enum type half = type == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;
-        return number_magnitude(half, number & 0xffff) | number_magnitude(half, number >> 16) << 16;
-    }
-    struct float_format format = float_format_of(type);
-    number = low_bits(number, format.bits - 1);
-    return number != 0 && number >> format.digits == 0 ? number | 1ull << format.digits : number;
+/* Of the operands: of the opcode, so that other rows change nothing. */
+static inline uint64_t form_seed(const struct form *form, uint64_t seed) {
+    seed ^= 0xcbf29ce484222325u;
+    for (const char *at = form->opcode; *at; at++)
+        seed = (seed ^ (unsigned char)*at) * 0x100000001b3u;
+    return seed;
 }
 
-/* The operands of `threads` threads; `magnitudes`: those of the numbers instead. */
+/* The operands of `threads` threads. */
 static inline void forms_fill(const struct form *form, unsigned char *inputs, int threads,
-                              uint64_t seed, bool magnitudes) {
+                              uint64_t seed) {
     size_t stride = (size_t)form_stride(form);
     memset(inputs, 0, stride * (size_t)threads);
     for (int thread = 0; thread < threads; thread++) {
@@ -330,8 +326,6 @@ static inline void forms_fill(const struct form *form, unsigned char *inputs, in
                 if (same && is->kind == KIND_ANY && is->type == form->operands[0].type)
                     of = seed * 64 + 1;
                 uint64_t number = operand_number(is->type, is->kind, thread, operand_random(&of));
-                if (magnitudes)
-                    number = number_magnitude(is->type, number);
                 memcpy(inputs + stride * (size_t)thread + 8 * (size_t)slot, &number, 8);
             }
     }
@@ -371,7 +365,7 @@ static inline double float_distance(enum type type, uint64_t a, uint64_t b, long
 
 /* Of one register: packed formats hold two numbers. */
 static inline double form_distance(const struct form_row *row, enum type type, uint64_t a,
-                                   uint64_t b, uint64_t sum) {
+                                   uint64_t b) {
     int bits = type == TYPE_PRED ? 32 : 8 * form_bytes(type);
     a = low_bits(a, bits);
     b = low_bits(b, bits);
@@ -379,12 +373,11 @@ static inline double form_distance(const struct form_row *row, enum type type, u
         return a == b ? 0 : INFINITY;
     if (type == TYPE_F16X2 || type == TYPE_BF16X2) {
         enum type half = type == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;
-        double low = form_distance(row, half, a & 0xffff, b & 0xffff, sum & 0xffff);
-        double high = form_distance(row, half, a >> 16, b >> 16, sum >> 16);
+        double low = form_distance(row, half, a & 0xffff, b & 0xffff);
+        double high = form_distance(row, half, a >> 16, b >> 16);
         return low > high ? low : high;
     }
-    return float_distance(type, a, b,
-                          row->summed ? fabsl(float_value(type, sum)) : (long double)row->least);
+    return float_distance(type, a, b, (long double)row->least);
 }
 
 static inline void form_describe(const struct form *form, const unsigned char *inputs, int thread,
@@ -399,16 +392,15 @@ static inline void form_describe(const struct form *form, const unsigned char *i
     }
 }
 
-/* `sums`: the results of the magnitudes, for rows that are `summed`. */
 static inline void forms_compare(const struct form *form, const unsigned char *inputs,
-                                 const uint64_t *one, const uint64_t *other, const uint64_t *sums,
-                                 int threads, struct form_result *result) {
+                                 const uint64_t *one, const uint64_t *other, int threads,
+                                 struct form_result *result) {
     for (int thread = 0; thread < threads; thread++)
         for (int group = 0, slot = 0; group < form->result_count; group++)
             for (int i = 0; i < form->results[group].count; i++, slot++) {
                 size_t at = (size_t)thread * (size_t)form->result_slots + (size_t)slot;
-                double distance = form_distance(form->row, form->results[group].type, one[at],
-                                                other[at], sums ? sums[at] : 0);
+                double distance =
+                    form_distance(form->row, form->results[group].type, one[at], other[at]);
                 result->compared++;
                 bool is_worst = distance > result->worst_ulps;
                 bool is_sample = distance > form->row->ulps && result->mismatches++ < FORM_SAMPLES;

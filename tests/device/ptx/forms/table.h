@@ -11,8 +11,7 @@
  * just `opcode results, operands`: $f the opcode; $d $q $v the groups of results, $a $b $c $e $g
  * those of operands; $u the last type; $n $m addresses of the thread's operands and of its own 16
  * bytes of global memory, $s of 16 bytes of shared memory, $z of memory that nobody reads; $w b16,
- * b32 or b64, as wide as t. `least`: a result below it is measured with it. `summed`: the measure
- * is the same sum of the operands' magnitudes.
+ * b32 or b64, as wide as t. `least`: a result below it is measured with it.
  */
 #ifndef EVOTILE_TESTS_DEVICE_PTX_FORMS_TABLE_H
 #define EVOTILE_TESTS_DEVICE_PTX_FORMS_TABLE_H
@@ -24,7 +23,6 @@ struct form_row {
     double ulps;
     const char *body;
     double least;
-    bool summed;
 };
 
 #define FORM(row_pattern, row_groups, row_ulps, ...)                                               \
@@ -424,39 +422,39 @@ static const struct form_row form_rows[] = {
          .body = ROWS_IN "$f [$s], {$b}; bar.warp.sync " MEMBERS "; ld.shared.v4.b32 $d, [$s];"),
     FORM("movmatrix.sync.aligned.m8n8.trans.b16", "b32 = b32", 0),
     FORM("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
-         "4f32 = 2f16x2~matrix f16x2~matrix 4f32~matrix", 4, .body = ONE_B, .summed = true),
+         "4f32 = 2f16x2~matrix f16x2~matrix 4f32~matrix", 0, .body = ONE_B),
     FORM("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
-         "4f32 = 4f16x2~matrix 2f16x2~matrix 4f32~matrix", 4, .summed = true),
+         "4f32 = 4f16x2~matrix 2f16x2~matrix 4f32~matrix", 0),
     FORM("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32",
-         "4f32 = 2bf16x2~matrix bf16x2~matrix 4f32~matrix", 4, .body = ONE_B, .summed = true),
+         "4f32 = 2bf16x2~matrix bf16x2~matrix 4f32~matrix", 0, .body = ONE_B),
     FORM("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
-         "4f32 = 4bf16x2~matrix 2bf16x2~matrix 4f32~matrix", 4, .summed = true),
+         "4f32 = 4bf16x2~matrix 2bf16x2~matrix 4f32~matrix", 0),
     FORM("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16",
-         "2f16x2 = 2f16x2~matrix f16x2~matrix 2f16x2~matrix", 2, .body = ONE_B, .summed = true),
+         "2f16x2 = 2f16x2~matrix f16x2~matrix 2f16x2~matrix", 0, .body = ONE_B),
     FORM("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
-         "2f16x2 = 4f16x2~matrix 2f16x2~matrix 2f16x2~matrix", 2, .summed = true),
+         "2f16x2 = 4f16x2~matrix 2f16x2~matrix 2f16x2~matrix", 0),
     FORM("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32",
-         "4f32 = 2f32~matrix f32~matrix 4f32~matrix", 4, .body = ONE_B, .summed = true),
+         "4f32 = 2f32~matrix f32~matrix 4f32~matrix", 0, .body = ONE_B),
     FORM("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
-         "4f32 = 4f32~matrix 2f32~matrix 4f32~matrix", 4, .summed = true),
+         "4f32 = 4f32~matrix 2f32~matrix 4f32~matrix", 0),
     FORM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16|{1;1;0,-1;1;0}",
-         "4f32 = 4f16x2~matrix 4f16x2~matrix 4f32~matrix", 4,
-         .body = START_4 RIGHT_IN MULTIPLY("$a"), .summed = true),
+         "4f32 = 4f16x2~matrix 4f16x2~matrix 4f32~matrix", 0,
+         .body = START_4 RIGHT_IN MULTIPLY("$a")),
     FORM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16|{1;1;0;0,1;-1;0;0,1;1;1;0,1;1;0;1}",
-         "4f32 = 4f16x2~matrix 4f16x2~matrix 4f32~matrix", 4,
-         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY("left"), .summed = true),
+         "4f32 = 4f16x2~matrix 4f16x2~matrix 4f32~matrix", 0,
+         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY("left")),
     FORM("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16|{1;1;0,-1;1;0}",
-         "4f32 = 4bf16x2~matrix 4bf16x2~matrix 4f32~matrix", 4,
-         .body = START_4 RIGHT_IN MULTIPLY("$a"), .summed = true),
+         "4f32 = 4bf16x2~matrix 4bf16x2~matrix 4f32~matrix", 0,
+         .body = START_4 RIGHT_IN MULTIPLY("$a")),
     FORM("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16|{1;1;0;0,1;-1;0;0,1;1;1;0,1;1;0;1}",
-         "4f32 = 4bf16x2~matrix 4bf16x2~matrix 4f32~matrix", 4,
-         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY("left"), .summed = true),
+         "4f32 = 4bf16x2~matrix 4bf16x2~matrix 4f32~matrix", 0,
+         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY("left")),
     FORM("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16|{1;1;0,-1;1;0}",
-         "2f16x2 = 4f16x2~matrix 4f16x2~matrix 2f16x2~matrix", 2,
-         .body = START_2 RIGHT_IN MULTIPLY("$a"), .summed = true),
+         "2f16x2 = 4f16x2~matrix 4f16x2~matrix 2f16x2~matrix", 0,
+         .body = START_2 RIGHT_IN MULTIPLY("$a")),
     FORM("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16|{1;1;0;0,1;-1;0;0,1;1;1;0,1;1;0;1}",
-         "2f16x2 = 4f16x2~matrix 4f16x2~matrix 2f16x2~matrix", 2,
-         .body = START_2 RIGHT_IN LEFT_IN MULTIPLY("left"), .summed = true),
+         "2f16x2 = 4f16x2~matrix 4f16x2~matrix 2f16x2~matrix", 0,
+         .body = START_2 RIGHT_IN LEFT_IN MULTIPLY("left")),
 };
 enum { FORM_ROWS = sizeof form_rows / sizeof *form_rows };
 
