@@ -19,7 +19,8 @@
  * two minutes; the coordinator takes a result once, and none that it does not wait for. So a trial
  * has one outcome, although it may be done twice: a worker acknowledges a request once the server
  * has its result, says before that every third of the patience that it is at it, and has vanished
- * when it does not.
+ * when it does not. What has no result although both queues are empty is asked again, under another
+ * mark.
  *
  *     const struct link_settings settings = {.url = "nats://localhost:4222"};
  *     struct link *link = link_open(&settings, &error);
