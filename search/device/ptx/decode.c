@@ -113,7 +113,7 @@ static int decode_statement(struct decoder *decoder, const struct statement *sta
     case STATEMENT_LABEL:
         return add_label(decoder, statement->name);
     case STATEMENT_TARGETS: {
-        struct binding *binding = bind(decoder, statement->name, decoder->scope);
+        struct binding *binding = bind_name(decoder, statement->name, decoder->scope);
         binding->kind = BINDING_TARGETS;
         binding->targets = statement;
         return 0;
@@ -165,7 +165,7 @@ static int place_parameters(struct decoder *decoder, const struct function *func
     uint64_t used = 0;
     for (int i = 0; i < function->parameter_count; i++) {
         const struct variable *parameter = &function->parameters[i];
-        struct binding *binding = bind(decoder, parameter->name, decoder->scope);
+        struct binding *binding = bind_name(decoder, parameter->name, decoder->scope);
         binding->kind = BINDING_VARIABLE;
         binding->space = SPACE_PARAM;
         binding->variable = parameter;

@@ -180,7 +180,7 @@ uint32_t constant(struct decoder *decoder, uint64_t bits, int bytes);
 void open_scope(struct decoder *decoder, int parent);
 /* Forgets the names of the scope. */
 void close_scope(struct decoder *decoder, int back_to);
-struct binding *bind(struct decoder *decoder, int name, int scope);
+struct binding *bind_name(struct decoder *decoder, int name, int scope);
 int declare_registers(struct decoder *decoder, const struct variable *variable);
 int bind_variable(struct decoder *decoder, const struct variable *variable);
 /* The offset of a variable behind `*used` bytes, which grow. */

@@ -27,7 +27,7 @@ static int bind_formals(struct decoder *decoder, const struct operand *actuals,
             return decode_fail(decoder, "an argument is no .param variable of the right size");
         struct binding copy = *found;
         decoder->instance = callee;
-        struct binding *binding = bind(decoder, formals[i].name, decoder->scope);
+        struct binding *binding = bind_name(decoder, formals[i].name, decoder->scope);
         binding->kind = BINDING_VARIABLE;
         binding->space = copy.space;
         binding->address = copy.address;

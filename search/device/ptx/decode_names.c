@@ -47,7 +47,7 @@ void close_scope(struct decoder *decoder, int back_to) {
     decoder->scope = back_to;
 }
 
-struct binding *bind(struct decoder *decoder, int name, int scope) {
+struct binding *bind_name(struct decoder *decoder, int name, int scope) {
     decoder->bindings = array_grow(decoder->bindings, decoder->binding_count,
                                    &decoder->binding_capacity, sizeof *decoder->bindings);
     struct binding *binding = &decoder->bindings[decoder->binding_count];
@@ -158,7 +158,7 @@ static struct binding *lookup_special(struct decoder *decoder, int name) {
             continue;
         enum special_register which = special_table[i].which;
         int bytes = special_table[i].bytes;
-        struct binding *binding = bind(decoder, name, decoder->scope);
+        struct binding *binding = bind_name(decoder, name, decoder->scope);
         binding->bytes = bytes;
         if (which < SPECIAL_CLOCK) {
             binding->place = special_slot(decoder, which, bytes);
@@ -199,7 +199,7 @@ static struct binding *lookup_range(struct decoder *decoder, int name) {
         if (index >= range->count)
             continue;
         int bytes = range->bytes;
-        struct binding *binding = bind(decoder, name, range->scope);
+        struct binding *binding = bind_name(decoder, name, range->scope);
         binding->bytes = bytes;
         binding->place = new_register(decoder, bytes);
         return binding;
@@ -230,7 +230,7 @@ int declare_registers(struct decoder *decoder, const struct variable *variable) 
     if (bytes > 8)
         return decode_fail(decoder, "registers of %d bytes are not known", bytes);
     if (!variable->register_count) {
-        struct binding *binding = bind(decoder, variable->name, decoder->scope);
+        struct binding *binding = bind_name(decoder, variable->name, decoder->scope);
         binding->bytes = bytes;
         binding->place = new_register(decoder, bytes);
         return 0;
@@ -268,7 +268,7 @@ static int place_shared(struct decoder *decoder, const struct variable *variable
 }
 
 int bind_variable(struct decoder *decoder, const struct variable *variable) {
-    struct binding *binding = bind(decoder, variable->name, decoder->scope);
+    struct binding *binding = bind_name(decoder, variable->name, decoder->scope);
     binding->kind = BINDING_VARIABLE;
     binding->variable = variable;
     binding->space = variable->space;
@@ -300,7 +300,7 @@ static struct binding *bind_module_variable(struct decoder *decoder, int name) {
     const struct ptx_module *module = decoder->module;
     for (int i = 0; i < module->variable_count; i++)
         if (module->variables[i].name == name) {
-            struct binding *binding = bind(decoder, name, decoder->scope);
+            struct binding *binding = bind_name(decoder, name, decoder->scope);
             binding->kind = BINDING_VARIABLE;
             binding->space = SPACE_GLOBAL;
             binding->address = module->variables[i].address;

@@ -21,7 +21,7 @@ bool token_is(const struct parser *parser, const char *text) {
     return (token->kind == TOKEN_WORD || token->kind == TOKEN_SIGN) && slice_is(token->slice, text);
 }
 
-bool accept(struct parser *parser, const char *text) {
+bool accept_token(struct parser *parser, const char *text) {
     bool is = token_is(parser, text);
     if (is)
         lexer_next(&parser->lexer);
@@ -29,7 +29,7 @@ bool accept(struct parser *parser, const char *text) {
 }
 
 int expect(struct parser *parser, const char *text) {
-    if (accept(parser, text))
+    if (accept_token(parser, text))
         return 0;
     char quoted[32];
     snprintf(quoted, sizeof quoted, "'%s'", text);
@@ -110,7 +110,7 @@ int parse_simple(struct parser *parser, struct operand *operand) {
     if (operand->kind == OPERAND_NAME && (token_is(parser, "+") || token_is(parser, "-"))) {
         bool subtract = token_is(parser, "-");
         lexer_next(&parser->lexer);
-        subtract ^= accept(parser, "-");
+        subtract ^= accept_token(parser, "-");
         if (expect_integer(parser, UINT64_MAX, &operand->bits) < 0)
             return -1;
         operand->bits = subtract ? -operand->bits : operand->bits;
@@ -146,28 +146,28 @@ static int parse_initialiser(struct parser *parser, struct variable *variable) {
     struct operand *values = NULL;
     int count = 0, capacity = 0, depth = 0, result = -1;
     do {
-        if (accept(parser, "{")) {
+        if (accept_token(parser, "{")) {
             if (++depth > NESTING_MAX) {
                 parse_fail(parser, "fewer nested braces");
                 goto done;
             }
             continue;
         }
-        if (depth && accept(parser, "}")) {
+        if (depth && accept_token(parser, "}")) {
             depth--;
         } else {
-            bool generic = accept(parser, "generic");
+            bool generic = accept_token(parser, "generic");
             values = array_grow(values, count, &capacity, sizeof *values);
             struct operand *value = &values[count++];
             if ((generic && expect(parser, "(") < 0) || parse_simple(parser, value) < 0 ||
                 (generic && expect(parser, ")") < 0))
                 goto done;
-            if (generic && accept(parser, "+") &&
+            if (generic && accept_token(parser, "+") &&
                 expect_integer(parser, UINT64_MAX, &value->bits) < 0)
                 goto done;
         }
         if (depth)
-            accept(parser, ",");
+            accept_token(parser, ",");
     } while (depth);
     variable->value_count = count;
     variable->values = arena_take(parser->ast->arena, (size_t)count * sizeof *values);
@@ -222,7 +222,7 @@ static int parse_declarator(struct parser *parser, struct variable *variable) {
     uint64_t maximum = space_bytes_max[variable->space];
     if (variable->space == SPACE_REGISTER) {
         uint64_t count = 0;
-        if (accept(parser, "<") &&
+        if (accept_token(parser, "<") &&
             (expect_integer(parser, REGISTERS_MAX, &count) < 0 || expect(parser, ">") < 0))
             return -1;
         variable->register_count = (int)count;
@@ -231,7 +231,7 @@ static int parse_declarator(struct parser *parser, struct variable *variable) {
     if (variable->type == TYPE_PRED)
         return parse_fail(parser, "a register, for predicates are nothing else, before it");
     variable->bytes = (uint64_t)(type_bytes(variable->type) * variable->vector);
-    while (accept(parser, "[")) {
+    while (accept_token(parser, "[")) {
         uint64_t length = 0;
         if (!token_is(parser, "]") && expect_integer(parser, maximum, &length) < 0)
             return -1;
@@ -253,25 +253,25 @@ int parse_variables(struct parser *parser, enum space space, bool is_extern,
         variable.value_count = 0;
         if (parse_declarator(parser, &variable) < 0)
             return -1;
-        if (accept(parser, "=") && parse_initialiser(parser, &variable) < 0)
+        if (accept_token(parser, "=") && parse_initialiser(parser, &variable) < 0)
             return -1;
         if (add(parser, &variable) < 0)
             return -1;
-    } while (accept(parser, ","));
+    } while (accept_token(parser, ","));
     return expect(parser, ";");
 }
 
 int parse_parameters(struct parser *parser, struct variable **variables, int *count) {
     struct variable read[OPERANDS_MAX];
     *count = 0;
-    while (!accept(parser, ")")) {
+    while (!accept_token(parser, ")")) {
         if (*count && expect(parser, ",") < 0)
             return -1;
         if (*count == OPERANDS_MAX)
             return parse_fail(parser, "fewer parameters");
         struct variable *variable = &read[(*count)++];
         *variable = (struct variable){.space = SPACE_PARAM};
-        if (!accept(parser, ".param"))
+        if (!accept_token(parser, ".param"))
             return parse_fail(parser, "'.param'");
         if (parse_variable_type(parser, variable) < 0 || parse_declarator(parser, variable) < 0)
             return -1;
@@ -289,11 +289,11 @@ static int parse_location(struct parser *parser) {
     uint64_t file, line, column;
     for (struct location *to = &location; to; to = to == &location ? &call : NULL) {
         if (to == &call) {
-            if (!accept(parser, ","))
+            if (!accept_token(parser, ","))
                 break;
-            if (!accept(parser, "function_name") || expect_name(parser) < 0)
+            if (!accept_token(parser, "function_name") || expect_name(parser) < 0)
                 return parse_fail(parser, "'function_name NAME'");
-            if (accept(parser, "+") && expect_integer(parser, UINT64_MAX, &line) < 0)
+            if (accept_token(parser, "+") && expect_integer(parser, UINT64_MAX, &line) < 0)
                 return -1;
             if (expect(parser, ",") < 0 || expect(parser, "inlined_at") < 0)
                 return -1;
@@ -342,7 +342,7 @@ static int parse_file(struct parser *parser) {
         ast->files[ast->file_count++] = (struct slice){"", 0};
     }
     ast->files[index] = (struct slice){name.text + 1, name.length - 2};
-    while (accept(parser, ",")) /* a time stamp and a size */
+    while (accept_token(parser, ",")) /* a time stamp and a size */
         if (expect_integer(parser, UINT64_MAX, &index) < 0)
             return -1;
     return 1;
@@ -350,7 +350,7 @@ static int parse_file(struct parser *parser) {
 
 /* Debugging data: its braces do not nest. */
 static int parse_section(struct parser *parser) {
-    while (!accept(parser, "}")) {
+    while (!accept_token(parser, "}")) {
         if (parser->lexer.token.kind == TOKEN_END)
             return parse_fail(parser, "'}'");
         lexer_next(&parser->lexer);
@@ -359,7 +359,7 @@ static int parse_section(struct parser *parser) {
 }
 
 static int parse_pragma(struct parser *parser) {
-    while (!accept(parser, ";")) {
+    while (!accept_token(parser, ";")) {
         if (parser->lexer.token.kind != TOKEN_STRING && !token_is(parser, ","))
             return parse_fail(parser, "a string");
         lexer_next(&parser->lexer);
@@ -376,7 +376,7 @@ int parse_neutral(struct parser *parser) {
                       {".section", parse_section},
                       {".pragma", parse_pragma}};
     for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
-        if (accept(parser, directives[i].word))
+        if (accept_token(parser, directives[i].word))
             return directives[i].parse(parser);
     return 0;
 }

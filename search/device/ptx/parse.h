@@ -38,7 +38,7 @@ struct parser {
 int parse_fail(struct parser *parser, const char *expected);
 bool token_is(const struct parser *parser, const char *text);
 /* Steps over the token if it is `text`. */
-bool accept(struct parser *parser, const char *text);
+bool accept_token(struct parser *parser, const char *text);
 int expect(struct parser *parser, const char *text);
 int expect_integer(struct parser *parser, uint64_t maximum, uint64_t *value);
 /* The number of the name in the current token, which is stepped over; -1 if it is no word. */

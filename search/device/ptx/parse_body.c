@@ -27,7 +27,7 @@ static struct operand *keep(struct parser *parser, const struct operand *operand
 static int parse_elements(struct parser *parser, struct operand *operand, const char *close) {
     struct operand elements[OPERANDS_MAX];
     int count = 0;
-    while (!accept(parser, close)) {
+    while (!accept_token(parser, close)) {
         if (count == OPERANDS_MAX)
             return parse_fail(parser, "fewer elements");
         if (count && expect(parser, ",") < 0)
@@ -46,7 +46,7 @@ static int parse_address(struct parser *parser, struct operand *operand) {
         return -1;
     if (operand->kind != OPERAND_NAME && operand->kind != OPERAND_INTEGER)
         return parse_fail(parser, "an address");
-    if (accept(parser, ",") &&
+    if (accept_token(parser, ",") &&
         (expect(parser, "{") < 0 || parse_elements(parser, operand, "}") < 0))
         return -1;
     if (expect(parser, "]") < 0)
@@ -57,20 +57,20 @@ static int parse_address(struct parser *parser, struct operand *operand) {
 
 static int parse_operand(struct parser *parser, struct operand *operand) {
     *operand = (struct operand){.name = -1};
-    if (accept(parser, "[")) {
+    if (accept_token(parser, "[")) {
         return parse_address(parser, operand);
-    } else if (accept(parser, "{")) {
+    } else if (accept_token(parser, "{")) {
         operand->kind = OPERAND_VECTOR;
         return parse_elements(parser, operand, "}");
-    } else if (accept(parser, "(")) {
+    } else if (accept_token(parser, "(")) {
         operand->kind = OPERAND_LIST;
         return parse_elements(parser, operand, ")");
     }
-    bool negated = accept(parser, "!");
+    bool negated = accept_token(parser, "!");
     if (parse_simple(parser, operand) < 0)
         return -1;
     operand->negated = negated;
-    if (accept(parser, "|")) {
+    if (accept_token(parser, "|")) {
         struct operand pair[2] = {*operand};
         if (parse_simple(parser, &pair[1]) < 0)
             return -1;
@@ -84,7 +84,7 @@ static int parse_operand(struct parser *parser, struct operand *operand) {
 static int parse_operands(struct parser *parser, struct operand **kept, int *kept_count) {
     struct operand operands[OPERANDS_MAX];
     int count = 0;
-    while (!accept(parser, ";")) {
+    while (!accept_token(parser, ";")) {
         if (count == OPERANDS_MAX)
             return parse_fail(parser, "fewer operands");
         if (count && expect(parser, ",") < 0)
@@ -103,8 +103,8 @@ static int parse_instruction(struct parser *parser) {
                                   .name = -1,
                                   .line = parser->lexer.token.line,
                                   .location = parser->location};
-    if (accept(parser, "@")) {
-        statement.guard_negated = accept(parser, "!");
+    if (accept_token(parser, "@")) {
+        statement.guard_negated = accept_token(parser, "!");
         statement.guard = expect_name(parser);
         if (statement.guard < 0)
             return -1;
@@ -132,7 +132,7 @@ static int parse_label(struct parser *parser) {
     int name = intern(parser, parser->lexer.token.slice);
     lexer_next(&parser->lexer);
     lexer_next(&parser->lexer);
-    if (!accept(parser, ".branchtargets")) {
+    if (!accept_token(parser, ".branchtargets")) {
         new_statement(parser, STATEMENT_LABEL)->name = name;
         return 0;
     }
@@ -159,7 +159,7 @@ static int parse_statement(struct parser *parser, int *depth) {
         lexer_next(&parser->lexer);
         return 0;
     }
-    if (accept(parser, ";"))
+    if (accept_token(parser, ";"))
         return 0;
     if (token->kind == TOKEN_WORD && token->slice.text[0] == '.') {
         int neutral = parse_neutral(parser);

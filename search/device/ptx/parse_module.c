@@ -45,7 +45,7 @@ static int parse_tuning(struct parser *parser, struct function *function) {
             if (expect_integer(parser, 1u << 20, &value) < 0)
                 return -1;
             block[i] = (unsigned)value;
-            accept(parser, ",");
+            accept_token(parser, ",");
         }
         for (int i = 1; i < 3; i++)
             if (block != ignored && block[0] && !block[i])
@@ -57,18 +57,18 @@ static int parse_tuning(struct parser *parser, struct function *function) {
 static int parse_function(struct parser *parser, bool is_entry) {
     struct ast *ast = parser->ast;
     struct function function = {.is_entry = is_entry, .line = parser->lexer.token.line};
-    if (!is_entry && accept(parser, "(") &&
+    if (!is_entry && accept_token(parser, "(") &&
         parse_parameters(parser, &function.results, &function.result_count) < 0)
         return -1;
     function.name = expect_name(parser);
     if (function.name < 0)
         return -1;
-    if (accept(parser, "(") &&
+    if (accept_token(parser, "(") &&
         parse_parameters(parser, &function.parameters, &function.parameter_count) < 0)
         return -1;
     if (parse_tuning(parser, &function) < 0)
         return -1;
-    if (!accept(parser, ";") && parse_body(parser, &function) < 0)
+    if (!accept_token(parser, ";") && parse_body(parser, &function) < 0)
         return -1;
     ast->functions = array_grow(ast->functions, ast->function_count, &parser->function_capacity,
                                 sizeof *ast->functions);
@@ -80,14 +80,14 @@ static int parse_header(struct parser *parser) {
     lexer_next(&parser->lexer); /* .version or .target: 8.0 and "sm_80, debug" mean nothing here */
     do
         lexer_next(&parser->lexer);
-    while (accept(parser, ","));
+    while (accept_token(parser, ","));
     return 0;
 }
 
 static int parse_item(struct parser *parser) {
     if (token_is(parser, ".version") || token_is(parser, ".target"))
         return parse_header(parser);
-    if (accept(parser, ".address_size")) {
+    if (accept_token(parser, ".address_size")) {
         uint64_t bits;
         if (expect_integer(parser, 64, &bits) < 0)
             return -1;
@@ -99,15 +99,15 @@ static int parse_item(struct parser *parser) {
 
     bool is_extern = false;
     for (;;) {
-        if (accept(parser, ".extern"))
+        if (accept_token(parser, ".extern"))
             is_extern = true;
-        else if (!accept(parser, ".visible") && !accept(parser, ".weak") &&
-                 !accept(parser, ".common"))
+        else if (!accept_token(parser, ".visible") && !accept_token(parser, ".weak") &&
+                 !accept_token(parser, ".common"))
             break;
     }
-    if (accept(parser, ".entry"))
+    if (accept_token(parser, ".entry"))
         return parse_function(parser, true);
-    if (accept(parser, ".func"))
+    if (accept_token(parser, ".func"))
         return parse_function(parser, false);
     int space =
         parser->lexer.token.kind == TOKEN_WORD ? parse_space(parser->lexer.token.slice) : -1;
