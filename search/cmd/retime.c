@@ -175,7 +175,7 @@ static int time_all(struct retiming *it, struct error *error) {
             break;
         if (session_close_batch(session, true, error) < 0)
             return -1;
-        int got = session_wait(session, false, &result, error);
+        int got = session_wait(session, &result, error);
         if (got == 1) {
             got = tell(it, &result, error);
             trial_result_release(&result);

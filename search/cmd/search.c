@@ -369,10 +369,9 @@ static void show_progress(const struct session *session, struct progress *progre
 
 /* ---- the loop ---- */
 
-int session_wait(struct session *session, bool briefly, struct trial_result *result,
-                 struct error *error) {
+int session_wait(struct session *session, struct trial_result *result, struct error *error) {
     session_publish(session);
-    return pool_wait(session->pool, briefly ? 0 : batch_s, result, error);
+    return pool_wait(session->pool, batch_s, result, error);
 }
 
 int session_signals(void) {
@@ -420,15 +419,16 @@ static int search(struct session *session, struct progress *progress, struct err
             session_inspect(session, session->to_inspect);
             session->to_inspect = -1;
         }
-        /* One at a time: the pool goes on with what it has while others are thought of. */
-        if (may_ask(session, nothing_left)) {
+        /* No answer is heard before all may be under way, so that of one worker the questions are
+           the same each time; but the workers begin with the first while others are thought of. */
+        while (may_ask(session, nothing_left)) {
             int asked = ask(session, exhausted, error);
-            if (asked < 0)
+            session_publish(session);
+            if (asked < 0 || pool_tend(session->pool, error) < 0)
                 return -1;
             nothing_left = asked == 0;
         }
-        if (pool_in_flight(session->pool) == 0 && session->to_inspect < 0 &&
-            !may_ask(session, nothing_left))
+        if (pool_in_flight(session->pool) == 0 && session->to_inspect < 0)
             break;
         if (session_must_leave(session) || (session_is_paused(session) && !budget_left(session)))
             break;
@@ -442,7 +442,7 @@ static int search(struct session *session, struct progress *progress, struct err
         }
         if (session_close_batch(session, true, error) < 0)
             return -1;
-        int got = session_wait(session, may_ask(session, nothing_left), &result, error);
+        int got = session_wait(session, &result, error);
         if (got < 0)
             return -1;
         if (got == 1) {

@@ -192,9 +192,8 @@ void session_submit(struct session *session, int64_t number, int goal, const str
 /* Whether it would be crowned without having won a duel with this champion: there was another, or
    none, when it was submitted. */
 bool session_must_fight(const struct trial_result *result, const struct member *champion);
-/* As pool_wait, for the length of a batch or, briefly, for what is there; publishes. */
-int session_wait(struct session *session, bool briefly, struct trial_result *result,
-                 struct error *error);
+/* As pool_wait, for the length of a batch; publishes. */
+int session_wait(struct session *session, struct trial_result *result, struct error *error);
 /* Seconds of searching, in all sessions of the run. */
 double session_elapsed(const struct session *session);
 /* How many came since the search began: after one nothing is begun, after two all is dropped. */

@@ -321,6 +321,14 @@ static natsStatus next_result(struct remote *remote, double timeout_s, natsMsg *
     return NATS_TIMEOUT;
 }
 
+static int remote_tend(struct pool *pool, struct error *error) {
+    struct remote *remote = remote_of(pool);
+    (void)error; /* a wait tells it */
+    outbox_send(remote->outbox);
+    tend(remote);
+    return 0;
+}
+
 static int remote_wait(struct pool *pool, double timeout_s, struct trial_result *result,
                        struct error *error) {
     struct remote *remote = remote_of(pool);
@@ -392,6 +400,7 @@ static const struct pool_backend remote_backend = {
     .look = remote_look,
     .pause = remote_pause,
     .submit = remote_submit,
+    .tend = remote_tend,
     .wait = remote_wait,
 };
 

@@ -442,6 +442,10 @@ static void crew_submit(struct pool *pool, const struct trial_request *request) 
                 flight_new(request));
 }
 
+static int crew_tend(struct pool *pool, struct error *error) {
+    return go_round(crew_of(pool), 0, error);
+}
+
 static int crew_wait(struct pool *pool, double timeout_s, struct trial_result *result,
                      struct error *error) {
     struct crew *crew = crew_of(pool);
@@ -467,6 +471,7 @@ static const struct pool_backend crew_backend = {
     .look = crew_look,
     .pause = crew_pause,
     .submit = crew_submit,
+    .tend = crew_tend,
     .wait = crew_wait,
 };
 

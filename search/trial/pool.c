@@ -46,6 +46,10 @@ void pool_submit(struct pool *pool, const struct trial_request *request) {
     pool->backend->submit(pool, request);
 }
 
+int pool_tend(struct pool *pool, struct error *error) {
+    return pool->backend->tend(pool, error);
+}
+
 int pool_wait(struct pool *pool, double timeout_s, struct trial_result *result,
               struct error *error) {
     int got = pool->backend->wait(pool, timeout_s, result, error);

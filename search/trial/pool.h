@@ -58,6 +58,10 @@ void pool_pause(struct pool *pool, int device, bool paused);
 /* Takes over what the request owns. Never blocks. */
 void pool_submit(struct pool *pool, const struct trial_request *request);
 
+/* Hears the workers and gives them what waits, for callers that submit much before they wait; takes
+   no result. -1 as of pool_wait. */
+int pool_tend(struct pool *pool, struct error *error);
+
 /* 1 with a result, which the caller releases; 0 when none came in time; -1 when no worker can go on
    (a template that no longer loads, the last GPU gone). */
 int pool_wait(struct pool *pool, double timeout_s, struct trial_result *result,
@@ -73,6 +77,7 @@ struct pool_backend {
     int (*look)(const struct pool *pool, struct pool_worker *workers, int limit);
     void (*pause)(struct pool *pool, int device, bool paused);
     void (*submit)(struct pool *pool, const struct trial_request *request);
+    int (*tend)(struct pool *pool, struct error *error);
     int (*wait)(struct pool *pool, double timeout_s, struct trial_result *result,
                 struct error *error);
 };

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/process.h"
 #include "base/random.h"
 #include "trial/crew.h"
@@ -139,6 +140,38 @@ static void every_trial_has_its_result(void **state) {
         assert_int_equal(pool_restarts(test.pool), 0);
         end(&test);
     }
+}
+
+static bool any_is_busy(const struct bench_of_pool *test) {
+    struct pool_worker workers[8];
+    int count = pool_look(test->pool, workers, 8);
+    bool busy = false;
+    for (int w = 0; w < count && w < 8; w++)
+        busy = busy || workers[w].state == POOL_BUSY || workers[w].state == POOL_STARTING;
+    return busy;
+}
+
+/* Who only tends has its trials done, and takes the results when it waits. */
+static void tended_workers_do_what_waits(void **state) {
+    (void)state;
+    struct bench_of_pool test;
+    struct error error = {0};
+    start(&test, 1, 1, 0);
+    submit(&test, 0, "THREADS=32", 0);
+    submit(&test, 1, "THREADS=64", 0);
+    double end_s = clock_seconds() + PATIENCE_S;
+    for (int idle = 0; idle < 20 && clock_seconds() < end_s; usleep(5000)) {
+        assert_int_equal(pool_tend(test.pool, &error), 0);
+        idle = any_is_busy(&test) ? 0 : idle + 1;
+    }
+    assert_int_equal(pool_in_flight(test.pool), 2);
+    for (int n = 0; n < 2; n++) {
+        static struct trial_result result;
+        assert_int_equal(pool_wait(test.pool, 0, &result, &error), 1);
+        assert_int_equal(result.number, n);
+        trial_result_release(&result);
+    }
+    end(&test);
 }
 
 /* A candidate that is bad in itself costs no worker. */
@@ -558,6 +591,7 @@ static void a_worker_ends_with_its_input(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_trial_has_its_result),
+        cmocka_unit_test(tended_workers_do_what_waits),
         cmocka_unit_test(verdicts_come_through),
         cmocka_unit_test(a_killed_device_worker_costs_its_trial),
         cmocka_unit_test(killed_compile_workers_cost_at_most_a_trial_each),
