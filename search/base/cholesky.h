@@ -2,7 +2,8 @@
  * cholesky: symmetric positive definite matrices of a few hundred rows, factored row by row, so
  * that a matrix that grows by a row costs a row. Row i of a matrix begins at i * stride; only the
  * lower triangle is read or written. Sums are taken in a fixed order: the same numbers in give the
- * same numbers out on every machine that rounds as IEEE 754 says.
+ * same numbers out on every machine that rounds as IEEE 754 says, so that a search goes on as it
+ * was on another one. LAPACK promises neither that nor a row at a time.
  *
  *     double *factor = ...the lower triangle of A...;
  *     for (int i = 0; i < n; i++)
