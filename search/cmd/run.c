@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -186,14 +187,24 @@ static int run_one(const char *config_path, struct config *config, const char *o
                                        : run_in(run_dir, config, settings, interrupted);
 }
 
-static int check_targets(const struct session_settings *settings, struct error *error) {
-    return settings->target_us < 0 || settings->target_ratio < 0
-               ? error_input(error, "--target and --target-ratio want more than 0")
-               : 0;
+/* NaN: it was not named, which the settings have as 0. */
+static int check_target(const char *option, double *target, struct error *error) {
+    if (isnan(*target))
+        *target = 0;
+    else if (!(*target > 0))
+        return error_input(error, "%s wants more than 0", option);
+    return 0;
+}
+
+static int check_targets(struct session_settings *settings, struct error *error) {
+    return check_target("--target", &settings->target_us, error) < 0
+               ? -1
+               : check_target("--target-ratio", &settings->target_ratio, error);
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct session_settings settings = {.seed = -1, .compile_workers = -1};
+    struct session_settings settings = {
+        .seed = -1, .compile_workers = -1, .target_us = NAN, .target_ratio = NAN};
     const char *out = NULL;
     const char *templates = NULL;
     int64_t islands = -1; /* the config's */
@@ -285,7 +296,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
 }
 
 static int resume(const struct verb *verb, int argc, char **argv) {
-    struct session_settings settings = {.seed = -1, .compile_workers = -1};
+    struct session_settings settings = {
+        .seed = -1, .compile_workers = -1, .target_us = NAN, .target_ratio = NAN};
     const struct option_row rows[] = {
         {"trials", "N", "stop after N trials in all", OPTION_INTEGER, &settings.trials},
         {"time", "T", "stop after T in all: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION,

@@ -65,6 +65,7 @@ tell run c.json --trials 1x
 tell run c.json --target fast
 tell run c.json --target 1e999
 tell run c.json --target-ratio -1
+tell run c.json --target 0
 tell resume run --target -1
 tell run c.json --verbose=yes
 tell board run --top
