@@ -132,8 +132,8 @@ int session_close_batch(struct session *session, bool if_due, struct error *erro
 
 /* ---- submitting ---- */
 
-static struct trial_request request_of(const struct session *session, int64_t number, int goal,
-                                       const struct genome *genome, const struct member *champion) {
+void session_submit(struct session *session, int64_t number, int goal, const struct genome *genome,
+                    const struct member *champion) {
     struct trial_request request = {
         .number = number,
         .goal = goal,
@@ -148,12 +148,6 @@ static struct trial_request request_of(const struct session *session, int64_t nu
         request.rival = (struct trial_rival){
             .present = true, .trial = champion->trial, .goal = goal, .genome = champion->genome};
     }
-    return request;
-}
-
-void session_submit(struct session *session, int64_t number, int goal, const struct genome *genome,
-                    const struct member *champion) {
-    const struct trial_request request = request_of(session, number, goal, genome, champion);
     pool_submit(session->pool, &request);
 }
 
@@ -268,10 +262,7 @@ static int filter(struct session *session, int64_t number, int goal, const struc
     snprintf(reason, sizeof reason, "forecast to be among the slowest %g %% of the space",
              100 * session->settings.prefilter);
     trial_end(&result, VERDICT_FILTERED, reason);
-    if (tell(session, &result, error) < 0)
-        return -1;
-    session_publish(session);
-    return session_close_batch(session, true, error);
+    return tell(session, &result, error) < 0 ? -1 : session_close_batch(session, true, error);
 }
 
 /* 1: there was one, 0: nothing left to ask. */
