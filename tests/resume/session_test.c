@@ -223,21 +223,21 @@ static void a_goal_without_gains_ends(void **state) {
     tiny_remove(&place.tiny);
 }
 
-static void a_target_that_is_reached_ends_the_run(void **state) {
-    (void)state;
+/* `reached` is, by the first trial; `beyond` is not, so that what is left is the number of trials.
+   What is given anew is kept for the next resume. */
+static void end_at_target(const char *option, const char *reached, const char *beyond) {
     struct place place;
     char said[PATH_SIZE], trials[24];
     make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
-    const char *const arguments[] = {"--out", place.run_dir, "--target", "1000", NULL};
+    const char *const arguments[] = {"--out", place.run_dir, option, reached, NULL};
     run_to_end(&place.tiny, "run", place.tiny.config, arguments, 0);
     inspect(&inspection);
     assert_in_range(inspection.told, 1, IN_FLIGHT_MOST);
     int64_t told = inspection.told;
     assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
     expect_said(said, "is finished");
-    /* Out of reach: what is left is the number of trials; kept for the next resume. */
     snprintf(trials, sizeof trials, "%lld", (long long)told + 4);
-    const char *const more[] = {"--target", "0.001", "--trials", trials, NULL};
+    const char *const more[] = {option, beyond, "--trials", trials, NULL};
     run_to_end(&place.tiny, "resume", place.run_dir, more, 0);
     inspect_finished(told + 4);
     run_to_end(&place.tiny, "resume", place.run_dir, NULL, 0);
@@ -245,24 +245,15 @@ static void a_target_that_is_reached_ends_the_run(void **state) {
     tiny_remove(&place.tiny);
 }
 
+static void a_target_that_is_reached_ends_the_run(void **state) {
+    (void)state;
+    end_at_target("--target", "1000", "0.001");
+}
+
 /* The default genome is as fast as itself, and nothing is a million times as fast. */
 static void a_ratio_to_the_default_ends_the_run(void **state) {
     (void)state;
-    struct place place;
-    char said[PATH_SIZE], trials[24];
-    make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
-    const char *const arguments[] = {"--out", place.run_dir, "--target-ratio", "1", NULL};
-    run_to_end(&place.tiny, "run", place.tiny.config, arguments, 0);
-    inspect(&inspection);
-    assert_in_range(inspection.told, 1, IN_FLIGHT_MOST);
-    int64_t told = inspection.told;
-    assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
-    expect_said(said, "is finished");
-    snprintf(trials, sizeof trials, "%lld", (long long)told + 4);
-    const char *const more[] = {"--target-ratio", "1e6", "--trials", trials, NULL};
-    run_to_end(&place.tiny, "resume", place.run_dir, more, 0);
-    inspect_finished(told + 4);
-    tiny_remove(&place.tiny);
+    end_at_target("--target-ratio", "1", "1e6");
 }
 
 /* ---- interruptions ---- */
