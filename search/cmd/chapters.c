@@ -1,3 +1,5 @@
+/* One section a chapter of the summary, in their order, which is best read in one piece; hence the
+   length. */
 #include "cmd/chapters.h"
 
 #include "cmd/lessons.h"
