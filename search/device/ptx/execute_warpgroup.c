@@ -165,7 +165,7 @@ static void store_sums(struct warp *warp, const struct instruction *instruction,
             for (int j = 0; j < 2; j++)
                 if (form->half_accumulators)
                     ((uint16_t *)place_of(warp, instruction->operands[i]))[2 * lane + j] =
-                        float_to_half(pair[j]);
+                        sum_to_half(pair[j]);
                 else
                     ((float *)place_of(warp, instruction->operands[2 * i + j]))[lane] = pair[j];
         }

@@ -196,7 +196,7 @@ EXECUTE(multiply_fragments) {
     multiply(&warp->kernel->module->lanes, form, a, b, c);
     uint16_t halves[SIZE_MAX_WMMA];
     for (int i = 0; i < size && form->half_result; i++)
-        halves[i] = float_to_half(c[i]);
+        halves[i] = sum_to_half(c[i]);
     spread(warp, instruction->operands, result_registers, size, type_bytes(result),
            form->half_result ? (uint8_t *)halves : (uint8_t *)c, true);
     warp->block->counts->mma_operations += (uint64_t)(2 * form->m * form->n * form->k);
