@@ -95,7 +95,9 @@ DECODE(arithmetic) {
     enum type type = take_type(decoder);
     uint8_t mode = take_float_mode(decoder);
     bool saturate = type_is_float(type) && take(decoder, "sat");
-    take(decoder, "approx");
+    /* approx.ftz.f64 is an operation of its own. */
+    if (type != TYPE_F64 || !(mode & FLOAT_FLUSH))
+        take(decoder, "approx");
     take(decoder, "full");
     struct slice name = take_rest(decoder);
     struct lanes_row row;
