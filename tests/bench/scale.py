@@ -39,8 +39,8 @@ def devices(count):
 
 
 def environment(folder):
-    """An own cache: what another row compiled would be free."""
-    return {**os.environ, "EVOTILE_CACHE": str(folder / "cache")}
+    """Own caches, ours and NVRTC's: what another row compiled would be free."""
+    return {**os.environ, "EVOTILE_CACHE": str(folder / "cache"), "CUDA_CACHE_PATH": str(folder / "nvrtc")}
 
 
 def search(arguments, count):
