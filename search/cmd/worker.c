@@ -263,6 +263,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     free(line);
     int status = start(&worker, config_path, template_folder, spec, &info, &error);
     if (status == 0) {
+        if (worker.bench != NULL && !watched)
+            bench_warn_of_others(worker.bench);
         say(&worker, wire_print_device(&info));
         status = serve(&worker, &error);
     }

@@ -105,16 +105,19 @@ struct bench *bench_new(const struct config *config, struct device *device,
         return NULL;
     }
     bench->watch = watch_new(&device->info, getppid());
-    int others = watch_others(bench->watch);
-    if (others > 0)
-        log_warn("%d other process%s on this GPU: figures will be off; end %s, or take another "
-                 "GPU with --device",
-                 others, others == 1 ? " computes" : "es compute", others == 1 ? "it" : "them");
     bench->judge = judge_new(device, compiler_nvrtc(compiler), error);
     if (bench->judge != NULL && load_programs(bench, error) == 0 && learn_answer(bench, error) == 0)
         return bench;
     bench_free(bench);
     return NULL;
+}
+
+void bench_warn_of_others(const struct bench *bench) {
+    int others = watch_others(bench->watch);
+    if (others > 0)
+        log_warn("%d other process%s on this GPU: figures will be off; end %s, or take another "
+                 "GPU with --device",
+                 others, others == 1 ? " computes" : "es compute", others == 1 ? "it" : "them");
 }
 
 void bench_free(struct bench *bench) {

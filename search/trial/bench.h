@@ -25,6 +25,10 @@ struct bench *bench_new(const struct config *config, struct device *device,
                         struct compiler *compiler, struct error *error);
 void bench_free(struct bench *bench);
 
+/* Says so if anyone else computes on the GPU. A worker under a tool does not ask: its run's own
+   worker is there as well, and nothing is timed. */
+void bench_warn_of_others(const struct bench *bench);
+
 /* Images as compiler_build gave them. Returns 0: the result is complete, whatever its verdict. -1:
    the device or the template failed, not the candidate. After a verdict of crashed or timeout on a
    real device the process must exit. */
