@@ -132,6 +132,15 @@ int session_close_batch(struct session *session, bool if_due, struct error *erro
 
 /* ---- submitting ---- */
 
+static struct trial_champion facing(const struct session *session, int goal,
+                                    const struct member *champion) {
+    return (struct trial_champion){.goal = goal,
+                                   .trial = champion->trial,
+                                   .genome = champion->genome,
+                                   .score_us = champion->score_us,
+                                   .unraised_us = session->unraised_us[goal]};
+}
+
 void session_submit(struct session *session, int64_t number, int goal, const struct genome *genome,
                     const struct member *champion) {
     struct trial_request request = {
@@ -143,10 +152,8 @@ void session_submit(struct session *session, int64_t number, int goal, const str
     if (session->settings.recording) {
         request.full = true;
     } else if (champion != NULL) {
-        request.champion_us = champion->score_us;
-        request.unraised_us = session->unraised_us[goal];
-        request.rival = (struct trial_rival){
-            .present = true, .trial = champion->trial, .goal = goal, .genome = champion->genome};
+        const struct trial_champion it = facing(session, goal, champion);
+        trial_request_face(&request, &it);
     }
     pool_submit(session->pool, &request);
 }
@@ -175,6 +182,10 @@ static int crown(struct session *session, const struct trial_result *result, str
     if (session_stored(session, store_crown(session->store, result->goal, champion->trial, previous,
                                             champion->score_us, error)) < 0)
         return -1;
+    if (!session->settings.recording) {
+        const struct trial_champion it = facing(session, result->goal, champion);
+        pool_crown(session->pool, &it);
+    }
     session->champions[result->goal].trial = champion->trial;
     session->champions[result->goal].when = clock_seconds();
     int every = session->config->sanitize_every;

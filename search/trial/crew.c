@@ -442,6 +442,22 @@ static void crew_submit(struct pool *pool, const struct trial_request *request) 
                 flight_new(request));
 }
 
+static void face(struct flight *flight, const struct trial_champion *champion) {
+    if (flight != NULL && flight->request.goal == champion->goal)
+        trial_request_face(&flight->request, champion);
+}
+
+static void crew_crown(struct pool *pool, const struct trial_champion *champion) {
+    struct crew *crew = crew_of(pool);
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        for (struct flight *flight = crew->waiting[stage].first; flight != NULL;
+             flight = flight->next)
+            face(flight, champion);
+    for (int w = 0; w < crew->worker_count; w++)
+        if (crew->workers[w].stage == STAGE_COMPILE)
+            face(crew->workers[w].flight, champion);
+}
+
 static int crew_tend(struct pool *pool, struct error *error) {
     return go_round(crew_of(pool), 0, error);
 }
@@ -471,6 +487,7 @@ static const struct pool_backend crew_backend = {
     .look = crew_look,
     .pause = crew_pause,
     .submit = crew_submit,
+    .crown = crew_crown,
     .tend = crew_tend,
     .wait = crew_wait,
 };

@@ -46,6 +46,11 @@ void pool_submit(struct pool *pool, const struct trial_request *request) {
     pool->backend->submit(pool, request);
 }
 
+void pool_crown(struct pool *pool, const struct trial_champion *champion) {
+    if (pool->backend->crown != NULL)
+        pool->backend->crown(pool, champion);
+}
+
 int pool_tend(struct pool *pool, struct error *error) {
     return pool->backend->tend(pool, error);
 }

@@ -58,6 +58,11 @@ void pool_pause(struct pool *pool, int device, bool paused);
 /* Takes over what the request owns. Never blocks. */
 void pool_submit(struct pool *pool, const struct trial_request *request);
 
+/* A goal has another champion. Its trials that no device of this host has begun with are held
+   against that one, as if they were submitted now; other hosts do as they were told. Only for
+   trials that were submitted with a champion, or for want of one without. */
+void pool_crown(struct pool *pool, const struct trial_champion *champion);
+
 /* Hears the workers and gives them what waits, for callers that submit much before they wait; takes
    no result. -1 as of pool_wait. */
 int pool_tend(struct pool *pool, struct error *error);
@@ -77,6 +82,7 @@ struct pool_backend {
     int (*look)(const struct pool *pool, struct pool_worker *workers, int limit);
     void (*pause)(struct pool *pool, int device, bool paused);
     void (*submit)(struct pool *pool, const struct trial_request *request);
+    void (*crown)(struct pool *pool, const struct trial_champion *champion); /* NULL: too late */
     int (*tend)(struct pool *pool, struct error *error);
     int (*wait)(struct pool *pool, double timeout_s, struct trial_result *result,
                 struct error *error);

@@ -29,6 +29,15 @@ void trial_request_release(struct trial_request *request) {
     baseline_command_release(&request->rival.baseline);
 }
 
+void trial_request_face(struct trial_request *request, const struct trial_champion *champion) {
+    request->champion_us = champion->score_us;
+    request->unraised_us = champion->unraised_us;
+    request->rival = (struct trial_rival){.present = true,
+                                          .trial = champion->trial,
+                                          .goal = champion->goal,
+                                          .genome = champion->genome};
+}
+
 void trial_result_release(struct trial_result *result) {
     key_release(&result->key);
     key_release(&result->rival_key);

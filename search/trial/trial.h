@@ -39,6 +39,14 @@ struct trial_rival {
     char *sources[CASES_MAX];       /* as in a request */
 };
 
+/* A goal's champion as it stands: whom its trials are held against. */
+struct trial_champion {
+    int goal;
+    int64_t trial; /* its number */
+    struct genome genome;
+    double score_us, unraised_us; /* as in a request */
+};
+
 struct trial_request {
     int64_t number; /* the trial's; unique in a run */
     int goal;
@@ -89,6 +97,8 @@ struct trial_result {
 void trial_key_place(struct key *key, const struct device_info *device, const char *nvrtc);
 
 void trial_request_release(struct trial_request *request);
+/* Sets what the request says of its goal's champion. */
+void trial_request_face(struct trial_request *request, const struct trial_champion *champion);
 void trial_result_release(struct trial_result *result);
 
 /* All 0. */

@@ -195,10 +195,34 @@ static void verdicts_come_through(void **state) {
     end(&test);
 }
 
-/* ---- lost workers ---- */
-
 /* A hang with so slow a champion is waited for longer than any test lasts. */
 static const double patient_us = 1e7;
+
+/* A champion's score is the deadline of who faces it. */
+static void who_waits_faces_the_new_champion(void **state) {
+    (void)state;
+    struct bench_of_pool test;
+    struct error error = {0};
+    static const int compile_workers[] = {0, 1};
+    for (size_t w = 0; w < sizeof compile_workers / sizeof *compile_workers; w++) {
+        start(&test, compile_workers[w], 1, 0);
+        struct trial_champion champion = {.trial = 7, .score_us = patient_us};
+        assert_int_equal(genome_parse(&champion.genome, test.template->space, "", &error), 0);
+        submit(&test, 0, "FAULT=hang", patient_us);
+        submit(&test, 1, "FAULT=hang", patient_us);
+        pool_crown(test.pool, &champion); /* patient for patient */
+        champion.score_us = 1;
+        champion.goal = 1; /* no trial's */
+        pool_crown(test.pool, &champion);
+        champion.goal = 0;
+        pool_crown(test.pool, &champion);
+        expect(&test, 0, VERDICT_TIMEOUT, "deadline");
+        expect(&test, 1, VERDICT_TIMEOUT, "deadline");
+        end(&test);
+    }
+}
+
+/* ---- lost workers ---- */
 
 static void a_killed_device_worker_costs_its_trial(void **state) {
     (void)state;
@@ -593,6 +617,7 @@ int main(void) {
         cmocka_unit_test(every_trial_has_its_result),
         cmocka_unit_test(tended_workers_do_what_waits),
         cmocka_unit_test(verdicts_come_through),
+        cmocka_unit_test(who_waits_faces_the_new_champion),
         cmocka_unit_test(a_killed_device_worker_costs_its_trial),
         cmocka_unit_test(killed_compile_workers_cost_at_most_a_trial_each),
         cmocka_unit_test(a_hung_worker_is_killed_at_its_deadline),
