@@ -95,6 +95,16 @@ DECODE(mbarrier) {
     return decode_fail(decoder, "this form is not known");
 }
 
+int decode_copy_arrival(struct decoder *decoder) {
+    struct instruction instruction = {.execute = execute_copy_arrive, .float_mode = FLOAT_ANY};
+    instruction.as.mbarrier.operation = MBARRIER_ARRIVE;
+    instruction.as.mbarrier.is_counted = take(decoder, "noinc");
+    instruction.as.mbarrier.where.space = take_space(decoder, SPACE_GENERIC);
+    if (!take(decoder, "arrive"))
+        return decode_fail(decoder, "this form is not known");
+    return emit_mbarrier(decoder, &instruction, 0, 0, 4);
+}
+
 DECODE(mapa) {
     struct instruction instruction = instruction_of(opcode);
     uint32_t places[3];
@@ -108,6 +118,21 @@ DECODE(mapa) {
         destination(decoder, operand_at(decoder, 0), bytes, false, &places[0]) < 0)
         return -1;
     emit(decoder, &instruction, places, 3);
+    return 0;
+}
+
+DECODE(getctarank) {
+    struct instruction instruction = instruction_of(opcode);
+    uint32_t places[2];
+    instruction.as.mapped.is_generic = take_space(decoder, SPACE_GENERIC) == SPACE_GENERIC;
+    int bytes = type_bytes(take_type(decoder));
+    instruction.width = (uint8_t)bytes;
+    if ((bytes != 4 && bytes != 8) || expect_operands(decoder, 2, 2) < 0)
+        return decode_fail(decoder, "this form is not known");
+    if (source(decoder, operand_at(decoder, 1), TYPE_U64, bytes, &places[1]) < 0 ||
+        destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 2);
     return 0;
 }
 

@@ -211,6 +211,8 @@ DECODE(cp) {
         return decode_fail(decoder, "this form is not known");
     if (take(decoder, "bulk"))
         return decode_bulk(decoder);
+    if (take(decoder, "mbarrier"))
+        return decode_copy_arrival(decoder);
     if (take(decoder, "commit_group")) {
         struct instruction instruction = {.execute = execute_copy_commit, .float_mode = FLOAT_ANY};
         emit(decoder, &instruction, NULL, 0);

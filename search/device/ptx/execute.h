@@ -50,6 +50,7 @@ EXECUTE(atomic);
 EXECUTE(copy_async);
 EXECUTE(copy_commit);
 EXECUTE(copy_wait);
+EXECUTE(copy_arrive);
 /* execute_matrix.c */
 EXECUTE(load_matrix);
 EXECUTE(store_matrix);
@@ -69,6 +70,7 @@ EXECUTE(mbarrier_count);
 EXECUTE(cluster_arrive);
 EXECUTE(cluster_wait);
 EXECUTE(map_to_block);
+EXECUTE(rank_of_address);
 /* execute_bulk.c: the copy engine */
 EXECUTE(bulk_copy);
 EXECUTE(bulk_commit);
@@ -113,12 +115,22 @@ struct block *shared_owner(const struct block *block, const uint8_t *bytes);
  * block's fault. */
 int mbarrier_bytes_came(struct warp *warp, const struct instruction *instruction, int lane,
                         struct block *to, uint32_t offset, uint32_t bytes);
+/* What cp.async.mbarrier.arrive does at once: finds the mbarrier, of its own block, and has its
+   phase expect an arrival more, but where that is counted. Then the arrival, when the copies came.
+ */
+int mbarrier_announce(struct warp *warp, const struct instruction *instruction, int lane,
+                      uint32_t *offset);
+int mbarrier_copies_came(struct warp *warp, const struct instruction *instruction, int lane,
+                         uint32_t offset);
 /* Whether the mbarrier that these lanes wait for lacks bytes; and all that it lacks. */
 bool mbarrier_lacks_bytes(struct warp *warp, const struct fragment *fragment);
 void mbarrier_describe(struct warp *warp, const struct fragment *fragment, char *text,
                        size_t text_bytes);
-/* Lets the copy engine do the oldest of its loads. 1, or 0: there is none; -1 with a fault. */
+/* Lets the copy engine do the oldest of its loads or, where it has none, copy_land. 1, or 0: there
+   is none; -1 with a fault. */
 int bulk_land(struct block *block);
+/* Lands copies of cp.async that an mbarrier tracks: those of one warp until its first arrival. */
+int copy_land(struct block *block);
 /* At the end of a block. -1 with a fault: a load was not waited for. */
 int bulk_finish(struct block *block);
 void bulk_release(struct block *block);

@@ -352,7 +352,7 @@ int bulk_land(struct block *block) {
     while (i < block->bulk_count && block->bulk[i].instruction->as.bulk.is_store)
         i++;
     if (i == block->bulk_count)
-        return 0;
+        return copy_land(block);
     return land(block, i) < 0 ? -1 : 1;
 }
 

@@ -88,17 +88,40 @@ struct block *shared_owner(const struct block *block, const uint8_t *bytes) {
     return &cluster->blocks[(size_t)(bytes - cluster->shared) / cluster->shared_bytes];
 }
 
+/* A lane's address, the second operand, as it lies in the window of the cluster's shared memory;
+   from CLUSTER_MAX + 1 strides on it lies beyond. */
+static uint64_t window_offset(const struct warp *warp, const struct instruction *instruction,
+                              uint32_t lane) {
+    const void *addresses = place_of(warp, instruction->operands[1]);
+    uint64_t base = instruction->as.mapped.is_generic ? SHARED_WINDOW : 0;
+    return (instruction->width == 8 ? ((const uint64_t *)addresses)[lane]
+                                    : ((const uint32_t *)addresses)[lane]) -
+           base;
+}
+
+/* operands: d, address */
+EXECUTE(rank_of_address) {
+    uint32_t result[LANES];
+    FOR_EACH_LANE(lane, mask) {
+        uint64_t offset = window_offset(warp, instruction, lane);
+        if (offset >= (CLUSTER_MAX + 1) * RANK_STRIDE)
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+                            "asked for the block of what is no address in shared memory");
+        result[lane] =
+            offset < RANK_STRIDE ? warp->block->rank : (uint32_t)(offset / RANK_STRIDE - 1);
+    }
+    merge_lanes(place_of(warp, instruction->operands[0]), result, 4, mask);
+    return ACTION_NEXT;
+}
+
 /* operands: d, address, rank */
 EXECUTE(map_to_block) {
     const uint32_t *operands = instruction->operands;
     const struct block *block = warp->block;
     const uint32_t *ranks = place_of(warp, operands[2]);
-    const void *addresses = place_of(warp, operands[1]);
     uint64_t base = instruction->as.mapped.is_generic ? SHARED_WINDOW : 0, result[LANES];
     FOR_EACH_LANE(lane, mask) {
-        uint64_t offset = (instruction->width == 8 ? ((const uint64_t *)addresses)[lane]
-                                                   : ((const uint32_t *)addresses)[lane]) -
-                          base;
+        uint64_t offset = window_offset(warp, instruction, lane);
         if (ranks[lane] >= (uint32_t)block->cluster->count)
             return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
                             "named block %u of a cluster of %d", ranks[lane],

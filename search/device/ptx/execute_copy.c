@@ -1,10 +1,23 @@
-/* cp.async, which reads at once and writes at the wait: PTX ISA 9.7.9.25. */
+/* cp.async, which reads at once and writes at the wait: PTX ISA 9.7.9.25. What an mbarrier tracks
+   (cp.async.mbarrier.arrive) is written when no warp of the block can go on without it. */
 #include "device/ptx/chain.h"
 #include "device/ptx/execute.h"
 #include "device/ptx/observe.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static struct async_copy *add(struct warp *warp) {
+    if (warp->copy_count == warp->copy_capacity) {
+        int capacity = warp->copy_capacity ? 2 * warp->copy_capacity : 16;
+        void *grown = realloc(warp->copies, (size_t)capacity * sizeof *warp->copies);
+        if (!grown)
+            BUG("out of memory for cp.async");
+        warp->copies = grown;
+        warp->copy_capacity = capacity;
+    }
+    return &warp->copies[warp->copy_count];
+}
 
 /* operands: base of the target, base of the source, bytes of the source, ignore. */
 EXECUTE(copy_async) {
@@ -14,15 +27,8 @@ EXECUTE(copy_async) {
     uint8_t *targets[LANES];
     if (reach_lanes(warp, instruction, to, operands[0], mask, bytes, true, targets) == ACTION_FAULT)
         return ACTION_FAULT;
-    if (warp->copy_count == warp->copy_capacity) {
-        int capacity = warp->copy_capacity ? 2 * warp->copy_capacity : 16;
-        void *grown = realloc(warp->copies, (size_t)capacity * sizeof *warp->copies);
-        if (!grown)
-            BUG("out of memory for cp.async");
-        warp->copies = grown;
-        warp->copy_capacity = capacity;
-    }
-    struct async_copy *copy = &warp->copies[warp->copy_count];
+    struct async_copy *copy = add(warp);
+    copy->arrival = NULL;
     memcpy(copy->group, warp->group, sizeof copy->group);
     copy->mask = mask;
     copy->bytes = bytes;
@@ -78,27 +84,90 @@ EXECUTE(copy_commit) {
     return ACTION_NEXT;
 }
 
+/* Forgets what has no lanes left. */
+static void compact(struct warp *warp) {
+    int kept = 0;
+    for (int i = 0; i < warp->copy_count; i++)
+        if (warp->copies[i].mask && kept++ != i)
+            warp->copies[kept - 1] = warp->copies[i];
+    warp->copy_count = kept;
+}
+
+static void land(struct warp *warp, struct async_copy *copy, uint32_t lane) {
+    memcpy(warp->block->shared + copy->to[lane], copy->data[lane], (size_t)copy->bytes);
+    copy->mask &= ~(1u << lane);
+}
+
 /* as.copy.bytes: how many of the youngest groups may stay on their way; -1: nothing may, committed
    or not. */
 EXECUTE(copy_wait) {
-    int allowed = instruction->as.copy.bytes, kept = 0;
+    int allowed = instruction->as.copy.bytes;
     for (int i = 0; i < warp->copy_count; i++) {
         struct async_copy *copy = &warp->copies[i];
-        FOR_EACH_LANE(lane, copy->mask & mask) {
+        FOR_EACH_LANE(lane, copy->arrival ? 0 : copy->mask & mask) {
             if (allowed >= 0 && copy->group[lane] + (uint64_t)allowed >= warp->group[lane])
                 continue;
-            memcpy(warp->block->shared + copy->to[lane], copy->data[lane], (size_t)copy->bytes);
+            land(warp, copy, lane);
             if (warp->block->microscope)
                 observe_landing(warp, copy->to[lane], (uint32_t)copy->bytes);
-            copy->mask &= ~(1u << lane);
         }
-        if (copy->mask && kept++ != i)
-            warp->copies[kept - 1] = *copy;
     }
-    warp->copy_count = kept;
+    compact(warp);
     uint32_t committed = warp->group[__builtin_ctz(mask)],
              stay = allowed > 0 ? (uint32_t)allowed : 0;
     if (chain_pace(warp) && committed > stay)
         chain_wait(warp, warp->chain.copies[(committed - stay - 1) % CHAIN_GROUPS]);
     return ACTION_NEXT;
+}
+
+/* as.mbarrier; operands: any, base. */
+EXECUTE(copy_arrive) {
+    struct block *block = warp->block;
+    struct async_copy *arrival = add(warp);
+    arrival->mask = mask;
+    arrival->bytes = 0;
+    arrival->arrival = instruction;
+    FOR_EACH_LANE(lane, mask) {
+        if (mbarrier_announce(warp, instruction, (int)lane, &arrival->to[lane]) < 0)
+            return ACTION_FAULT;
+        for (int i = 0; block->microscope && i < warp->copy_count; i++) {
+            const struct async_copy *copy = &warp->copies[i];
+            if (copy->mask >> lane & 1 && !copy->arrival)
+                observe_copy_tracked(warp, copy->to[lane], (uint32_t)copy->bytes);
+        }
+    }
+    warp->copy_count++;
+    return ACTION_NEXT;
+}
+
+int copy_land(struct block *block) {
+    for (int w = 0; w < block->warp_count; w++) {
+        struct warp *warp = &block->warps[w];
+        int last = 0;
+        while (last < warp->copy_count && !warp->copies[last].arrival)
+            last++;
+        if (last == warp->copy_count)
+            continue;
+        struct async_copy *arrival = &warp->copies[last];
+        FOR_EACH_LANE(lane, arrival->mask) {
+            for (int i = 0; i < last; i++) {
+                struct async_copy *copy = &warp->copies[i];
+                if (!(copy->mask >> lane & 1))
+                    continue;
+                land(warp, copy, lane);
+                if (block->microscope)
+                    observe_bulk_landing(block, copy->to[lane], (uint32_t)copy->bytes,
+                                         arrival->to[lane]);
+            }
+            if (block->launch->pace)
+                chain_barrier_arrive(block, arrival->to[lane],
+                                     chain_now(warp) + block->launch->pace->copy);
+            if (mbarrier_copies_came(warp, arrival->arrival, (int)lane, arrival->to[lane]) < 0)
+                return -1;
+        }
+        arrival->mask = 0;
+        compact(warp);
+        return 1;
+    }
+    return 0;
 }

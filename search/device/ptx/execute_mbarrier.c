@@ -125,6 +125,41 @@ static int arrive(struct warp *warp, const struct instruction *instruction, int 
     return 0;
 }
 
+int mbarrier_announce(struct warp *warp, const struct instruction *instruction, int lane,
+                      uint32_t *offset) {
+    struct mbarrier barrier;
+    uint8_t *at = find(warp, instruction, lane);
+    if (!at || load(warp, instruction, lane, at, &barrier) < 0)
+        return -1;
+    if (shared_owner(warp->block, at) != warp->block) {
+        fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
+                 "had an mbarrier of another block track its copies");
+        return -1;
+    }
+    *offset = (uint32_t)(at - warp->block->shared);
+    if (instruction->as.mbarrier.is_counted)
+        return 0;
+    if (barrier.pending == COUNT_MAX) {
+        fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
+                 "had an mbarrier expect more than %d arrivals", COUNT_MAX);
+        return -1;
+    }
+    barrier.pending++;
+    store(warp->block, at, &barrier);
+    return 0;
+}
+
+int mbarrier_copies_came(struct warp *warp, const struct instruction *instruction, int lane,
+                         uint32_t offset) {
+    struct mbarrier barrier;
+    uint8_t *at = warp->block->shared + offset;
+    if (load(warp, instruction, lane, at, &barrier) < 0 ||
+        arrive(warp, instruction, lane, &barrier, 1) < 0)
+        return -1;
+    store(warp->block, at, &barrier);
+    return 0;
+}
+
 static void note_arrival(struct warp *warp, const uint8_t *at) {
     struct block *owner = shared_owner(warp->block, at);
     chain_barrier_arrive(owner, (uint32_t)(at - owner->shared), chain_now(warp));

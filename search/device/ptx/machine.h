@@ -93,6 +93,7 @@ enum mbarrier_operation {
 struct mbarrier_form {
     enum mbarrier_operation operation;
     bool expects, drops; /* of an arrival */
+    bool is_counted;     /* cp.async.mbarrier.arrive.noinc: among the expected arrivals */
     bool waits;
     bool by_parity;   /* rather than by the state that an arrival returned */
     bool may_suspend; /* try_wait */
@@ -303,12 +304,14 @@ struct fragment {
     uint64_t since;   /* the warp's tick when it was parked, for fairness */
 };
 
-/* One warp instruction's worth of cp.async that has not landed. */
+/* One warp instruction's worth of cp.async that has not landed; or of cp.async.mbarrier.arrive,
+   which arrives at the mbarriers `to` when those before it have: no bytes. */
 struct async_copy {
     uint32_t mask;
     int bytes;
-    uint32_t group[LANES]; /* counted a lane */
-    uint32_t to[LANES];    /* offset in shared memory */
+    const struct instruction *arrival; /* NULL: a copy */
+    uint32_t group[LANES];             /* counted a lane */
+    uint32_t to[LANES];                /* offset in shared memory */
     uint8_t data[LANES][16];
 };
 

@@ -70,6 +70,8 @@ void observe_sources(struct warp *warp, const struct instruction *instruction,
                      const uint64_t addresses[LANES], const uint32_t bytes[LANES], uint32_t mask);
 /* Its wait. */
 void observe_landing(struct warp *warp, uint32_t offset, uint32_t bytes);
+/* An mbarrier is to track it: from now on it is the copy engine's (observe_bulk_landing). */
+void observe_copy_tracked(struct warp *warp, uint32_t offset, uint32_t bytes);
 /* What a wgmma, or the copy engine on behalf of a lane, does in shared memory of a block or in
    global memory. */
 void observe_shared(struct warp *warp, const struct instruction *instruction, int lane,

@@ -327,8 +327,23 @@ void observe_landing(struct warp *warp, uint32_t offset, uint32_t bytes) {
     const struct block *block = warp->block;
     struct shadow *shadow = block->microscope->shared[block->rank];
     memset(shadow->states + offset, BYTE_WRITTEN, bytes);
-    for (uint32_t i = 0; i < bytes; i++)
-        shadow->cells[offset + i].write.time = block->microscope->order.now;
+    for (uint32_t i = 0; i < bytes; i++) {
+        struct trace *write = &shadow->cells[offset + i].write;
+        write->time = block->microscope->order.now;
+        write->actor = (uint16_t)actor_of(warp);
+    }
+}
+
+void observe_copy_tracked(struct warp *warp, uint32_t offset, uint32_t bytes) {
+    const struct block *block = warp->block;
+    struct order *order = &block->microscope->order;
+    struct shadow *shadow = block->microscope->shared[block->rank];
+    order->now++;
+    for (uint32_t i = 0; i < bytes; i++) {
+        struct trace *write = &shadow->cells[offset + i].write;
+        write->time = order->now;
+        write->actor = (uint16_t)order_engine(order);
+    }
 }
 
 void observe_bulk_issue(struct warp *warp, const struct instruction *instruction, int lane,

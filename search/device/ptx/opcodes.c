@@ -50,6 +50,7 @@ static const struct opcode opcodes[] = {
     {"barrier", decode_barrier, execute_barrier, 0},
     {"mbarrier", decode_mbarrier, NULL, 0},
     {"mapa", decode_mapa, execute_map_to_block, 0},
+    {"getctarank", decode_getctarank, execute_rank_of_address, 0},
     {"wgmma", decode_wgmma, NULL, 0},
     {"membar", decode_fence, execute_fence, 0},
     {"fence", decode_fence, execute_fence, 0},

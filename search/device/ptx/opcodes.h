@@ -54,6 +54,7 @@ DECODE(elect);
 DECODE(barrier);
 DECODE(mbarrier);
 DECODE(mapa);
+DECODE(getctarank);
 DECODE(wgmma);
 
 /* The rows of the table, in its order; NULL beyond the last. */
@@ -68,6 +69,8 @@ extern const char *const reduction_words[REDUCE_COUNT + 1];
 
 /* The forms of cp.async.bulk. */
 int decode_bulk(struct decoder *decoder);
+/* cp.async.mbarrier.arrive. */
+int decode_copy_arrival(struct decoder *decoder);
 /* barrier.cluster. */
 int decode_cluster_barrier(struct decoder *decoder);
 /* The registers of a matrix. */

@@ -100,6 +100,10 @@ int parse_simple(struct parser *parser, struct operand *operand) {
     case TOKEN_WORD:
         if (minus || invert)
             return parse_fail(parser, "a number");
+        if (slice_is(token.slice, "WARP_SZ")) { /* the one constant that PTX names */
+            *operand = (struct operand){.kind = OPERAND_INTEGER, .name = -1, .bits = 32};
+            break;
+        }
         operand->kind = slice_is(token.slice, "_") ? OPERAND_SINK : OPERAND_NAME;
         operand->name = intern(parser, token.slice);
         break;

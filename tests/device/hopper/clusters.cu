@@ -45,6 +45,14 @@ DEVICE u32 *generic_of_block(u32 *own, u32 rank) {
     return reinterpret_cast<u32 *>(mapped);
 }
 
+// The rank of the block in whose shared memory that is.
+DEVICE u32 rank_of(const u32 *place, u32 place_smem) {
+    u32 rank, same;
+    asm volatile("getctarank.u64 %0, %1;" : "=r"(rank) : "l"(place));
+    asm volatile("getctarank.shared::cluster.u32 %0, %1;" : "=r"(same) : "r"(place_smem));
+    return rank == same ? rank : ~0u;
+}
+
 // Waits for arrivals from other blocks, and sees what they did before.
 DEVICE void wait_for_cluster(u32 barrier, u32 parity) {
     asm volatile("{ .reg .pred p;\n"
@@ -90,7 +98,9 @@ template <int count> DEVICE void exchange(u32 *out_gmem) {
     add_word(map_to_block(smem_address(&sum_smem), 0), t + 1);
     const u32 *next_smem = generic_of_block(own_smem, next);
     u32 read = next_smem[t];
-    if (read != load_word(map_to_block(smem_address(&own_smem[t]), next)))
+    const u32 next_place = map_to_block(smem_address(&own_smem[t]), next);
+    if (read != load_word(next_place) || rank_of(next_smem, next_place) != next ||
+        rank_of(own_smem, smem_address(own_smem)) != rank)
         read = ~0u;
     if (FAULT == remote_wait && t == 0)
         mbarrier_wait(map_to_block(smem_address(own_smem), next), 0);

@@ -81,6 +81,14 @@ struct form_row {
 #define ONE_B    "$f $d, $a, {$b}, $c;"
 #define ROWS_IN  "st.shared.v4.b32 [$s], $a; bar.warp.sync " MEMBERS "; "
 
+/* A copy to the thread's bytes, and an mbarrier behind them. */
+#define TRACKED                                                                                    \
+    ".reg .b32 at; .reg .pred came; add.u32 at, $s, 8; mbarrier.init.shared.b64 [at], 1; "         \
+    "cp.async.ca.shared.global [$s], [$n], 8; "
+#define AWAIT_TRACKED                                                                              \
+    "AGAIN: mbarrier.try_wait.parity.shared.b64 came, [at], 0; @!came bra AGAIN; "                 \
+    "ld.shared.b64 $d, [$s]; mbarrier.inval.shared.b64 [at];"
+
 static const struct form_row form_rows[] = {
     /* ---- integers ---- */
     FORM("{add,sub}." WORDS, "t = t t", 0),
@@ -138,7 +146,7 @@ static const struct form_row form_rows[] = {
     FORM("mov.b64", "t = 4b16", 0),
     FORM("mov.b64", "4b16 = t", 0),
 
-    FORM("mov.{b16,u32,s64}|{1,-1,0x7f,0b101,017}", "t = t", 0, .body = "$f $d, $x;"),
+    FORM("mov.{b16,u32,s64}|{1,-1,0x7f,0b101,017,WARP_SZ}", "t = t", 0, .body = "$f $d, $x;"),
     FORM("add.f32|{0f3f800000,0fff800000,1.5,-2.0e-3}", "t = t", 0, .body = "$f $d, $a, $x;"),
     FORM("fma.rn.f64|{0d3ff8000000000000,0.1}", "t = t t", 0, .body = "$f $d, $a, $x, $b;"),
     FORM("mad.lo.s32|{-3,0x7fffffff}", "t = t t", 0, .body = "$f $d, $a, $x, $b;"),
@@ -381,6 +389,10 @@ static const struct form_row form_rows[] = {
     FORM("cp.async.{ca,cg}.shared.global", "2b64 = b64 b64 u32~size", 0,
          .body = "$f [$s], [$n], 16, $c; cp.async.commit_group; cp.async.wait_group 0; "
                  "ld.shared.v2.b64 $d, [$s];"),
+    FORM("cp.async.mbarrier.arrive.noinc{.shared,.shared::cta}.b64", "b64 = b64", 0,
+         .body = TRACKED "$f [at]; " AWAIT_TRACKED),
+    FORM("cp.async.mbarrier.arrive.shared.b64", "b64 = b64", 0,
+         .body = TRACKED "$f [at]; mbarrier.arrive.shared.b64 _, [at]; " AWAIT_TRACKED),
     FORM("prefetch{.global,}.{L1,L2}", "b32 = b32", 0, .body = GENERIC "$f [at]; mov.b32 $d, $a;"),
     FORM("prefetchu.L1", "b32 = b32", 0, .body = GENERIC "$f [at]; mov.b32 $d, $a;"),
     FORM("applypriority.global.L2::evict_normal", "b32 = b32", 0,
@@ -405,6 +417,12 @@ static const struct form_row form_rows[] = {
     FORM("mapa.shared::cluster.u32", "b32 = b32", 0,
          .body = ".reg .b32 there; st.shared.b32 [$s], $a; $f there, $s, 0; "
                  "ld.shared::cluster.b32 $d, [there];"),
+    FORM("getctarank.shared::cluster.u32", "b32 = b32", 0,
+         .body = ".reg .b32 there; mapa.shared::cluster.u32 there, $s, 0; $f $d, there; "
+                 "add.u32 $d, $d, $a;"),
+    FORM("getctarank.u64", "b32 = b32", 0,
+         .body = ".reg .b64 at; cvt.u64.u32 at, $s; cvta.shared.u64 at, at; $f $d, at; "
+                 "add.u32 $d, $d, $a;"),
 
     /* ---- matrices ---- */
     FORM("ldmatrix.sync.aligned.m8n8.x1{,.trans}.shared.b16", "b32 = 4b32", 0,

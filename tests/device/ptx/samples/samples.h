@@ -367,18 +367,41 @@ static inline void check_groups(struct samples *bench) {
     sample_end(bench);
 }
 
+static inline void check_pipeline(struct samples *bench) {
+    enum { TILE = 128, TILES = 7 };
+    float in[TILES * TILE], sums[TILE], last[TILE];
+    for (int i = 0; i < TILES * TILE; i++)
+        in[i] = (float)(samples_random(bench) % 100); /* sums are exact */
+    sample_begin(bench, "pipeline");
+    sample_buffer(bench, in, sizeof in);
+    uint64_t sum = sample_buffer(bench, NULL, sizeof sums);
+    uint64_t end = sample_buffer(bench, NULL, sizeof last);
+    sample_number(bench, TILES);
+    sample_run(bench, "pipeline", 1, 1, TILE, 1, 0);
+    sample_read(bench, sum, sums, sizeof sums);
+    sample_read(bench, end, last, sizeof last);
+    for (int t = 0; t < TILE; t++) {
+        double expected = 0;
+        for (int i = 0; i < TILES; i++)
+            expected += in[i * TILE + t] - in[i * TILE + TILE - 1 - t] / 2;
+        sample_near(sums[t], expected, 0, "sum");
+        sample_near(last[t], in[TILES * TILE - 1 - t], 0, "last tile");
+    }
+    sample_end(bench);
+}
+
 static inline uint16_t samples_operation(int operation, uint16_t a, uint16_t b, bool is_bfloat) {
     double x = is_bfloat ? bfloat_to_float(a) : half_to_float(a);
     double y = is_bfloat ? bfloat_to_float(b) : half_to_float(b);
     double sum = x * y + x; /* exact in double precision */
     const double results[] = {
-        x + y, x - y, x * y, sum, x > y ? x : y, x < y ? x : y, fabs(x), -y, sum > 0 ? sum : 0};
+        x + y, x - y, x * y, sum, x > y ? x : y, x < y ? x : y, fabs(x), -y, sum > 0 ? sum : 0, x};
     float once = (float)results[operation];
     return is_bfloat ? float_to_bfloat(once) : float_to_half(once);
 }
 
 static inline void check_halves(struct samples *bench) {
-    enum { PAIRS = 64, OPERATIONS = 9 };
+    enum { PAIRS = 64, OPERATIONS = 10, SHUFFLE = 9 };
     uint16_t in[4][2 * PAIRS], got[2][2 * PAIRS * OPERATIONS];
     uint64_t out[2];
     for (int i = 0; i < 2 * PAIRS; i++)
@@ -398,8 +421,9 @@ static inline void check_halves(struct samples *bench) {
         for (int i = 0; i < 2 * PAIRS; i++)
             for (int j = 0; j < OPERATIONS; j++) {
                 uint16_t result = got[side][(i / 2 * OPERATIONS + j) * 2 + i % 2];
+                int from = j == SHUFFLE ? i ^ 2 : i;
                 uint16_t wanted =
-                    samples_operation(j, in[2 * side][i], in[2 * side + 1][i], side == 1);
+                    samples_operation(j, in[2 * side][from], in[2 * side + 1][from], side == 1);
                 if (result != wanted && (uint16_t)((result | wanted) << 1) != 0)
                     fail_msg("%s operation %d: 0x%04x, but must be 0x%04x",
                              side ? "bfloat16" : "half", j, result, wanted);
@@ -545,6 +569,7 @@ static const struct sample {
     {"wmma product", check_wmma_product},
     {"wmma shapes", check_wmma_shapes},
     {"cooperative groups", check_groups},
+    {"pipeline", check_pipeline},
     {"halves", check_halves},
     {"bitonic sort", check_bitonic_sort},
     {"convolution", check_convolution},
