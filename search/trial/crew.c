@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "trial/flights.h"
+#include "trial/flow.h"
 #include "trial/ghosts.h"
 #include "trial/posts.h"
 #include "trial/wire.h"
@@ -49,6 +50,7 @@ struct crew {
     struct flights waiting[STAGE_COUNT];
     struct flights finished; /* flights whose `compiled` is the final result */
     struct ghosts ghosts;
+    struct flow flow;
 };
 
 /* ---- workers ---- */
@@ -194,9 +196,12 @@ static int replace_worker(struct crew *crew, struct worker *worker, enum verdict
 /* What the device worker reports stands beside what the compile worker did before it. */
 static void take_result(struct crew *crew, struct worker *worker, struct trial_result *result) {
     struct flight *flight = worker->flight;
+    double now = clock_seconds();
+    flow_note(worker->stage == STAGE_COMPILE ? &crew->flow.compile : &crew->flow.judge,
+              now - worker->since);
     worker->flight = NULL;
     worker->deadline = INFINITY; /* an idle worker has none */
-    worker->since = clock_seconds();
+    worker->since = now;
     worker->done++;
     if (worker->stage == STAGE_COMPILE) {
         trial_result_move(&flight->compiled, result);
@@ -402,14 +407,10 @@ static const struct device_info *crew_device_at(const struct pool *pool, int dev
 
 static int crew_capacity(const struct pool *pool) {
     const struct crew *crew = crew_of(pool);
-    int workers = 0, device_workers = 0;
-    for (int w = 0; w < crew->worker_count; w++) {
-        const struct worker *worker = &crew->workers[w];
-        workers += !is_retired(crew, worker);
-        device_workers += worker->stage == STAGE_DEVICE && !is_retired(crew, worker);
-    }
-    /* Each worker has one; each device worker finds another two compiled when it is done. */
-    return workers + 2 * device_workers;
+    int workers[STAGE_COUNT] = {0};
+    for (int w = 0; w < crew->worker_count; w++)
+        workers[crew->workers[w].stage] += !is_retired(crew, &crew->workers[w]);
+    return flow_capacity(&crew->flow, workers[STAGE_DEVICE], workers[STAGE_COMPILE]);
 }
 
 static int crew_look(const struct pool *pool, struct pool_worker *workers, int limit) {

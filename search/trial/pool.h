@@ -33,7 +33,7 @@ const struct device_info *pool_device_at(const struct pool *pool, int device);
 /* The version of NVRTC that compiles for it, where that is not the one of this host; else "". */
 const char *pool_nvrtc(const struct pool *pool);
 
-/* How many trials in flight keep every worker busy. */
+/* How many trials in flight keep its devices busy; it changes with what trials take. */
 int pool_capacity(const struct pool *pool);
 int pool_in_flight(const struct pool *pool);
 /* Workers that had to be replaced because they died or were killed. */
