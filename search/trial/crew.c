@@ -460,7 +460,12 @@ static void crew_crown(struct pool *pool, const struct trial_champion *champion)
 }
 
 static int crew_tend(struct pool *pool, struct error *error) {
-    return go_round(crew_of(pool), 0, error);
+    struct crew *crew = crew_of(pool);
+    /* Whom the trials of a worker by itself face is no matter of how fast it is: it is given the
+       next but one when the result before was taken. */
+    if (crew->worker_count == 1 && crew->finished.first != NULL)
+        return 0;
+    return go_round(crew, 0, error);
 }
 
 static int crew_wait(struct pool *pool, double timeout_s, struct trial_result *result,

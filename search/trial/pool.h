@@ -64,7 +64,8 @@ void pool_submit(struct pool *pool, const struct trial_request *request);
 void pool_crown(struct pool *pool, const struct trial_champion *champion);
 
 /* Hears the workers and gives them what waits, for callers that submit much before they wait; takes
-   no result. -1 as of pool_wait. */
+   no result. A worker by itself is not heard while there is a result to take. -1 as of pool_wait.
+ */
 int pool_tend(struct pool *pool, struct error *error);
 
 /* 1 with a result, which the caller releases; 0 when none came in time; -1 when no worker can go on

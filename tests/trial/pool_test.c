@@ -151,6 +151,15 @@ static bool any_is_busy(const struct bench_of_pool *test) {
     return busy;
 }
 
+static bool any_has(const struct bench_of_pool *test, int64_t trial) {
+    struct pool_worker workers[8];
+    int count = pool_look(test->pool, workers, 8);
+    for (int w = 0; w < count && w < 8; w++)
+        if (workers[w].state == POOL_BUSY && workers[w].trial == trial)
+            return true;
+    return false;
+}
+
 /* Who only tends has its trials done, and takes the results when it waits. */
 static void tended_workers_do_what_waits(void **state) {
     (void)state;
@@ -220,6 +229,30 @@ static void who_waits_faces_the_new_champion(void **state) {
         expect(&test, 1, VERDICT_TIMEOUT, "deadline");
         end(&test);
     }
+}
+
+/* However fast a worker by itself is, while nobody takes its result: who comes after the next still
+ * waits. */
+static void whom_one_worker_makes_face_is_no_matter_of_time(void **state) {
+    (void)state;
+    struct bench_of_pool test;
+    struct error error = {0};
+    struct trial_champion champion = {.trial = 7, .score_us = 1};
+    start(&test, 0, 1, 20);
+    assert_int_equal(genome_parse(&champion.genome, test.template->space, "", &error), 0);
+    submit(&test, 0, "THREADS=32", 0);
+    submit(&test, 1, "THREADS=64", 0);
+    submit(&test, 2, "FAULT=hang", patient_us);
+    double end_s = clock_seconds() + PATIENCE_S;
+    for (int idle = 0; idle < 20 && clock_seconds() < end_s; usleep(50000)) {
+        assert_int_equal(pool_tend(test.pool, &error), 0);
+        idle = any_has(&test, 1) ? idle + 1 : 0;
+    }
+    pool_crown(test.pool, &champion);
+    expect(&test, 0, VERDICT_OK, "");
+    expect(&test, 1, VERDICT_OK, "");
+    expect(&test, 2, VERDICT_TIMEOUT, "deadline");
+    end(&test);
 }
 
 /* ---- lost workers ---- */
@@ -618,6 +651,7 @@ int main(void) {
         cmocka_unit_test(tended_workers_do_what_waits),
         cmocka_unit_test(verdicts_come_through),
         cmocka_unit_test(who_waits_faces_the_new_champion),
+        cmocka_unit_test(whom_one_worker_makes_face_is_no_matter_of_time),
         cmocka_unit_test(a_killed_device_worker_costs_its_trial),
         cmocka_unit_test(killed_compile_workers_cost_at_most_a_trial_each),
         cmocka_unit_test(a_hung_worker_is_killed_at_its_deadline),
