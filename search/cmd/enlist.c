@@ -172,10 +172,15 @@ int enlist(const struct enlistment *how, struct error *error) {
         it->runs = runs_new(it->link);
         log_info("waiting for a run");
     }
+    struct error warned = {0};
     while (status == 0 && !must_leave(it)) {
         struct description description;
         struct error why = {0};
         int found = link_is_up(it->link) ? runs_find(it->runs, &description, &why) : 0;
+        if (found < 0 && strcmp(why.text, warned.text) != 0) { /* it may yet have them */
+            log_warn("%s", why.text);
+            warned = why;
+        }
         int worked = found == 1 ? work_for(it, &description, &why) : 1;
         if (worked < 0)
             runs_refuse(it->runs, description.id, &why);

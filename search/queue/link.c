@@ -4,6 +4,7 @@
 #include "base/path.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -72,31 +73,49 @@ static int check_private(const char *path, struct error *error) {
                : 0;
 }
 
+/* A word of an NKey: of base32, so long, and beginning so. Neither key nor seed is a token: what is
+   taken for one is sent as it is. */
+static bool find_nkey(const char *text, const char *kind, size_t length, char word[64]) {
+    static const char base32[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    for (const char *at = strstr(text, kind); at != NULL; at = strstr(at + 1, kind))
+        if ((at == text || isspace((unsigned char)at[-1])) && strspn(at, base32) == length) {
+            snprintf(word, 64, "%.*s", (int)length, at);
+            return true;
+        }
+    return false;
+}
+
 /* A file with NATS credentials, an NKey (its U... and its SU... line), USER:PASSWORD or a token. */
 static int set_credentials(natsOptions *options, const char *path, struct error *error) {
     char *text =
         check_private(path, error) == 0 ? path_read_file(path, 1 << 16, NULL, error) : NULL;
-    char word[512];
+    char word[512], key[64], seed[64];
     natsStatus status;
     if (text == NULL)
         return -1;
-    const char *seed = strncmp(text, "SU", 2) == 0 ? text : strstr(text, "\nSU");
-    if (sscanf(text, "%511s", word) != 1) {
-        free(text);
+    bool has_word = sscanf(text, "%511s", word) == 1;
+    bool has_key = find_nkey(text, "U", 56, key);
+    bool has_seed = find_nkey(text, "S", 58, seed);
+    bool is_chain = strstr(text, "-----BEGIN NATS") != NULL;
+    free(text);
+    if (!has_word)
         return error_input(error, "%s holds no credentials", path);
-    }
+    if (has_key != has_seed && !is_chain)
+        return error_input(error,
+                           "%s holds an NKey's %s alone: it takes both, the U... line of its "
+                           "public key and the SU... line of its seed",
+                           path, has_key ? "public key" : "seed");
     char *colon = strchr(word, ':');
-    if (strstr(text, "-----BEGIN NATS") != NULL) {
+    if (is_chain) {
         status = natsOptions_SetUserCredentialsFromFiles(options, path, NULL);
-    } else if (seed != NULL && *word == 'U') {
-        status = natsOptions_SetNKeyFromSeed(options, word, path);
+    } else if (has_seed) {
+        status = natsOptions_SetNKeyFromSeed(options, key, path);
     } else if (colon != NULL) {
         *colon = '\0';
         status = natsOptions_SetUserInfo(options, word, colon + 1);
     } else {
         status = natsOptions_SetToken(options, word);
     }
-    free(text);
     return status == NATS_OK ? 0 : link_fail(status, path, error);
 }
 

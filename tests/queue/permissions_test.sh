@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The server's configuration as it is shipped: coordinator and worker over TLS, each with its own user; who may only
-# work puts no run, and so no template, on the queue.
+# work puts no run, and so no template, on the queue. And an NKey, whose seed alone is not sent as if it were a token.
 set -u
 for program in nats-server openssl; do
     command -v $program >/dev/null || { echo "there is no $program: make deps-test"; exit 77; }
@@ -56,6 +56,32 @@ for ((tries = 0; tries < 100; tries++)); do
 done
 timeout 10 "$EVOTILE" worker --queue "tls://localhost:$plain_port" --credentials token --device recorded 2>no_tls.log
 expect "tls:// to a server without TLS" "Secure Connection not available" no_tls.log
+# Made for this test. This server has no JetStream, of which who was let in is told.
+key=UCLQO2U4LC5LJDNUAEI3OEOQSBEFIXLMJPRIZAXFGAECI6YAOQ36PMTY
+seed=SUAFEJZO2U4YKYI6UTU2RGUNI336MPQO5QR5LQQL4YEM3PYLGM2BU4BL6Q
+nkey_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+echo "authorization { users: [ { nkey: $key } ] }" >nkey.conf
+nats-server -c nkey.conf -a 127.0.0.1 -p "$nkey_port" >nkey_server.log 2>&1 &
+nkey_server=$!
+trap 'kill $server $plain_server $nkey_server $worker 2>/dev/null' EXIT
+for ((tries = 0; tries < 100; tries++)); do
+    (: <"/dev/tcp/127.0.0.1/$nkey_port") 2>/dev/null && break
+    sleep 0.1
+done
+as_nkey() { # LOG: as who is told on standard input
+    cat >nkey
+    timeout 30 "$EVOTILE" worker --queue "nats://localhost:$nkey_port" --credentials nkey --device recorded --idle 1s 2>"$1"
+}
+printf '%s\n' $key $seed | as_nkey nkey.log
+expect "an NKey" "no JetStream for us" nkey.log
+printf '%s\n' "# the seed first" $seed $key | as_nkey nkey_reversed.log
+expect "an NKey, its seed first" "no JetStream for us" nkey_reversed.log
+printf '%s\n' $key "${seed/%????/AAAA}" | as_nkey nkey_false.log
+expect "a seed that is none" "invalid checksum" nkey_false.log
+echo $seed | as_nkey nkey_seed.log
+expect "a seed alone" "nkey holds an NKey's seed alone: it takes both" nkey_seed.log
+echo $key | as_nkey nkey_key.log
+expect "a key alone" "nkey holds an NKey's public key alone: it takes both" nkey_key.log
 kill $worker
 wait $worker || { echo "the worker: status $?"; failed=1; }
 exit $failed
