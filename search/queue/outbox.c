@@ -98,6 +98,7 @@ void outbox_add(struct outbox *outbox, const struct trial_request *request) {
     outbox->items[outbox->count++] = (struct sent){.serial = outbox->serials++,
                                                    .number = request->number,
                                                    .goal = request->goal,
+                                                   .genome = request->genome,
                                                    .line = wire_print_request(request)};
     trial_request_release(&ours);
 }

@@ -19,6 +19,7 @@ struct sent {
     int64_t serial; /* its mark is SESSION-SERIAL */
     int64_t number; /* of the trial */
     int goal;
+    struct genome genome;
     char *line;
     bool stored;      /* the server has it */
     double published; /* clock_seconds; 0: not yet */

@@ -46,13 +46,14 @@ static struct remote *remote_of(const struct pool *pool) {
 
 /* ---- results ---- */
 
+/* Of another genome, it is no answer: the search would not know it. */
 static bool read_result(const struct sent *sent, const char *text, struct trial_result *result) {
     struct wire_message read;
     struct error error = {0};
     if (wire_read(text, &read, &error) < 0)
         return false;
     if (read.kind == WIRE_RESULT && read.result.number == sent->number &&
-        read.result.goal == sent->goal) {
+        read.result.goal == sent->goal && genome_equal(&read.result.genome, &sent->genome)) {
         trial_result_move(result, &read.result);
         return true;
     }

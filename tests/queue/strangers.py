@@ -5,7 +5,7 @@
 
 What workers hold three times without a word is answered as crashed by the fourth, and by nobody before; files that were
 changed on the queue are not used; who speaks another protocol is refused on both sides, and told so; a trial whose
-result does not come is done again, also where the whole run was cleared away; what ends leaves nothing on the server; a
+result does not come, or is of another genome, is done again, also where the whole run was cleared away; what ends leaves nothing on the server; a
 run whose workers have all gone ends nevertheless, and is resumed. Exit status 1 where something is otherwise. 77: there is no nats-server.
 """
 import argparse
@@ -97,14 +97,14 @@ class Client:
             self.ask(f"$JS.API.STREAM.PURGE.{stream}", {"filter": subject})
 
     def take(self, run):
-        """All requests of the run that nobody has: where each is to be acknowledged, and its mark."""
+        """All requests of the run that nobody has: where each is to be acknowledged, its mark, and itself."""
         self.asked += 1
         inbox = f"_INBOX.stranger.{self.asked}"
         self.send(f"SUB {inbox} {self.asked}")
         self.publish(f"$JS.API.CONSUMER.MSG.NEXT.EVOTILE_TRIALS.{run}", {"batch": 1000, "no_wait": True}, inbox)
         taken = []
-        while self.message() is not None:
-            taken.append((self.reply, self.mark[1].decode()))
+        while (body := self.message()) is not None:
+            taken.append((self.reply, self.mark[1].decode(), json.loads(body)))
         self.send(f"UNSUB {self.asked}")
         return taken
 
@@ -243,12 +243,12 @@ def lost(scene, space):
     """Requests that were acknowledged and whose results do not come: there was none, or somebody used their marks."""
     run, run_id = scene.idle("lost", space)
     taken = scene.wait("requests to take", lambda: scene.client.take(run_id)) or []
-    for reply, _ in taken:
+    for reply, *_ in taken:
         scene.client.publish(reply, b"+ACK")
     scene.expect("lost", f"the results of {len(taken)} trials were lost on the queue")
     session, last = taken[-1][1].split("-")
     later = int(last) + len(taken) + 1
-    marks = [mark for _, mark in taken] + [f"{session}-{serial}" for serial in range(later, later + 10)]
+    marks = [mark for _, mark, _ in taken] + [f"{session}-{serial}" for serial in range(later, later + 10)]
     for mark in marks:  # of what is done with, which come late, and of what is still to be asked
         scene.client.publish(f"evotile.result.{run_id}", {}, mark=mark)
     worker = scene.worker("finder")
@@ -257,6 +257,40 @@ def lost(scene, space):
     times = scene.log("lost").count("were lost on the queue")
     print(f"lost {times} times")
     if times < 2 or "is damaged" in scene.log("lost"):
+        scene.failed = True
+
+
+def result_of(request, genome):
+    """What a worker on a recorded device says of it."""
+    numbers = {"predicted": False, "raced": False, "limited_range": False, "case_count": 0, "reason": "a stranger's"}
+    for name in ("resources.registers resources.smem_bytes resources.local_bytes resources.spill_bytes resources.ctas_per_sm "
+                 "resources.occupancy compile_s verify_s measure_s score_us duel.result duel.blocks duel.ratio duel.low "
+                 "duel.high conditions.sm_mhz_low conditions.sm_mhz_high conditions.memory_mhz conditions.temperature_c "
+                 "conditions.power_w conditions.discarded").split():
+        numbers[name] = 0
+    numbers["conditions.slowdowns"] = "0"
+    return {"kind": "result", "number": request["number"], "goal": request["goal"], "genome": genome, "worker": "stranger",
+            "verdict": "launch_failed", "outcome": numbers, "cases": [], "gates": [], "baseline": "", "bouts": [], "rival": "-1"}
+
+
+def untrue(scene, space):
+    """Results of a genome that was not asked for, which no search would know."""
+    run, run_id = scene.idle("untrue", space)
+    taken = scene.wait("requests to take", lambda: scene.client.take(run_id)) or []
+    for reply, mark, request in taken:
+        scene.client.publish(f"evotile.result.{run_id}", result_of(request, "07" * 32), mark=mark)
+        scene.client.publish(reply, b"+ACK")
+    scene.expect("untrue", "is damaged, and its trial is done again")
+    reply, mark, request = (scene.wait("requests to take", lambda: scene.client.take(run_id)) or taken)[0]
+    scene.client.publish(f"evotile.result.{run_id}", result_of(request, request["genome"]), mark=mark)
+    scene.client.publish(reply, b"+ACK")
+    worker = scene.worker("truthful")
+    scene.end_well("untrue", run, run_id)
+    scene.end(worker)
+    store = sqlite3.connect(f"file:{scene.folder}/untrue/run.db?mode=ro", uri=True)
+    believed = store.execute("SELECT count(*) FROM trials WHERE worker = 'stranger'").fetchone()[0]
+    print(f"{believed} of a stranger's results taken")
+    if believed != 1:
         scene.failed = True
 
 
@@ -320,6 +354,7 @@ def main():
         held_thrice(scene, space)
         others(scene, space)
         lost(scene, space)
+        untrue(scene, space)
         taken_for_dead(scene, space)
         stopped(scene, space)
         deserted(scene, space)
