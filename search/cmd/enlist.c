@@ -104,6 +104,8 @@ static int serve(struct enlisted *it, struct description *description, struct po
             looked = clock_seconds();
             if (there == 1) {
                 ours = is_ours(&now, &place, error);
+                for (int c = 0; c < now.champion_count; c++)
+                    pool_crown(crew, &now.champions[c]);
                 description_release(&now);
             }
             status = there < 0 || ours < 0 ? -1 : 0;

@@ -4,8 +4,9 @@
  *
  * A run has an id (16 hexadecimal digits). What belongs to it:
  *
- *   evotile_runs     key ID              what the run is (queue/notice.h), put again every few
- *                                        seconds for as long as its coordinator lives
+ *   evotile_runs     key ID              what the run is and who its champions are
+ *                                        (queue/notice.h), put again every few seconds for as long
+ *                                        as its coordinator lives
  *   evotile_files    key ID.HASH.N       its files in chunks (queue/parcel.h)
  *   EVOTILE_TRIALS   evotile.trial.ID    requests (trial/wire.h): a work queue, from whose one
  *                                        consumer, named ID, all workers pull
@@ -38,7 +39,7 @@
 #include <stdint.h>
 
 /* Raise it when a message changes. */
-enum { QUEUE_PROTOCOL = 3 };
+enum { QUEUE_PROTOCOL = 4 };
 
 enum {
     QUEUE_ID_SIZE = 17,          /* of a run or a worker */

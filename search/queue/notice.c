@@ -95,11 +95,32 @@ bool queue_place_same(const struct queue_place *a, const struct queue_place *b, 
     return device_same_model(&a->device, &b->device);
 }
 
+/* A message as part of a notice. */
+static cJSON *wire_json(char *line) {
+    cJSON *object = cJSON_Parse(line);
+    free(line);
+    if (object == NULL)
+        BUG("out of memory");
+    return object;
+}
+
+static int read_wire(const struct json *object, enum wire_kind kind, struct wire_message *message,
+                     struct error *error) {
+    char *line = cJSON_PrintUnformatted(object->value);
+    if (line == NULL)
+        BUG("out of memory");
+    int status = wire_read(line, message, error);
+    free(line);
+    if (status < 0 || message->kind == kind)
+        return status;
+    trial_request_release(&message->request);
+    trial_result_release(&message->result);
+    return json_error(object, error, "is another message");
+}
+
 static cJSON *place_json(const struct queue_place *place) {
     cJSON *object = cJSON_CreateObject();
-    char *device = wire_print_device(&place->device);
-    cJSON_AddItemToObject(object, "device", cJSON_Parse(device));
-    free(device);
+    cJSON_AddItemToObject(object, "device", wire_json(wire_print_device(&place->device)));
     cJSON_AddStringToObject(object, "nvrtc", place->nvrtc);
     cJSON_AddStringToObject(object, "method", place->method);
     return object;
@@ -112,22 +133,11 @@ static int read_place(const struct json *root, struct queue_place *place, struct
     if (json_need(root, "place", &object, error) < 0 || json_only(&object, keys, error) < 0 ||
         json_need(&object, "device", &device, error) < 0 ||
         json_copy_text(&object, "nvrtc", place->nvrtc, sizeof place->nvrtc, error) < 0 ||
-        json_copy_text(&object, "method", place->method, sizeof place->method, error) < 0)
+        json_copy_text(&object, "method", place->method, sizeof place->method, error) < 0 ||
+        read_wire(&device, WIRE_DEVICE, &message, error) < 0)
         return -1;
-    char *line = cJSON_PrintUnformatted(device.value);
-    if (line == NULL)
-        BUG("out of memory");
-    int status = wire_read(line, &message, error);
-    free(line);
-    if (status < 0)
-        return -1;
-    if (message.kind == WIRE_DEVICE) {
-        place->device = message.device;
-        return 0;
-    }
-    trial_request_release(&message.request);
-    trial_result_release(&message.result);
-    return json_error(&device, error, "is no device");
+    place->device = message.device;
+    return 0;
 }
 
 /* ---- descriptions ---- */
@@ -149,6 +159,9 @@ char *description_print(const struct description *description) {
         cJSON_AddStringToObject(file, "hash", hash_print(description->files[f].hash, hash));
         cJSON_AddItemToArray(files, file);
     }
+    cJSON *champions = cJSON_AddArrayToObject(root, "champions");
+    for (int c = 0; c < description->champion_count; c++)
+        cJSON_AddItemToArray(champions, wire_json(wire_print_champion(&description->champions[c])));
     return printed(root);
 }
 
@@ -184,17 +197,37 @@ static int read_files(const struct json *root, struct description *description,
     return 0;
 }
 
+static int read_champions(const struct json *root, struct description *description,
+                          struct error *error) {
+    struct json champions;
+    struct wire_message message;
+    if (json_need(root, "champions", &champions, error) < 0 || json_is_array(&champions, error) < 0)
+        return -1;
+    int count = json_count(&champions);
+    if (count > CASES_MAX)
+        return json_error(&champions, error, "must be %d champions at most", CASES_MAX);
+    for (; description->champion_count < count; description->champion_count++) {
+        struct json champion = json_at(&champions, description->champion_count);
+        if (read_wire(&champion, WIRE_CHAMPION, &message, error) < 0)
+            return -1;
+        if (!(message.champion.score_us > 0))
+            return json_error(&champion, error, "has no score");
+        description->champions[description->champion_count] = message.champion;
+    }
+    return 0;
+}
+
 static int read_description(const struct json *root, struct description *description,
                             struct error *error) {
-    static const char *const keys[] = {"protocol", "run",   "name", "patience_s",
-                                       "place",    "files", NULL};
+    static const char *const keys[] = {"protocol", "run",   "name",      "patience_s",
+                                       "place",    "files", "champions", NULL};
     struct json place, patience;
     if (json_is_object(root, error) < 0 || read_protocol(root, error) < 0 ||
         json_only(root, keys, error) < 0 || read_id(root, "run", description->id, error) < 0 ||
         json_copy_text(root, "name", description->name, sizeof description->name, error) < 0 ||
         json_need(root, "patience_s", &patience, error) < 0 ||
         json_number(&patience, &description->patience_s, error) < 0 ||
-        read_files(root, description, error) < 0)
+        read_files(root, description, error) < 0 || read_champions(root, description, error) < 0)
         return -1;
     if (!(description->patience_s >= 0.1 && description->patience_s <= 3600))
         return json_error(&patience, error, "must be from 0.1 to 3600");

@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "device/device.h"
 #include "queue/link.h"
+#include "trial/trial.h"
 
 /* Where figures come from: of one population all are from the same. */
 struct queue_place {
@@ -43,6 +44,8 @@ struct description {
     struct queue_place place;
     int file_count;
     struct queue_file *files; /* owned */
+    int champion_count;       /* crowned since the coordinator began, one a goal */
+    struct trial_champion champions[CASES_MAX];
 };
 
 char *description_print(const struct description *description);

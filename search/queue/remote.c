@@ -297,6 +297,18 @@ static void remote_submit(struct pool *pool, const struct trial_request *request
     outbox_add(remote_of(pool)->outbox, request);
 }
 
+/* Workers read it with the run's description: what waits with one for its device still hears. */
+static void remote_crown(struct pool *pool, const struct trial_champion *champion) {
+    struct remote *remote = remote_of(pool);
+    struct description *description = &remote->description;
+    int at = 0;
+    while (at < description->champion_count && description->champions[at].goal != champion->goal)
+        at++;
+    description->champions[at] = *champion;
+    description->champion_count += at == description->champion_count;
+    remote->described = 0;
+}
+
 /* What is due now and then. */
 static void tend(struct remote *remote) {
     double now = clock_seconds();
@@ -401,6 +413,7 @@ static const struct pool_backend remote_backend = {
     .look = remote_look,
     .pause = remote_pause,
     .submit = remote_submit,
+    .crown = remote_crown,
     .tend = remote_tend,
     .wait = remote_wait,
 };

@@ -443,8 +443,10 @@ static void crew_submit(struct pool *pool, const struct trial_request *request) 
                 flight_new(request));
 }
 
+/* Of two champions the later is the better. */
 static void face(struct flight *flight, const struct trial_champion *champion) {
-    if (flight != NULL && flight->request.goal == champion->goal)
+    if (flight != NULL && flight->request.goal == champion->goal &&
+        !(flight->request.champion_us > 0 && flight->request.champion_us <= champion->score_us))
         trial_request_face(&flight->request, champion);
 }
 

@@ -47,8 +47,7 @@ void pool_submit(struct pool *pool, const struct trial_request *request) {
 }
 
 void pool_crown(struct pool *pool, const struct trial_champion *champion) {
-    if (pool->backend->crown != NULL)
-        pool->backend->crown(pool, champion);
+    pool->backend->crown(pool, champion);
 }
 
 int pool_tend(struct pool *pool, struct error *error) {

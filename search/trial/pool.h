@@ -58,9 +58,9 @@ void pool_pause(struct pool *pool, int device, bool paused);
 /* Takes over what the request owns. Never blocks. */
 void pool_submit(struct pool *pool, const struct trial_request *request);
 
-/* A goal has another champion. Its trials that no device of this host has begun with are held
-   against that one, as if they were submitted now; other hosts do as they were told. Only for
-   trials that were submitted with a champion, or for want of one without. */
+/* A goal has another champion. Its trials that no device has begun with are held against that one,
+   as if they were submitted now, unless they were with a better one; other hosts hear of it within
+   seconds. Only for trials that were submitted with a champion, or for want of one without. */
 void pool_crown(struct pool *pool, const struct trial_champion *champion);
 
 /* Hears the workers and gives them what waits, for callers that submit much before they wait; takes
@@ -83,7 +83,7 @@ struct pool_backend {
     int (*look)(const struct pool *pool, struct pool_worker *workers, int limit);
     void (*pause)(struct pool *pool, int device, bool paused);
     void (*submit)(struct pool *pool, const struct trial_request *request);
-    void (*crown)(struct pool *pool, const struct trial_champion *champion); /* NULL: too late */
+    void (*crown)(struct pool *pool, const struct trial_champion *champion);
     int (*tend)(struct pool *pool, struct error *error);
     int (*wait)(struct pool *pool, double timeout_s, struct trial_result *result,
                 struct error *error);

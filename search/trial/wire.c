@@ -252,10 +252,8 @@ static void read_genome(const cJSON *object, struct genome *genome, bool *ok) {
 /* ---- messages ---- */
 
 static const char *const kind_names[] = {
-    [WIRE_REQUEST] = "request",
-    [WIRE_RESULT] = "result",
-    [WIRE_DEVICE] = "device",
-    [WIRE_FAILURE] = "failure",
+    [WIRE_REQUEST] = "request",   [WIRE_RESULT] = "result",   [WIRE_DEVICE] = "device",
+    [WIRE_CHAMPION] = "champion", [WIRE_FAILURE] = "failure",
 };
 
 static char *finish(cJSON *object, enum wire_kind kind) {
@@ -486,6 +484,24 @@ char *wire_print_device(const struct device_info *device) {
     return finish(print_fields(device_fields, device), WIRE_DEVICE);
 }
 
+char *wire_print_champion(const struct trial_champion *champion) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "goal", champion->goal);
+    add_int64(object, "trial", champion->trial);
+    add_genome(object, &champion->genome);
+    cJSON_AddItemToObject(object, "score_us", number(champion->score_us));
+    cJSON_AddItemToObject(object, "unraised_us", number(champion->unraised_us));
+    return finish(object, WIRE_CHAMPION);
+}
+
+static void read_champion(const cJSON *object, struct trial_champion *champion, bool *ok) {
+    champion->goal = read_int(object, "goal", 0, CASES_MAX - 1, ok);
+    champion->trial = read_int64(object, "trial", ok);
+    read_genome(object, &champion->genome, ok);
+    champion->score_us = double_of(member(object, "score_us", ok), ok);
+    champion->unraised_us = double_of(member(object, "unraised_us", ok), ok);
+}
+
 char *wire_print_failure(const struct error *failure) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "text", failure->text);
@@ -506,6 +522,7 @@ int wire_read(const char *line, struct wire_message *message, struct error *erro
     message->request = (struct trial_request){0};
     trial_result_clear(&message->result);
     message->device = (struct device_info){0};
+    message->champion = (struct trial_champion){0};
     message->failure = (struct error){0};
     while (index <= WIRE_FAILURE &&
            !(cJSON_IsString(kind) && strcmp(kind_names[index], kind->valuestring) == 0))
@@ -520,6 +537,9 @@ int wire_read(const char *line, struct wire_message *message, struct error *erro
         break;
     case WIRE_DEVICE:
         read_fields(device_fields, object, &message->device, &ok);
+        break;
+    case WIRE_CHAMPION:
+        read_champion(object, &message->champion, &ok);
         break;
     case WIRE_FAILURE:
         read_failure(object, &message->failure, &ok);

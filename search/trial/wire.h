@@ -15,16 +15,19 @@ char *wire_print_request(const struct trial_request *request);
 char *wire_print_result(const struct trial_result *result);
 /* The first message each way: the device that the worker has, or shall compile for. */
 char *wire_print_device(const struct device_info *device);
+/* Whom a goal's trials are held against by now. */
+char *wire_print_champion(const struct trial_champion *champion);
 /* The worker cannot go on: no GPU, a template that does not load. */
 char *wire_print_failure(const struct error *failure);
 
-enum wire_kind { WIRE_REQUEST, WIRE_RESULT, WIRE_DEVICE, WIRE_FAILURE };
+enum wire_kind { WIRE_REQUEST, WIRE_RESULT, WIRE_DEVICE, WIRE_CHAMPION, WIRE_FAILURE };
 
 struct wire_message {
     enum wire_kind kind;
     struct trial_request request; /* released by trial_request_release */
     struct trial_result result;   /* released by trial_result_release */
     struct device_info device;
+    struct trial_champion champion;
     struct error failure;
 };
 

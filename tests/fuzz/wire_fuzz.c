@@ -13,6 +13,8 @@ static char *print(const struct wire_message *message) {
         return wire_print_result(&message->result);
     case WIRE_DEVICE:
         return wire_print_device(&message->device);
+    case WIRE_CHAMPION:
+        return wire_print_champion(&message->champion);
     default:
         return wire_print_failure(&message->failure);
     }

@@ -25,6 +25,11 @@ static void descriptions_come_back(void **state) {
         assert_true(!placed || queue_place_same(&read.place, &description.place, why));
         assert_int_equal(read.file_count, 2);
         assert_memory_equal(read.files, files, sizeof files);
+        assert_int_equal(read.champion_count, 2);
+        assert_int_equal(read.champions[1].goal, 5);
+        assert_int_equal(read.champions[1].trial, 71);
+        assert_true(read.champions[1].score_us == 3.5);
+        assert_int_equal(read.champions[1].genome.value[2], 4);
         char *again = description_print(&read);
         assert_string_equal(text, again);
         free(again);
@@ -46,7 +51,7 @@ static void beats_come_back(void **state) {
     free(again);
     text[strlen("{\"protocol\":")] = '9';
     assert_int_equal(beat_parse(&read, text, &error), -1);
-    assert_non_null(strstr(error.text, "speaks protocol 9 of the queue, and ours protocol 3"));
+    assert_non_null(strstr(error.text, "speaks protocol 9 of the queue, and ours protocol 4"));
     assert_string_equal(read.worker, beat.worker); /* whose it is */
     assert_string_equal(read.host, beat.host);
     free(text);
@@ -71,7 +76,7 @@ static void what_is_not_lawful_is_refused(void **state) {
     struct queue_file files[2];
     struct description description = some_description(files);
     char *text = description_print(&description);
-    refuse(text, "\"protocol\":3", "\"protocol\":1", "install the same evotile on all hosts");
+    refuse(text, "\"protocol\":4", "\"protocol\":1", "install the same evotile on all hosts");
     refuse(text, "0123456789abcdef", "../../../etc/cro", "is no id");
     refuse(text, "0123456789abcdef", "0123", "is no id");
     refuse(text, "template/a/", "template/../../", "leads out of the run's folder");
@@ -81,6 +86,11 @@ static void what_is_not_lawful_is_refused(void **state) {
     refuse(text, "\"bytes\":101", "\"bytes\":-1", "must be from 0");
     refuse(text, "\"bytes\":101", "\"bytes\":1e300", "bytes");
     refuse(text, "\"patience_s\":30", "\"patience_s\":0", "must be from");
+    refuse(text, "\"goal\":5", "\"goal\":64", "damaged");
+    refuse(text, "\"goal\":5", "\"goal\":-1", "damaged");
+    refuse(text, "\"score_us\":2.5", "\"score_us\":-2.5", "has no score");
+    refuse(text, "\"score_us\":2.5", "\"score_us\":1e999", "");
+    refuse(text, "\"kind\":\"champion\"", "\"kind\":\"device\"", "damaged");
     refuse(text, "\"name\":", "\"surname\":", "surname");
     free(text);
 }

@@ -28,6 +28,10 @@ static struct description some_description(struct queue_file *files) {
     }
     description.files = files;
     description.file_count = 2;
+    description.champion_count = 2;
+    for (int c = 0; c < 2; c++)
+        description.champions[c] = (struct trial_champion){
+            .goal = 5 * c, .trial = 70 + c, .genome = {{3, 1, 4}}, .score_us = 2.5 + c};
     return description;
 }
 

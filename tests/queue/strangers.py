@@ -5,14 +5,16 @@
 
 What workers hold three times without a word is answered as crashed by the fourth, and by nobody before; files that were
 changed on the queue are not used; who speaks another protocol is refused on both sides, and told so; a trial whose
-result does not come, or is of another genome, is done again, also where the whole run was cleared away; what ends leaves nothing on the server; a
-run whose workers have all gone ends nevertheless, and is resumed. Exit status 1 where something is otherwise. 77: there is no nats-server.
+result does not come, or is of another genome, is done again, also where the whole run was cleared away; who waits for a
+device hears of a new champion; what ends leaves nothing on the server; a run whose workers have all gone ends
+nevertheless, and is resumed. Exit status 1 where something is otherwise. 77: there is no nats-server.
 """
 import argparse
 import json
 import os
 import re
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -95,6 +97,14 @@ class Client:
                                 ("KV_evotile_files", f"$KV.evotile_files.{run}.>")):
             self.ask(f"$JS.API.CONSUMER.DELETE.{stream}.{run}", b"")
             self.ask(f"$JS.API.STREAM.PURGE.{stream}", {"filter": subject})
+
+    def listen(self, subject):
+        """Messages are of that from now on."""
+        self.asked += 1
+        self.send(f"SUB {subject} {self.asked}")
+        self.send("PING")
+        while self.stream.readline().strip() != b"PONG":
+            pass
 
     def take(self, run):
         """All requests of the run that nobody has: where each is to be acknowledged, its mark, and itself."""
@@ -260,17 +270,21 @@ def lost(scene, space):
         scene.failed = True
 
 
-def result_of(request, genome):
+def result_of(request, genome, score_us):
     """What a worker on a recorded device says of it."""
-    numbers = {"predicted": False, "raced": False, "limited_range": False, "case_count": 0, "reason": "a stranger's"}
-    for name in ("resources.registers resources.smem_bytes resources.local_bytes resources.spill_bytes resources.ctas_per_sm "
-                 "resources.occupancy compile_s verify_s measure_s score_us duel.result duel.blocks duel.ratio duel.low "
-                 "duel.high conditions.sm_mhz_low conditions.sm_mhz_high conditions.memory_mhz conditions.temperature_c "
-                 "conditions.power_w conditions.discarded").split():
-        numbers[name] = 0
-    numbers["conditions.slowdowns"] = "0"
+    outcome = dict.fromkeys(
+        "resources.registers resources.smem_bytes resources.local_bytes resources.spill_bytes resources.ctas_per_sm "
+        "resources.occupancy compile_s verify_s measure_s duel.result duel.blocks duel.ratio duel.low duel.high "
+        "conditions.sm_mhz_low conditions.sm_mhz_high conditions.memory_mhz conditions.temperature_c conditions.power_w "
+        "conditions.discarded".split(), 0)
+    outcome.update(reason="", predicted=False, raced=False, limited_range=False, case_count=1, score_us=score_us)
+    outcome["conditions.slowdowns"] = "0"
+    case = dict.fromkeys(
+        "errors.relative_l2 errors.row_relative_l2 errors.max_absolute bound.relative_l2 bound.row_relative_l2 "
+        "bound.max_absolute ctas tflops cold.p10_us cold.p50_us cold.p90_us gb_per_s ceiling".split(), 0)
+    case.update(dict.fromkeys(["warm.p10_us", "warm.p50_us", "warm.p90_us"], score_us), samples=[score_us], cold_samples=[])
     return {"kind": "result", "number": request["number"], "goal": request["goal"], "genome": genome, "worker": "stranger",
-            "verdict": "launch_failed", "outcome": numbers, "cases": [], "gates": [], "baseline": "", "bouts": [], "rival": "-1"}
+            "verdict": "ok", "outcome": outcome, "cases": [case], "gates": [], "baseline": "", "bouts": [], "rival": "-1"}
 
 
 def untrue(scene, space):
@@ -278,11 +292,11 @@ def untrue(scene, space):
     run, run_id = scene.idle("untrue", space)
     taken = scene.wait("requests to take", lambda: scene.client.take(run_id)) or []
     for reply, mark, request in taken:
-        scene.client.publish(f"evotile.result.{run_id}", result_of(request, "07" * 32), mark=mark)
+        scene.client.publish(f"evotile.result.{run_id}", result_of(request, "07" * 32, 1), mark=mark)
         scene.client.publish(reply, b"+ACK")
     scene.expect("untrue", "is damaged, and its trial is done again")
     reply, mark, request = (scene.wait("requests to take", lambda: scene.client.take(run_id)) or taken)[0]
-    scene.client.publish(f"evotile.result.{run_id}", result_of(request, request["genome"]), mark=mark)
+    scene.client.publish(f"evotile.result.{run_id}", result_of(request, request["genome"], 1e6), mark=mark)
     scene.client.publish(reply, b"+ACK")
     worker = scene.worker("truthful")
     scene.end_well("untrue", run, run_id)
@@ -292,6 +306,52 @@ def untrue(scene, space):
     print(f"{believed} of a stranger's results taken")
     if believed != 1:
         scene.failed = True
+
+
+def crowned(scene, space):
+    """Requests that a worker has and its device has not begun with when another's result is a champion."""
+    run, run_id = scene.idle("crowned", space)
+    description = json.loads(scene.client.value("evotile_runs", run_id))
+    beat = {"protocol": description["protocol"], "worker": "0" * 16, "host": "attic", "place": description["place"],
+            "devices": 1, "capacity": 4, "in_flight": 0, "leaving": False}
+    scene.client.publish(f"evotile.beat.{run_id}", beat)
+    taken = []
+    scene.wait("four requests", lambda: taken.extend(scene.client.take(run_id)) or len(taken) >= 4)
+    scene.client.publish(f"evotile.beat.{run_id}", {**beat, "leaving": True})
+    (reply, mark, best), *others = taken
+    scene.client.publish(f"evotile.result.{run_id}", result_of(best, best["genome"], 0.5), mark=mark)
+    scene.client.publish(reply, b"+ACK")
+    told = scene.wait("a champion", lambda: json.loads(scene.client.value("evotile_runs", run_id))["champions"]) or [{}]
+    if told != [{"kind": "champion", "goal": 0, "trial": best["number"], "genome": best["genome"], "score_us": 0.5,
+                 "unraised_us": 0}]:
+        print("the champion:", told, "of", best)
+        scene.failed = True
+
+    def device():
+        for reply, *_ in others:
+            scene.client.publish(reply, b"+WPI")
+        children = Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split()
+        return "working for run" in scene.log("late") and int(children[0])
+
+    worker = scene.worker("late")
+    child = scene.wait("the worker's device", device)
+    os.kill(child, signal.SIGSTOP)
+    for reply, *_ in others:
+        scene.client.publish(reply, b"-NAK")
+    time.sleep(5)  # it reads the run's description every two seconds
+    results = Client(scene.port)
+    results.listen(f"evotile.result.{run_id}")
+    os.kill(child, signal.SIGCONT)
+    rivals = {}
+    while not {request["number"] for *_, request in others} <= rivals.keys():
+        result = json.loads(results.message())
+        rivals[result["number"]] = result["rival"]
+    rivals = [rivals[request["number"]] for *_, request in others]
+    print(f"{len(others)} trials asked without a champion: held against {rivals}, which is {best['number']}")
+    if best["number"] not in rivals:  # one may have been with the device
+        scene.failed = True
+    scene.end_well("crowned", run, run_id)
+    scene.end(worker)
 
 
 def taken_for_dead(scene, space):
@@ -355,6 +415,7 @@ def main():
         others(scene, space)
         lost(scene, space)
         untrue(scene, space)
+        crowned(scene, space)
         taken_for_dead(scene, space)
         stopped(scene, space)
         deserted(scene, space)

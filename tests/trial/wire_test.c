@@ -206,6 +206,10 @@ static char *small_line(enum wire_kind kind) {
     case WIRE_DEVICE:
         line = wire_print_device(&device);
         break;
+    case WIRE_CHAMPION:
+        line = wire_print_champion(&(struct trial_champion){
+            .goal = 1, .trial = 7, .genome = {{1, 2}}, .score_us = 2.5, .unraised_us = 3});
+        break;
     case WIRE_FAILURE:
         line = wire_print_failure(&failure);
         break;
