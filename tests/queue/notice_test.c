@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
+#include "base/path.h"
 #include "queue/notices.h"
 
 static void descriptions_come_back(void **state) {
@@ -166,6 +167,29 @@ static void places_differ_in_each_part(void **state) {
     assert_false(queue_place_same(&place, &other, why));
 }
 
+/* Who fuzzes begins with what is read. */
+static void seeds_are_read(void **state) {
+    (void)state;
+    static const struct {
+        const char *path;
+        bool is_beat;
+    } seeds[] = {{"tests/fuzz/seeds/notice/description.json", false},
+                 {"tests/fuzz/seeds/notice/waiting.json", false},
+                 {"tests/fuzz/seeds/notice/beat.json", true},
+                 {"tests/fuzz/seeds/notice/letters.json", true}};
+    for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++) {
+        struct description description = {0};
+        struct beat beat;
+        struct error error = {0};
+        char *text = path_read_file(seeds[s].path, 1 << 20, NULL, &error);
+        if (text == NULL || (seeds[s].is_beat ? beat_parse(&beat, text, &error)
+                                              : description_parse(&description, text, &error)) < 0)
+            fail_msg("%s: %s", seeds[s].path, error.text);
+        description_release(&description);
+        free(text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptions_come_back),
@@ -173,6 +197,7 @@ int main(void) {
         cmocka_unit_test(beats_come_back),
         cmocka_unit_test(what_is_not_lawful_is_refused),
         cmocka_unit_test(places_differ_in_each_part),
+        cmocka_unit_test(seeds_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

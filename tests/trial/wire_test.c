@@ -4,9 +4,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <glob.h>
 
 #include <cjson/cJSON.h>
 
+#include "base/path.h"
 #include "trial/messages.h"
 
 enum { ROUNDS = 200 };
@@ -378,6 +380,22 @@ static void too_many_are_refused(void **state) {
     free(line);
 }
 
+/* Who fuzzes begins with what is read. */
+static void seeds_are_read(void **state) {
+    (void)state;
+    glob_t seeds;
+    assert_int_equal(glob("tests/fuzz/seeds/wire/*.json", 0, NULL, &seeds), 0);
+    for (size_t s = 0; s < seeds.gl_pathc; s++) {
+        struct error error = {0};
+        char *line = path_read_file(seeds.gl_pathv[s], 1 << 20, NULL, &error);
+        if (line == NULL || wire_read(line, &message, &error) < 0)
+            fail_msg("%s: %s", seeds.gl_pathv[s], error.text);
+        release_message(&message);
+        free(line);
+    }
+    globfree(&seeds);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_come_back),
@@ -392,6 +410,7 @@ int main(void) {
         cmocka_unit_test(values_out_of_range_are_refused),
         cmocka_unit_test(missing_members_are_refused),
         cmocka_unit_test(too_many_are_refused),
+        cmocka_unit_test(seeds_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
