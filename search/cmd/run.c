@@ -196,10 +196,13 @@ static int check_target(const char *option, double *target, struct error *error)
     return 0;
 }
 
-static int check_targets(struct session_settings *settings, struct error *error) {
-    return check_target("--target", &settings->target_us, error) < 0
-               ? -1
-               : check_target("--target-ratio", &settings->target_ratio, error);
+static int check_limits(struct session_settings *settings, struct error *error) {
+    if (check_target("--target", &settings->target_us, error) < 0 ||
+        check_target("--target-ratio", &settings->target_ratio, error) < 0)
+        return -1;
+    return settings->max_temperature_c > TEMPERATURE_MOST_C
+               ? error_input(error, "--max-temperature: up to %d degrees", TEMPERATURE_MOST_C)
+               : 0;
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -262,7 +265,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct config *configs[CONFIGS_MAX] = {NULL};
     int status = STATUS_DONE;
     signal(SIGPIPE, SIG_IGN);
-    status = check_targets(&settings, &error);
+    status = check_limits(&settings, &error);
     if (settings.predict < 0 || settings.predict > FORESEE_MOST)
         status = error_input(&error, "--predict: from 0 to %d", FORESEE_MOST);
     if (!(settings.prefilter >= 0 && settings.prefilter <= PREFILTER_MOST))
@@ -335,7 +338,7 @@ static int resume(const struct verb *verb, int argc, char **argv) {
     struct error error = {0};
     struct session session;
     signal(SIGPIPE, SIG_IGN);
-    if (check_targets(&settings, &error) < 0)
+    if (check_limits(&settings, &error) < 0)
         return error_report(&error);
     if (session_resume(&session, argv[0], &settings, &error) < 0) {
         session_close(&session);

@@ -56,7 +56,7 @@ static const struct field search_fields[] = {
     FIELD("exploration", FIELD_DOUBLE, exploration, 0, 1),
     FIELD("sanitize_every", FIELD_INT, sanitize_every, -1, 1000000),
     FIELD("nice", FIELD_BOOL, nice, 0, 1),
-    FIELD("max_temperature_c", FIELD_INT, max_temperature_c, 0, 150),
+    FIELD("max_temperature_c", FIELD_INT, max_temperature_c, 0, TEMPERATURE_MOST_C),
     {0},
 };
 static const struct field timing_fields[] = {

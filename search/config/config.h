@@ -41,6 +41,8 @@ struct timing {
    without a kernel's opting in (CUDA C++ Programming Guide, "Compute Capabilities"). */
 enum { SMEM_UNRAISED = 48 << 10 };
 
+enum { TEMPERATURE_MOST_C = 150 }; /* a limit beyond it is a slip of the pen */
+
 struct config {
     char *path, *text; /* as read */
     char *template_folder;

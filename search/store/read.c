@@ -356,7 +356,7 @@ int store_board(struct store *store, int goal, int64_t limit, int smem_bytes, st
 
 int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *error) {
     if (rank < 1)
-        BUG("rank %lld", (long long)rank);
+        return STORE_NO_TRIAL;
     sqlite3_stmt *statement = database_use(store, SQL_RANKED, error);
     if (!statement)
         return -2;

@@ -199,8 +199,8 @@ int store_key_read(struct store *store, int64_t trial, struct key *key, struct e
 int store_board(struct store *store, int goal, int64_t limit, int smem_bytes, store_trial_row *row,
                 void *context, struct error *error);
 
-/* The number of the trial at `rank` of the board, from 1; STORE_NO_TRIAL where the board is shorter
-   (no error), -2 on an error. */
+/* The number of the trial at `rank` of the board, from 1; STORE_NO_TRIAL where nothing has that
+   rank (no error), -2 on an error. */
 int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *error);
 
 struct store_counts {

@@ -66,9 +66,13 @@ tell run c.json --target fast
 tell run c.json --target 1e999
 tell run c.json --target-ratio -1
 tell run c.json --target 0
+tell run c.json --max-temperature 4294967376
+tell resume run --max-temperature 151
 tell resume run --target -1
 tell run c.json --verbose=yes
 tell board run --top
+for verb in replay profile ablate; do tell $verb run --rank 0; done
+tell export run --rank 0 --out kernel
 
 # simulate
 space=$ROOT/tests/spaces/pnpoly_RTX_3090.json.gz

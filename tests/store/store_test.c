@@ -286,6 +286,7 @@ static void board_is_in_order(void **state) {
             assert_int_equal(store_ranked(store, goal, rank, &error), all.numbers[rank - 1]);
         }
         assert_int_equal(store_ranked(store, goal, all.count + 1, &error), STORE_NO_TRIAL);
+        assert_int_equal(store_ranked(store, goal, 0, &error), STORE_NO_TRIAL);
         rows += all.count;
     }
     assert_int_equal(rows, counts.verdicts[VERDICT_OK] - counts.raced);
