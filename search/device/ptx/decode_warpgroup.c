@@ -4,16 +4,18 @@
 
 #include <string.h>
 
-/* "m64n128k16": n, or 0. */
-static int take_columns(struct decoder *decoder) {
+/* "m64n128k16": n, or 0; and k. */
+static int take_columns(struct decoder *decoder, int *k) {
     for (int i = 1; i < decoder->part_count; i++) {
         struct slice part = decoder->parts[i];
         int n = 0, used = 4;
-        if (part.length < 8 || memcmp(part.text, "m64n", 4) != 0)
+        if (part.length < 7 || memcmp(part.text, "m64n", 4) != 0)
             continue;
         while (used < part.length && part.text[used] >= '0' && part.text[used] <= '9' && n < 1000)
             n = 10 * n + part.text[used++] - '0';
-        if (part.length - used != 3 || memcmp(part.text + used, "k16", 3) != 0)
+        struct slice rest = {part.text + used, part.length - used};
+        *k = slice_is(rest, "k8") ? 8 : slice_is(rest, "k16") ? 16 : slice_is(rest, "k32") ? 32 : 0;
+        if (*k == 0)
             return 0;
         decoder->taken[i] = true;
         return n % 8 == 0 && n <= PRODUCT_COLUMNS ? n : 0;
@@ -31,40 +33,63 @@ static int immediate(struct decoder *decoder, int index, int64_t low, int64_t *v
     return 0;
 }
 
+static bool is_known(const struct product_form *form, enum type d, enum type a, enum type b) {
+    if (form->of_bytes) /* n: PTX ISA 9.7.15.2 */
+        return form->k == 32 && is_byte(b) && d == TYPE_S32 && (form->n <= 32 || form->n % 16 == 0);
+    if (a == TYPE_TF32)
+        return form->k == 8 && b == a && d == TYPE_F32;
+    return form->k == 16 && b == a &&
+           (a == TYPE_F16 ? d == TYPE_F32 || d == TYPE_F16 : a == TYPE_BF16 && d == TYPE_F32);
+}
+
+/* Behind the predicate: the signs of a and b, and of 16-bit formats what is MN-major. */
+static int take_numbers(struct decoder *decoder, struct product_form *form) {
+    int64_t scale_a, scale_b, a_mn_major = 0, b_mn_major = 0;
+    if (form->of_bytes)
+        return expect_operands(decoder, 4, 4);
+    if (immediate(decoder, 4, -1, &scale_a) < 0 || immediate(decoder, 5, -1, &scale_b) < 0)
+        return -1;
+    form->a_negated = scale_a < 0;
+    form->b_negated = scale_b < 0;
+    if (form->k == 8)
+        return expect_operands(decoder, 6, 6);
+    if ((!form->a_in_registers && immediate(decoder, 6, 0, &a_mn_major) < 0) ||
+        immediate(decoder, form->a_in_registers ? 6 : 7, 0, &b_mn_major) < 0)
+        return -1;
+    form->a_mn_major = a_mn_major;
+    form->b_mn_major = b_mn_major;
+    return expect_operands(decoder, form->a_in_registers ? 7 : 8, 8);
+}
+
 static int decode_product(struct decoder *decoder) {
     struct instruction instruction = {.execute = execute_product, .float_mode = FLOAT_ANY};
     struct product_form *form = &instruction.as.product;
-    form->n = take_columns(decoder);
+    form->n = take_columns(decoder, &form->k);
     enum type d = take_type(decoder), a = take_type(decoder), b = take_type(decoder);
-    bool known = form->n && a == b && (a == TYPE_F16 || (a == TYPE_BF16 && d == TYPE_F32)) &&
-                 (d == TYPE_F32 || d == TYPE_F16);
-    if (!known || expect_operands(decoder, 7, 8) < 0)
+    form->of_bytes = is_byte(a);
+    form->a_signed = a == TYPE_S8;
+    form->b_signed = b == TYPE_S8;
+    form->saturates = form->of_bytes && take(decoder, "satfinite");
+    if (!form->n || !is_known(form, d, a, b) || expect_operands(decoder, 4, 8) < 0)
         return decode_fail(decoder, "this shape or these types are not known");
-    form->format = a == TYPE_BF16 ? MATRIX_BF16 : MATRIX_F16;
+    form->format = a == TYPE_BF16 ? MATRIX_BF16 : a == TYPE_TF32 ? MATRIX_TF32 : MATRIX_F16;
     form->half_accumulators = d == TYPE_F16;
     form->a_in_registers = operand_at(decoder, 1)->kind == OPERAND_VECTOR;
     int d_count = form->half_accumulators ? form->n / 4 : form->n / 2;
     int a_count = form->a_in_registers ? 4 : 1;
     uint32_t places[PRODUCT_COLUMNS / 2 + 6], *place = places;
-    if (matrix_operand(decoder, 0, d_count, true, place) < 0)
+    if (matrix_operand(decoder, 0, d_count, 4, true, place) < 0)
         return -1;
     place += d_count;
-    if (form->a_in_registers ? matrix_operand(decoder, 1, 4, false, place)
+    if (form->a_in_registers ? matrix_operand(decoder, 1, 4, 4, false, place)
                              : source(decoder, operand_at(decoder, 1), TYPE_B64, 8, place))
         return -1;
     place += a_count;
-    int64_t scale_a, scale_b, a_mn_major = 0, b_mn_major;
     if (source(decoder, operand_at(decoder, 2), TYPE_B64, 8, place) < 0 ||
         predicate_source(decoder, operand_at(decoder, 3), &form->predicate_negated, place + 1) <
             0 ||
-        immediate(decoder, 4, -1, &scale_a) < 0 || immediate(decoder, 5, -1, &scale_b) < 0 ||
-        (!form->a_in_registers && immediate(decoder, 6, 0, &a_mn_major) < 0) ||
-        immediate(decoder, form->a_in_registers ? 6 : 7, 0, &b_mn_major) < 0)
+        take_numbers(decoder, form) < 0)
         return -1;
-    form->a_negated = scale_a < 0;
-    form->b_negated = scale_b < 0;
-    form->a_mn_major = a_mn_major;
-    form->b_mn_major = b_mn_major;
     emit(decoder, &instruction, places, d_count + a_count + 2);
     return 0;
 }

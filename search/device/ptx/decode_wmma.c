@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-/* The shapes of 16-bit formats, and of tf32. */
-static const char *const shapes[] = {"m16n16k16", "m32n8k16", "m8n32k16", "m16n16k8", NULL};
+/* The shapes of 16-bit formats and of bytes, of tf32 and of doubles. */
+static const char *const shapes[] = {"m16n16k16", "m32n8k16", "m8n32k16",
+                                     "m16n16k8",  "m8n8k4",   NULL};
 static const struct {
     uint8_t m, n, k;
-} extents[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}, {16, 16, 8}};
+} extents[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}, {16, 16, 8}, {8, 8, 4}};
 
 static const char *const layouts[] = {"row", "col", NULL};
 
@@ -23,9 +24,16 @@ static int take_shape(struct decoder *decoder, struct wmma_form *form) {
 }
 
 static bool is_known(const struct wmma_form *form, enum wmma_part part, enum type type) {
+    if (form->k == 4)
+        return type == TYPE_F64;
     if (part == WMMA_ACCUMULATOR)
-        return type == TYPE_F32 || (type == TYPE_F16 && form->k == 16);
-    return form->k == 8 ? type == TYPE_TF32 : type == TYPE_F16 || type == TYPE_BF16;
+        return type == TYPE_F32 || (form->k == 16 && (type == TYPE_F16 || type == TYPE_S32));
+    return form->k == 8 ? type == TYPE_TF32
+                        : type == TYPE_F16 || type == TYPE_BF16 || is_byte(type);
+}
+
+static int register_bytes(enum type type) {
+    return type == TYPE_F64 ? 8 : 4;
 }
 
 /* wmma.load: d, [p], stride; wmma.store: [p], d, stride. */
@@ -56,7 +64,8 @@ static int decode_transfer(struct decoder *decoder, bool is_store) {
     places[1] = 0;
     if (form->has_stride && source(decoder, operand_at(decoder, 2), TYPE_U32, 4, &places[1]) < 0)
         return -1;
-    if (matrix_operand(decoder, is_store ? 1 : 0, form->registers, !is_store, places + 2) < 0)
+    if (matrix_operand(decoder, is_store ? 1 : 0, form->registers, register_bytes(type), !is_store,
+                       places + 2) < 0)
         return -1;
     emit(decoder, &instruction, places, 2 + form->registers);
     return 0;
@@ -70,7 +79,8 @@ static int decode_product(struct decoder *decoder) {
     bool known = take(decoder, "sync") & take(decoder, "aligned");
     known = known && take_one_of(decoder, layouts) >= 0 && take_one_of(decoder, layouts) >= 0 &&
             take_shape(decoder, form) == 0;
-    take(decoder, "rn");
+    uint8_t mode = take_float_mode(decoder);
+    form->saturates = take(decoder, "satfinite");
     enum type d = take_type(decoder), c = take_type(decoder), a = TYPE_F16;
     enum type third = take_type(decoder);
     if (third != TYPE_NONE) { /* d a b c */
@@ -79,8 +89,14 @@ static int decode_product(struct decoder *decoder) {
         c = take_type(decoder);
     }
     if (!known || !is_known(form, WMMA_A, a) || !is_known(form, WMMA_ACCUMULATOR, d) ||
-        !is_known(form, WMMA_ACCUMULATOR, c) || expect_operands(decoder, 4, 4) < 0)
+        !is_known(form, WMMA_ACCUMULATOR, c) || is_byte(a) != (d == TYPE_S32) ||
+        is_byte(a) != (c == TYPE_S32) || (form->saturates && !is_byte(a)) ||
+        expect_operands(decoder, 4, 4) < 0)
         return decode_fail(decoder, "this shape or these types are not known");
+    if (is_byte(a) || a == TYPE_F64) {
+        instruction.execute = execute_multiply_number_fragments;
+        instruction.float_mode = mode;
+    }
     form->type = a;
     form->half_result = d == TYPE_F16;
     form->half_accumulator = c == TYPE_F16;
@@ -89,7 +105,7 @@ static int decode_product(struct decoder *decoder) {
                     fragment_registers(form, WMMA_A, a), fragment_registers(form, WMMA_B, a),
                     fragment_registers(form, WMMA_ACCUMULATOR, c)};
     for (int i = 0; i < 4; place += counts[i++])
-        if (matrix_operand(decoder, i, counts[i], i == 0, place) < 0)
+        if (matrix_operand(decoder, i, counts[i], register_bytes(a), i == 0, place) < 0)
             return -1;
     emit(decoder, &instruction, places, (int)(place - places));
     return 0;

@@ -56,10 +56,13 @@ EXECUTE(load_matrix);
 EXECUTE(store_matrix);
 EXECUTE(move_matrix);
 EXECUTE(multiply_matrices);
+/* execute_numbers.c */
+EXECUTE(multiply_numbers);
 /* execute_wmma.c */
 EXECUTE(load_fragment);
 EXECUTE(store_fragment);
 EXECUTE(multiply_fragments);
+EXECUTE(multiply_number_fragments);
 /* execute_print.c */
 EXECUTE(print);
 /* execute_mbarrier.c: barriers in shared memory */
@@ -99,6 +102,8 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
 
 /* A lane's address, of a base in the warp's registers (NULL: none). */
 uint64_t lane_address(const struct access *access, const void *base, uint32_t lane);
+/* A sum of whole numbers in 32 bits. */
+int32_t number_of_sum(int64_t sum, bool saturates);
 enum action need_all(struct warp *warp, const struct instruction *instruction, uint32_t mask);
 
 /* Resolves a window of the generic space; address becomes the offset in its space. */

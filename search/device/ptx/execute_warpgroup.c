@@ -10,7 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARPGROUP = 4, ROWS = 16, K = 16, PENDING_MAX = 4096 /* products of a warp */ };
+enum {
+    WARPGROUP = 4,
+    ROWS = 16,
+    K = 16,            /* of halves; of tf32 half of them, of whole numbers twice as many */
+    PENDING_MAX = 4096 /* products of a warp */
+};
 
 /* ---- operands in shared memory: 9.7.15.5.1 ---- */
 
@@ -31,8 +36,8 @@ static struct descriptor unpack(uint64_t bits) {
                                .mask = span ? span / 16 - 1 : 0};
 }
 
-/* The offset of the 16 bytes that hold 8 neighbours along the major index: `row` counts the other
-   index, `chunk` eights of the major one. Atoms and core matrices are as templates/lib/wgmma.cuh
+/* The offset of the 16 bytes that hold neighbours along the major index: `row` counts the other
+   index, `chunk` these along the major one. Atoms and core matrices are as templates/lib/wgmma.cuh
    describes them. */
 static uint32_t chunk_offset(const struct descriptor *from, bool mn_major, uint32_t row,
                              uint32_t chunk) {
@@ -73,7 +78,7 @@ static int gather(struct warp *warp, const struct instruction *instruction, uint
     return 0;
 }
 
-/* What a product reads, as it lies: K-major by rows of 16 k's, MN-major by rows of m's or n's. */
+/* What a product reads, as it lies: K-major by rows of 32 bytes, MN-major by rows of m's or n's. */
 struct inputs {
     uint16_t a[ROWS * K], b[PRODUCT_COLUMNS * K];
 };
@@ -118,11 +123,47 @@ static void left_of_registers(const struct warp *warp, const uint32_t *operands,
     }
 }
 
+/* tf32 is as wide as fp32, and always K-major. */
+static void spread_words(const struct product_form *form, const struct inputs *inputs,
+                         float left[ROWS][K], float right[K][PRODUCT_COLUMNS]) {
+    uint32_t a[ROWS][K / 2], b[PRODUCT_COLUMNS][K / 2], digits = ~0x1fffu;
+    uint32_t sign = form->a_negated != form->b_negated ? 1u << 31 : 0;
+    memcpy(a, inputs->a, sizeof a);
+    memcpy(b, inputs->b, sizeof b);
+    for (int k = 0; k < K / 2; k++) {
+        for (int row = 0; row < ROWS; row++)
+            left[row][k] = bits_float((a[row][k] & digits) ^ sign);
+        for (int column = 0; column < form->n; column++)
+            right[k][column] = bits_float(b[column][k] & digits);
+    }
+}
+
+/* Of sums, the bits are those of whole numbers. */
+static void multiply_bytes(const struct product_form *form, const struct inputs *inputs,
+                           float sums[ROWS][PRODUCT_COLUMNS]) {
+    uint8_t a[ROWS][2 * K], b[PRODUCT_COLUMNS][2 * K];
+    memcpy(a, inputs->a, sizeof a);
+    memcpy(b, inputs->b, sizeof b);
+    for (int row = 0; row < ROWS; row++)
+        for (int column = 0; column < form->n; column++) {
+            int64_t sum = (int32_t)float_bits(sums[row][column]);
+            for (int k = 0; k < 2 * K; k++) {
+                int x = form->a_signed ? (int8_t)a[row][k] : a[row][k];
+                sum += x * (form->b_signed ? (int8_t)b[column][k] : b[column][k]);
+            }
+            sums[row][column] = bits_float((uint32_t)number_of_sum(sum, form->saturates));
+        }
+}
+
 /* From the order of their major index to rows of the product. */
 static void spread(const struct lanes *lanes, const struct product_form *form,
                    const struct inputs *inputs, float left[ROWS][K],
                    float right[K][PRODUCT_COLUMNS]) {
     float a[ROWS * K], b[PRODUCT_COLUMNS * K];
+    if (form->format == MATRIX_TF32) {
+        spread_words(form, inputs, left, right);
+        return;
+    }
     bool a_mn_major = form->a_mn_major && !form->a_in_registers;
     lanes->widen(a, inputs->a, ROWS * K, form->format);
     lanes->widen(b, inputs->b, form->n * K, form->format);
@@ -219,19 +260,23 @@ EXECUTE(product) {
         left_of_registers(warp, a, inputs.a);
     if (block->cluster->float_mode != FLOAT_NEAREST)
         float_mode_set(block->cluster->float_mode = FLOAT_NEAREST);
-    spread(lanes, form, &inputs, left, right);
     uint32_t adds = *(uint32_t *)place_of(warp, b[1]);
     if ((adds & 1) != form->predicate_negated)
         load_sums(warp, instruction, sums);
     else
         memset(sums, 0, sizeof sums);
     const struct matrix_shape shape = {
-        .k = K, .format = form->format, .half_accumulators = form->half_accumulators};
-    lanes->rows(&shape, form->n, sums, (const float(*)[K])left,
-                (const float(*)[PRODUCT_COLUMNS])right);
+        .k = form->k, .format = form->format, .half_accumulators = form->half_accumulators};
+    if (form->of_bytes) {
+        multiply_bytes(form, &inputs, sums);
+    } else {
+        spread(lanes, form, &inputs, left, right);
+        lanes->rows(&shape, form->n, sums, (const float(*)[K])left,
+                    (const float(*)[PRODUCT_COLUMNS])right);
+    }
     store_sums(warp, instruction, sums);
-    block->counts->mma_operations += (uint64_t)(2 * ROWS * K * form->n);
-    warp->chain.operations += 2 * ROWS * K * form->n;
+    block->counts->mma_operations += (uint64_t)(2 * ROWS * form->k * form->n);
+    warp->chain.operations += 2 * ROWS * form->k * form->n;
     uint64_t bytes = (uint64_t)(form->n * K * 2 / WARPGROUP) + (form->a_in_registers ? 0 : 512);
     block->counts->shared_bytes += bytes;
     block->counts->shared_wavefronts += bytes / 128;

@@ -1,11 +1,12 @@
 /* wmma: PTX ISA 9.7.14.3 to 9.7.14.5. PTX leaves open which lane holds what. Here element e of lane
    l, with E elements a lane, is number (l E + e) modulo the matrix's size, by rows; so a fragment
    with more elements than the matrix holds each of them several times, as on a GPU. Products are
-   added as mma's are (matrix.inc). */
+   added as mma's are (matrix.inc, execute_numbers.c). */
 #include "device/ptx/execute.h"
 #include "device/ptx/half.h"
 #include "device/ptx/observe.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CHUNK = 16 /* bytes */, ROWS_AT_ONCE = 16, SIZE_MAX_WMMA = 32 * 16 };
@@ -24,7 +25,7 @@ int fragment_registers(const struct wmma_form *form, enum wmma_part part, enum t
     struct extent extent = extent_of(form, part);
     if (type == TYPE_F16 && part != WMMA_ACCUMULATOR)
         return 8;
-    return extent.rows * extent.columns * type_bytes(type) / 4 / LANES;
+    return extent.rows * extent.columns * type_bytes(type) / (type == TYPE_F64 ? 8 : 4) / LANES;
 }
 
 /* ---- between memory and fragments ---- */
@@ -36,10 +37,11 @@ struct transfer {
     uint8_t matrix[SIZE_MAX_WMMA * 4]; /* by rows */
 };
 
-/* 16 bytes, whose first element has the number `first`, and the others follow in steps. */
-static void move_chunk(struct transfer *transfer, uint8_t *host, int first, int step,
+/* Elements that follow each other in memory; the first has the number `first`, and the others
+   follow in steps. */
+static void move_chunk(struct transfer *transfer, uint8_t *host, int count, int first, int step,
                        int element_bytes) {
-    for (int i = 0; i < CHUNK / element_bytes; i++) {
+    for (int i = 0; i < count; i++) {
         uint8_t *element = transfer->matrix + (first + i * step) * element_bytes;
         uint8_t *other = host + i * element_bytes;
         memcpy(transfer->is_store ? other : element, transfer->is_store ? element : other,
@@ -56,6 +58,7 @@ static enum action move_matrix(struct transfer *transfer, uint32_t mask) {
     int bytes = type_bytes(form->type), hint = -1;
     int lines = form->column_major ? extent.columns : extent.rows;
     int length = form->column_major ? extent.rows : extent.columns;
+    int chunk = length * bytes < CHUNK ? length : CHUNK / bytes;
     uint64_t address = lane_address(&form->where, base, 0);
     uint64_t stride = (uint64_t)length;
     if (form->has_stride)
@@ -69,18 +72,19 @@ static enum action move_matrix(struct transfer *transfer, uint32_t mask) {
                         (unsigned long long)address,
                         (unsigned long long)(stride * (uint64_t)bytes));
     for (int line = 0; line < lines; line++)
-        for (int i = 0; i < length; i += CHUNK / bytes) {
+        for (int i = 0; i < length; i += chunk) {
             uint64_t at = address + ((uint64_t)line * stride + (uint64_t)i) * (uint64_t)bytes;
-            uint8_t *host = reach(warp, instruction, form->where.space, 0, at, CHUNK,
+            uint8_t *host = reach(warp, instruction, form->where.space, 0, at, chunk * bytes,
                                   transfer->is_store, &hint);
             if (!host)
                 return ACTION_FAULT;
             if (warp->block->microscope)
-                observe_place(warp, instruction, form->where.space, at, CHUNK, transfer->is_store);
+                observe_place(warp, instruction, form->where.space, at, (uint32_t)(chunk * bytes),
+                              transfer->is_store);
             if (form->column_major)
-                move_chunk(transfer, host, i * extent.columns + line, extent.columns, bytes);
+                move_chunk(transfer, host, chunk, i * extent.columns + line, extent.columns, bytes);
             else
-                move_chunk(transfer, host, line * extent.columns + i, 1, bytes);
+                move_chunk(transfer, host, chunk, line * extent.columns + i, 1, bytes);
         }
     return ACTION_NEXT;
 }
@@ -88,11 +92,12 @@ static enum action move_matrix(struct transfer *transfer, uint32_t mask) {
 /* The fragment in registers and the matrix by rows. */
 static void spread(struct warp *warp, const uint32_t *places, int registers, int size,
                    int element_bytes, uint8_t *matrix, bool to_registers) {
-    int per_register = 4 / element_bytes, per_lane = registers * per_register;
+    int register_bytes = element_bytes > 4 ? element_bytes : 4;
+    int per_register = register_bytes / element_bytes, per_lane = registers * per_register;
     for (int lane = 0; lane < LANES; lane++)
         for (int e = 0; e < per_lane; e++) {
             uint8_t *place = place_of(warp, places[e / per_register]);
-            uint8_t *held = place + lane * 4 + e % per_register * element_bytes;
+            uint8_t *held = place + lane * register_bytes + e % per_register * element_bytes;
             uint8_t *element = matrix + (lane * per_lane + e) % size * element_bytes;
             memcpy(to_registers ? held : element, to_registers ? element : held,
                    (size_t)element_bytes);
@@ -199,6 +204,58 @@ EXECUTE(multiply_fragments) {
         halves[i] = sum_to_half(c[i]);
     spread(warp, instruction->operands, result_registers, size, type_bytes(result),
            form->half_result ? (uint8_t *)halves : (uint8_t *)c, true);
+    warp->block->counts->mma_operations += (uint64_t)(2 * form->m * form->n * form->k);
+    return ACTION_NEXT;
+}
+
+/* The bytes of a fragment's matrix, by rows. */
+static const uint32_t *read_bytes(struct warp *warp, const struct wmma_form *form,
+                                  enum wmma_part part, enum type type, const uint32_t *places,
+                                  void *out) {
+    struct extent extent = extent_of(form, part);
+    int registers = fragment_registers(form, part, type);
+    spread(warp, places, registers, extent.rows * extent.columns, type_bytes(type), out, false);
+    return places + registers;
+}
+
+/* Of whole numbers, or doubles. operands: d, a, b, c */
+EXECUTE(multiply_number_fragments) {
+    const struct wmma_form *form = &instruction->as.wmma;
+    bool is_double = form->type == TYPE_F64, is_signed = form->type == TYPE_S8;
+    enum type sums = is_double ? TYPE_F64 : TYPE_S32;
+    union {
+        uint8_t bytes[SIZE_MAX_WMMA];
+        double doubles[SIZE_MAX_WMMA / 8];
+    } a, b;
+    union {
+        int32_t numbers[SIZE_MAX_WMMA];
+        double doubles[SIZE_MAX_WMMA / 8];
+    } c;
+    int registers = fragment_registers(form, WMMA_ACCUMULATOR, sums);
+    const uint32_t *places = instruction->operands + registers;
+    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+        return ACTION_FAULT;
+    if (is_double && warp->block->cluster->float_mode != instruction->float_mode)
+        float_mode_set(warp->block->cluster->float_mode = instruction->float_mode);
+    places = read_bytes(warp, form, WMMA_A, form->type, places, &a);
+    places = read_bytes(warp, form, WMMA_B, form->type, places, &b);
+    read_bytes(warp, form, WMMA_ACCUMULATOR, sums, places, &c);
+    for (int i = 0; i < form->m * form->n; i++) {
+        int64_t sum = is_double ? 0 : c.numbers[i];
+        for (int k = 0; k < form->k; k++) {
+            int left = i / form->n * form->k + k, right = k * form->n + i % form->n;
+            if (is_double)
+                c.doubles[i] = fma(a.doubles[left], b.doubles[right], c.doubles[i]);
+            else if (is_signed)
+                sum += (int8_t)a.bytes[left] * (int8_t)b.bytes[right];
+            else
+                sum += a.bytes[left] * b.bytes[right];
+        }
+        if (!is_double)
+            c.numbers[i] = number_of_sum(sum, form->saturates);
+    }
+    spread(warp, instruction->operands, registers, form->m * form->n, type_bytes(sums),
+           (uint8_t *)&c, true);
     warp->block->counts->mma_operations += (uint64_t)(2 * form->m * form->n * form->k);
     return ACTION_NEXT;
 }

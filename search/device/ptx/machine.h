@@ -109,10 +109,19 @@ struct bulk_form {
     struct access shared, global, barrier; /* global: of the tensor map, where there is one */
 };
 
-/* A product of a warpgroup: m is 64, k is 16. */
+/* An mma of whole numbers or doubles. An element of a lies in register k / step * (m / 8) + row /
+   8, `step` being 16 bytes of numbers, or 4 of doubles; b's and c's likewise: execute_numbers.c. */
+struct numbers_form {
+    uint8_t m, k, step;
+    bool is_double, a_signed, b_signed;
+    bool saturates; /* sums end at the ends of 32 bits, and do not wrap */
+};
+
+/* A product of a warpgroup: m is 64, k 32 bytes of elements. */
 struct product_form {
-    int n;
+    int n, k;
     enum matrix_format format;
+    bool of_bytes, a_signed, b_signed, saturates; /* whole numbers: no format */
     bool half_accumulators, a_in_registers;
     bool a_mn_major, b_mn_major;
     bool a_negated, b_negated, predicate_negated;
@@ -125,7 +134,7 @@ struct wmma_form {
     uint8_t registers; /* of a fragment that is moved */
     enum wmma_part part;
     enum type type; /* of what is moved, or of a and b */
-    bool column_major, has_stride;
+    bool column_major, has_stride, saturates;
     bool half_result, half_accumulator;
     struct access where;
 };
@@ -161,6 +170,7 @@ struct instruction {
         struct barrier barrier;
         struct conversion conversion;
         struct matrix_shape matrix;
+        struct numbers_form numbers;
         struct mbarrier_form mbarrier;
         struct bulk_form bulk;
         struct product_form product;

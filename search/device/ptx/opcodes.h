@@ -73,8 +73,11 @@ int decode_bulk(struct decoder *decoder);
 int decode_copy_arrival(struct decoder *decoder);
 /* barrier.cluster. */
 int decode_cluster_barrier(struct decoder *decoder);
-/* The registers of a matrix. */
-int matrix_operand(struct decoder *decoder, int index, int count, bool is_result, uint32_t *places);
+/* The registers of a matrix, `bytes` each. */
+int matrix_operand(struct decoder *decoder, int index, int count, int bytes, bool is_result,
+                   uint32_t *places);
+/* s8 or u8. */
+bool is_byte(enum type type);
 
 /* Bytes of the register that the operand names, at least `least`. */
 int register_bytes_of(struct decoder *decoder, const struct operand *operand, int least);

@@ -15,11 +15,11 @@
  * an H200 does (matrix.inc); approximate functions are correctly rounded or nearly. README.md says
  * how far a GPU's results are from these.
  *
- * What it does not do: time anything; find a missing fence.proxy.async or wgmma.fence; wmma of
- * integers, double or single bits, st.async and copies from shared to shared memory, a cluster's
- * size given at the launch, fp8, textures, recursion, calls through pointers; a
- * block that waits for a block which has not started yet never sees it come (a timeout here). The
- * payload of a NaN is not specified. An opcode it does not know is a fault that names it.
+ * What it does not do: time anything; find a missing fence.proxy.async or wgmma.fence; products of
+ * fp8, of 4 or single bits or of sparse matrices, st.async and copies from shared to shared memory,
+ * a cluster's size given at the launch, textures, recursion, calls through pointers; a block that
+ * waits for a block which has not started yet never sees it come (a timeout here). The payload of a
+ * NaN is not specified. An opcode it does not know is a fault that names it.
  *
  *     struct ptx_memory *memory = ptx_memory_new();
  *     uint64_t address = ptx_memory_allocate(memory, "o", bytes);

@@ -300,10 +300,104 @@ static void sums_are_right(void **state) {
     rows_are_right(&plain);
 }
 
+/* ---- a warpgroup's products of whole numbers and of tf32, by where PTX says elements lie ---- */
+
+enum { GROUP_THREADS = 128, SLOTS = 12 /* a: 4, b: 4, c: 4 */ };
+
+/* The 32 bits of a's row at k (in fours of bytes) of a thread's warp; and of b's column, which the
+   first 16 threads of the block brought as core matrices. */
+static uint32_t word_of_left(const uint64_t (*in)[SLOTS], int thread, int row, int word) {
+    return (uint32_t)in[thread / 32 * 32 + row % 8 * 4 + word % 4][word / 4 * 2 + row / 8];
+}
+
+static uint32_t word_of_right(const uint64_t (*in)[SLOTS], int thread, int column, int word) {
+    return (
+        uint32_t)in[thread / GROUP_THREADS * GROUP_THREADS + word / 4 * 8 + column][4 + word % 4];
+}
+
+static int byte_of(uint32_t word, int at, bool is_signed) {
+    uint8_t byte = (uint8_t)(word >> 8 * at);
+    return is_signed ? (int8_t)byte : byte;
+}
+
+static uint32_t expected_number(const uint64_t (*in)[SLOTS], int thread, int row, int column,
+                                uint32_t sum, const char *form) {
+    bool a_signed = strstr(form, ".s8.") != NULL, saturates = strstr(form, "satfinite") != NULL;
+    bool b_signed = !strcmp(form + strlen(form) - 2, "s8");
+    int64_t total = (int32_t)sum;
+    for (int k = 0; k < 32; k++)
+        total += byte_of(word_of_left(in, thread, row, k / 4), k % 4, a_signed) *
+                 byte_of(word_of_right(in, thread, column, k / 4), k % 4, b_signed);
+    if (saturates && total != (int32_t)total)
+        return total < 0 ? 0x80000000 : 0x7fffffff;
+    return (uint32_t)(uint64_t)total;
+}
+
+static uint32_t expected_tf32(const uint64_t (*in)[SLOTS], int thread, int row, int column,
+                              uint32_t sum) {
+    static const struct matrix_shape shape = {8, MATRIX_TF32, false};
+    static float right[8][PRODUCT_COLUMNS];
+    float left[8];
+    for (int k = 0; k < 8; k++) {
+        left[k] = bits_float(word_of_left(in, thread, row, k) & ~0x1fffu);
+        right[k][0] = bits_float(word_of_right(in, thread, column, k) & ~0x1fffu);
+    }
+    return float_bits(
+        summed(left, (const float(*)[PRODUCT_COLUMNS])right, 0, bits_float(sum), &shape));
+}
+
+static void others_are_right(void **state) {
+    (void)state;
+    enum { THREADS = 2 * GROUP_THREADS };
+    static const char *const forms[] = {
+        "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8",
+        "wgmma.mma_async.sync.aligned.m64n8k32.s32.u8.s8",
+        "wgmma.mma_async.sync.aligned.m64n8k32.s32.satfinite.s8.u8",
+        "wgmma.mma_async.sync.aligned.m64n8k32.s32.satfinite.u8.u8",
+        "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 1,1",
+    };
+    static uint64_t in[THREADS][SLOTS], results[THREADS * 4];
+    struct form_list list;
+    struct form_bench bench;
+    struct error error = {0};
+    form_list_make(&list);
+    if (form_bench_open(&bench, "emulated:sm_90", THREADS, &error) < 0)
+        fail_msg("%s", error.text);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const struct form *form = form_named(&list, forms[i]);
+        char *ptx = forms_ptx(&list, (int)(form - list.forms), 1);
+        struct form_result result = {0};
+        if (form_bench_load(&bench, ptx, &error) < 0)
+            fail_msg("%s", error.text);
+        free(ptx);
+        forms_fill(form, (unsigned char *)in, THREADS, form_seed(form, 0));
+        if (!form_is_run(&bench, form, (int)(form - list.forms), (unsigned char *)in, results,
+                         &result))
+            fail_msg("%s", result.failure);
+        for (int r = 0; r < 4 * THREADS; r++) {
+            int thread = r / 4, lane = thread % 32, row = lane / 4 + r % 4 / 2 * 8;
+            int column = lane % 4 * 2 + r % 2;
+            uint32_t sum = (uint32_t)in[thread][8 + r % 4], is = (uint32_t)results[r];
+            const uint64_t(*operands)[SLOTS] = (const uint64_t(*)[SLOTS])in;
+            bool is_tf32 = strstr(forms[i], "tf32") != NULL;
+            uint32_t wanted = is_tf32
+                                  ? expected_tf32(operands, thread, row, column, sum)
+                                  : expected_number(operands, thread, row, column, sum, forms[i]);
+            if (is != wanted && !(is_tf32 && isnan(bits_float(is)) && isnan(bits_float(wanted))))
+                fail_msg("%s, thread %d, result %d: 0x%x, not 0x%x", forms[i], thread, r % 4, is,
+                         wanted);
+        }
+    }
+    form_bench_unload(&bench);
+    device_close(bench.device);
+    form_list_free(&list);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gpu_gave_the_same),
         cmocka_unit_test(sums_are_right),
+        cmocka_unit_test(others_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ enum {
     FORM_THREADS = 128, /* a block */
     FORM_TEXT = 128,
     FORM_GROUPS = 5,
-    FORM_SLOTS = 12, /* of a thread's operands, and of its results */
+    FORM_SLOTS = 16, /* of a thread's operands, and of its results */
     FORM_SCRATCH_BYTES = 16,
 };
 

@@ -70,6 +70,9 @@ struct form_row {
     "fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned; "                                    \
     "$f $d, " left ", to, yes, $x; wgmma.commit_group.sync.aligned; "                              \
     "wgmma.wait_group.sync.aligned 0;"
+#define MULTIPLY_BYTES(left)                                                                       \
+    "fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned; "                                    \
+    "$f $d, " left ", to, yes; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;"
 #define LEFT_IN                                                                                    \
     "st.shared.v4.b32 [$s], $a; mov.u32 at, own; shr.u32 at, at, 4; cvt.u64.u32 left, at; "        \
     "or.b64 left, left, 0x1000080000; "
@@ -454,6 +457,29 @@ static const struct form_row form_rows[] = {
          "4f32 = 2f32~matrix f32~matrix 4f32~matrix", 0, .body = ONE_B),
     FORM("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
          "4f32 = 4f32~matrix 2f32~matrix 4f32~matrix", 0),
+    FORM("mma.sync.aligned.m8n8k16.row.col{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32",
+         "2s32 = b32 b32 2s32", 0, .body = "$f $d, {$a}, {$b}, $c;"),
+    FORM("mma.sync.aligned.m16n8k16.row.col{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32",
+         "4s32 = 2b32 b32 4s32", 0, .body = ONE_B),
+    FORM("mma.sync.aligned.m16n8k32.row.col{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32",
+         "4s32 = 4b32 2b32 4s32", 0),
+    FORM("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", "2t = t~matrix t~matrix 2t~matrix", 0,
+         .body = "$f $d, {$a}, {$b}, $c;"),
+    FORM("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64", "4t = 2t~matrix t~matrix 4t~matrix", 0,
+         .body = ONE_B),
+    FORM("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64", "4t = 4t~matrix 2t~matrix 4t~matrix",
+         0),
+    FORM("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64", "4t = 8t~matrix 4t~matrix 4t~matrix",
+         0),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k32.s32{,.satfinite}.{s8,u8}.{s8,u8}",
+         "4s32 = 4b32 4b32 4s32", 0, .body = START_4 RIGHT_IN MULTIPLY_BYTES("$a")),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k32.s32.{s8,u8}.{s8,u8}", "4s32 = 4b32 4b32 4s32", 0,
+         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY_BYTES("left")),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32|{1;1,-1;1}",
+         "4f32 = 4f32~matrix 4f32~matrix 4f32~matrix", 0, .body = START_4 RIGHT_IN MULTIPLY("$a")),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32|{1;1,1;-1}",
+         "4f32 = 4f32~matrix 4f32~matrix 4f32~matrix", 0,
+         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY("left")),
     FORM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16|{1;1;0,-1;1;0}",
          "4f32 = 4f16x2~matrix 4f16x2~matrix 4f32~matrix", 0,
          .body = START_4 RIGHT_IN MULTIPLY("$a")),

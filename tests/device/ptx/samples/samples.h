@@ -338,6 +338,69 @@ static inline void check_wmma_shapes(struct samples *bench) {
     sample_end(bench);
 }
 
+/* What numbers_product adds to `sums`, of columns of b. */
+static inline void samples_number_products(const int8_t *a, const uint8_t *b, int m, int n, int k,
+                                           bool a_signed, bool b_signed, bool saturates,
+                                           int32_t *sums) {
+    for (int i = 0; i < m * n; i++) {
+        int64_t sum = sums[i];
+        for (int j = 0; j < k; j++) {
+            int x = a_signed ? a[i / n * k + j] : (uint8_t)a[i / n * k + j];
+            sum += x * (b_signed ? (int8_t)b[i % n * k + j] : b[i % n * k + j]);
+        }
+        if (saturates)
+            sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+        sums[i] = (int32_t)(uint32_t)sum;
+    }
+}
+
+static inline void check_numbers_product(struct samples *bench) {
+    enum { BYTES = 1024, NUMBERS = 896, DOUBLES = 128 };
+    static int32_t numbers[NUMBERS], got[NUMBERS];
+    static double e[32], f[32], sums[DOUBLES], got_sums[DOUBLES];
+    union {
+        int8_t are_signed[BYTES];
+        uint8_t bytes[BYTES];
+    } a, b;
+    for (int i = 0; i < BYTES; i++) {
+        a.bytes[i] = (uint8_t)samples_random(bench);
+        b.bytes[i] = (uint8_t)samples_random(bench);
+    }
+    for (int i = 0; i < NUMBERS; i++) /* some of them pass an end of 32 bits */
+        numbers[i] = i % 3 ? (int32_t)samples_random(bench) : i % 2 ? INT32_MAX - i : INT32_MIN + i;
+    for (int i = 0; i < 32; i++) { /* sums are exact */
+        e[i] = (double)(samples_random(bench) % 1000);
+        f[i] = (double)(samples_random(bench) % 1000) / 8;
+    }
+    for (int i = 0; i < DOUBLES; i++)
+        sums[i] = (double)(samples_random(bench) % 1000) - 500;
+    sample_begin(bench, "numbers_product");
+    sample_buffer(bench, a.bytes, BYTES);
+    sample_buffer(bench, b.bytes, BYTES);
+    sample_buffer(bench, e, sizeof e);
+    sample_buffer(bench, f, sizeof f);
+    uint64_t d = sample_buffer(bench, numbers, sizeof numbers);
+    uint64_t g = sample_buffer(bench, sums, sizeof sums);
+    sample_run(bench, "numbers_product", 1, 1, 32, 1, 0);
+    sample_read(bench, d, got, sizeof got);
+    sample_read(bench, g, got_sums, sizeof got_sums);
+    samples_number_products(a.are_signed, a.bytes + 256, 16, 16, 16, true, true, false, numbers);
+    samples_number_products(b.are_signed, b.bytes + 512, 32, 8, 16, false, false, false,
+                            numbers + 256);
+    samples_number_products(a.are_signed, a.bytes + 512, 8, 32, 16, true, true, false,
+                            numbers + 512);
+    samples_number_products(a.are_signed, b.bytes, 16, 8, 32, true, false, true, numbers + 768);
+    for (int i = 0; i < NUMBERS; i++)
+        if (got[i] != numbers[i])
+            fail_msg("product %d: %d, but must be %d", i, got[i], numbers[i]);
+    for (int i = 0; i < DOUBLES; i++) {
+        for (int k = 0; k < 4; k++)
+            sums[i] += e[i % 64 / 8 * 4 + k] * f[i % 8 * 4 + k];
+        sample_near(got_sums[i], sums[i], 0, "product of doubles");
+    }
+    sample_end(bench);
+}
+
 static inline void check_groups(struct samples *bench) {
     enum { N = 256 };
     float in[N], scans[N], got;
@@ -568,6 +631,7 @@ static const struct sample {
     {"tiled product", check_tiled_product},
     {"wmma product", check_wmma_product},
     {"wmma shapes", check_wmma_shapes},
+    {"product of numbers", check_numbers_product},
     {"cooperative groups", check_groups},
     {"pipeline", check_pipeline},
     {"halves", check_halves},
