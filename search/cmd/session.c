@@ -157,16 +157,17 @@ int session_create(struct session *session, const char *run_dir, struct config *
                           error)) == NULL)
         return -1;
     bool made = !path_exists(run_dir);
-    int status = session_claim_folder(session, run_dir, error) < 0 ||
-                         fill_folder(session, run_dir, warm, error) < 0
-                     ? -1
-                     : 0;
+    bool claimed = session_claim_folder(session, run_dir, error) == 0;
+    int status = claimed ? fill_folder(session, run_dir, warm, error) : -1;
     warm_close(warm);
     if (status < 0) {
         struct error ignored;
         name_users_config(session, error);
-        if (made)
+        /* What we have not claimed is another run's, which may have begun since we looked. */
+        if (made && claimed)
             path_remove_tree(run_dir, &ignored);
+        else if (made)
+            rmdir(run_dir);
         return -1;
     }
     session->begun = clock_seconds();

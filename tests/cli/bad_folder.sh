@@ -7,6 +7,9 @@ tell run c.json --out /proc/results
 tell run c.json --out done >/dev/null
 tell run c.json --out done
 tell board nowhere
+ln -s nowhere link
+tell run c.json --out link
+[ -L link ] && echo "the link is there still"
 
 tell resume nowhere
 tell replay nowhere
