@@ -33,6 +33,8 @@ enum type {
     TYPE_S16,
     TYPE_F16,
     TYPE_BF16,
+    TYPE_E4M3X2, /* two of fp8, in 16 bits */
+    TYPE_E5M2X2,
     TYPE_B32,
     TYPE_U32,
     TYPE_S32,

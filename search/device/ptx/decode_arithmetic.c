@@ -244,6 +244,38 @@ DECODE(mov) {
 
 static const char *const to_integer_words[] = {"rni", "rzi", "rmi", "rpi", NULL};
 
+static bool is_fp8(enum type type) {
+    return type == TYPE_E4M3X2 || type == TYPE_E5M2X2;
+}
+
+/* Pairs of fp8, to and from. */
+static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
+    bool narrows = is_fp8(conversion->to), saturates = take(decoder, "satfinite");
+    enum type other = narrows ? conversion->from : conversion->to;
+    int inputs = other == TYPE_F32 ? 2 : 1, width = narrows ? 2 : 4, from_bytes = narrows ? 4 : 2;
+    uint32_t places[3];
+    if (!take(decoder, "rn") || saturates != narrows || conversion->saturate ||
+        !(other == TYPE_F16X2 || (narrows && other == TYPE_F32)) ||
+        expect_operands(decoder, 1 + inputs, 1 + inputs) < 0)
+        return decode_fail(decoder, "this conversion is not known");
+    struct instruction instruction = {.execute = execute_conversion,
+                                      .float_mode = FLOAT_NEAREST,
+                                      .input_count = (uint8_t)inputs,
+                                      .width = (uint8_t)width,
+                                      .type = (uint8_t)conversion->to,
+                                      .as.conversion = *conversion};
+    for (int i = 0; i < inputs; i++)
+        if (source(decoder, operand_at(decoder, 1 + i), narrows ? other : TYPE_B16, from_bytes,
+                   &places[1 + i]) < 0)
+            return -1;
+    if (inputs == 1)
+        places[2] = places[1];
+    if (destination(decoder, operand_at(decoder, 0), width, false, &places[0]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 3);
+    return 0;
+}
+
 DECODE(cvt) {
     (void)opcode;
     struct conversion conversion = {.saturate = take(decoder, "sat"),
@@ -251,6 +283,8 @@ DECODE(cvt) {
     int to_integer = take_one_of(decoder, to_integer_words);
     conversion.to = take_type(decoder);
     conversion.from = take_type(decoder);
+    if (is_fp8(conversion.to) || is_fp8(conversion.from))
+        return decode_fp8(decoder, &conversion);
     if (to_integer >= 0)
         conversion.to_integer = (enum rounding_to_integer)(TO_INTEGER_NEAREST + to_integer);
     bool packs = conversion.to == TYPE_F16X2 || conversion.to == TYPE_BF16X2;

@@ -245,6 +245,10 @@ static const struct form_row form_rows[] = {
     FORM("cvt." TO_WHOLE ".bf16.bf16", "d = t", 0),
     FORM("cvt.{rm,rp}.bf16.f32", "d = t", 0),
     FORM("cvt.rna.tf32.f32", "b32 = t", 0),
+    FORM("cvt.rn.satfinite{,.relu}.{e4m3x2,e5m2x2}.f32", "b16 = t t", 0),
+    FORM("cvt.rn.satfinite{,.relu}.{e4m3x2,e5m2x2}.f32", "b16 = t~matrix t~matrix", 0),
+    FORM("cvt.rn.satfinite{,.relu}.{e4m3x2,e5m2x2}.f16x2", "b16 = t", 0),
+    FORM("cvt.rn{,.relu}.f16x2.{e4m3x2,e5m2x2}", "f16x2 = b16", 0),
 
     /* ---- between lanes ---- */
     FORM("shfl.sync.idx.b32|{0x1f,0x181f,0x1c07}", "b32 pred = b32 u32~lane", 0,

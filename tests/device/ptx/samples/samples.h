@@ -495,6 +495,70 @@ static inline void check_halves(struct samples *bench) {
     sample_end(bench);
 }
 
+/* Of fp8 with so many digits in its fraction; e4m3 has no infinity. */
+static inline double samples_small(int bits, int digits) {
+    int exponents = 1 << (7 - digits), exponent = bits >> digits & (exponents - 1);
+    int fraction = bits & ((1 << digits) - 1), bias = exponents / 2 - 1;
+    double value = exponent ? ldexp(fraction + (1 << digits), exponent - bias - digits)
+                            : ldexp(fraction, 1 - bias - digits);
+    if (digits == 3 ? (bits & 0x7f) == 0x7f : exponent == exponents - 1)
+        value = digits == 2 && fraction == 0 ? INFINITY : NAN;
+    return bits & 0x80 ? -value : value;
+}
+
+/* The nearest finite one, of two the one with the even number: by looking at all of them. */
+static inline int samples_to_small(double value, int digits) {
+    int best = 0;
+    for (int bits = 1; bits < 128; bits++) {
+        double distance = fabs(samples_small(bits, digits) - fabs(value));
+        double least = fabs(samples_small(best, digits) - fabs(value));
+        if (isfinite(samples_small(bits, digits)) &&
+            (distance < least || (distance == least && bits % 2 == 0)))
+            best = bits;
+    }
+    return best | (signbit(value) ? 0x80 : 0);
+}
+
+static inline void check_small_floats(struct samples *bench) {
+    enum { NUMBERS = 2048 };
+    static float in[NUMBERS];
+    static uint8_t got[2][NUMBERS];
+    uint16_t halves[2][256];
+    uint64_t out[4];
+    for (int i = 0; i < NUMBERS; i++) { /* ties and halves of the least number among them */
+        uint32_t bits = samples_random(bench);
+        in[i] = ldexpf((float)(int)(bits % 129) - 64, (int)(bits >> 8 & 31) - 18);
+        in[i] = i % 4 ? in[i] : half_to_float((uint16_t)bits);
+        in[i] = isfinite(in[i]) && fabsf(in[i]) < 65504 ? in[i] : -65504;
+    }
+    sample_begin(bench, "small_floats");
+    sample_buffer(bench, in, sizeof in);
+    for (int i = 0; i < 4; i++)
+        out[i] = sample_buffer(bench, NULL, i < 2 ? sizeof got[i] : sizeof halves[i - 2]);
+    sample_number(bench, NUMBERS / 2);
+    sample_run(bench, "small_floats", 1, 1, 128, 1, 0);
+    for (int format = 0; format < 2; format++) {
+        int digits = 3 - format;
+        sample_read(bench, out[format], got[format], sizeof got[format]);
+        sample_read(bench, out[2 + format], halves[format], sizeof halves[format]);
+        for (int i = 0; i < NUMBERS; i++) {
+            double value = format ? half_to_float(float_to_half(in[i])) : in[i];
+            int wanted = samples_to_small(value, digits);
+            if (got[format][i] != wanted)
+                fail_msg("%.9g as e%dm%d: 0x%02x, but must be 0x%02x", value, 7 - digits, digits,
+                         got[format][i], wanted);
+        }
+        for (int bits = 0; bits < 256; bits++) {
+            double wanted = samples_small(bits, digits);
+            double is = half_to_float(halves[format][bits]);
+            if (!(is == wanted || (isnan(is) && isnan(wanted))))
+                fail_msg("e%dm%d 0x%02x: %.9g, but must be %.9g", 7 - digits, digits, bits, is,
+                         wanted);
+        }
+    }
+    sample_end(bench);
+}
+
 static inline int samples_compare(const void *left, const void *right) {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     return (a > b) - (a < b);
@@ -635,6 +699,7 @@ static const struct sample {
     {"cooperative groups", check_groups},
     {"pipeline", check_pipeline},
     {"halves", check_halves},
+    {"small floats", check_small_floats},
     {"bitonic sort", check_bitonic_sort},
     {"convolution", check_convolution},
     {"options", check_options},
