@@ -54,3 +54,6 @@ cat >attention.json <<JSON
 { "template": "attention_fwd", "cases": [ { "B": 1, "H": 1, "S": 64, "D": 64 } ], "device": "emulated:sm_89" }
 JSON
 tell baseline attention.json
+mkdir without && echo 'raise ImportError("none here")' >without/torch.py
+echo '{"ask": "begin", "protocol": 1, "device": "cuda:0", "device_name": "NVIDIA H200"}' |
+    PYTHONPATH=without python3 "$ROOT/templates/attention_fwd/baseline.py" | sed 's/for [^ ]* (/for PYTHON (/'

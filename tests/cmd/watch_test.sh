@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # watch on a terminal, which is tmux's: it shows a run that goes on, answers keys and a new size, and
-# leaves when asked. Exit status 77 where there is no tmux.
+# leaves when asked. Exit status 77 where there is no tmux, or no terminal to be had.
 set -u
 command -v tmux >/dev/null || { echo "no tmux here: apt-get install tmux"; exit 77; }
 . "$ROOT/tests/cli/tell"
@@ -10,7 +10,8 @@ socket=$TMPDIR/tmux
 terminal() { tmux -S "$socket" -f /dev/null "$@"; }
 screen() { terminal capture-pane -p -t view 2>/dev/null; }
 run=0
-trap 'kill $run 2>/dev/null; terminal kill-server 2>/dev/null' EXIT
+trap '((run)) && kill $run 2>/dev/null; terminal kill-server 2>/dev/null' EXIT
+refused=$(terminal new-session -d -s probe true 2>&1) || { echo "tmux opens no terminal here ($refused): mount /dev/pts"; exit 77; }
 
 # Until the screen has a line that matches.
 expect() {
