@@ -128,16 +128,27 @@ static int fill_folder(struct session *session, const char *run_dir, const struc
     return terms_create_store(session, error);
 }
 
-/* Workers read the run's copy of the config; who mends it has the original. */
-static void name_users_config(const struct session *session, struct error *error) {
-    char copy[PATH_SIZE];
-    char rest[sizeof error->text];
+static void name_original(const struct session *session, const char *copy, const char *original,
+                          struct error *error) {
+    char path[PATH_SIZE];
+    char said[sizeof error->text];
     struct error ignored;
-    if (path_join(copy, session->run_dir, "config.json", &ignored) < 0 ||
-        strncmp(error->text, copy, strlen(copy)) != 0)
+    if (path_join(path, session->run_dir, copy, &ignored) < 0)
         return;
-    snprintf(rest, sizeof rest, "%s", error->text + strlen(copy));
-    snprintf(error->text, sizeof error->text, "%.512s%.1000s", session->config->path, rest);
+    snprintf(said, sizeof said, "%s", error->text);
+    char *at = strstr(said, path);
+    if (at != NULL)
+        snprintf(error->text, sizeof error->text, "%.*s%.512s%.900s", (int)(at - said), said,
+                 original, at + strlen(path));
+}
+
+/* Workers read the run's copies of config and template; who mends them has the originals. */
+static void name_originals(const struct session *session, struct error *error) {
+    const char *folder = session->config->template_folder;
+    char copy[PATH_SIZE];
+    name_original(session, "config.json", session->config->path, error);
+    if (folder != NULL && path_join(copy, "template", path_name(folder), &(struct error){0}) == 0)
+        name_original(session, copy, folder, error);
 }
 
 int session_create(struct session *session, const char *run_dir, struct config *config,
@@ -162,7 +173,7 @@ int session_create(struct session *session, const char *run_dir, struct config *
     warm_close(warm);
     if (status < 0) {
         struct error ignored;
-        name_users_config(session, error);
+        name_originals(session, error);
         /* What we have not claimed is another run's, which may have begun since we looked. */
         if (made && claimed)
             path_remove_tree(run_dir, &ignored);
