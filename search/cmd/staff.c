@@ -1,21 +1,20 @@
 /* Who does the trials of a session: workers of this host, or those on a queue. */
+#include "base/share.h"
 #include "cmd/session.h"
 #include "queue/remote.h"
 #include "trial/crew.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
 /* A core is left to each device's worker, and half of the memory to everything else. */
-static const long compile_bytes = 512L << 20;
+static const int64_t compile_bytes = INT64_C(512) << 20;
 
 int session_default_compile_workers(int devices) {
-    cpu_set_t allowed;
-    int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-    long room = sysconf(_SC_PHYS_PAGES) / 2 / (compile_bytes / sysconf(_SC_PAGESIZE));
-    int workers = cores - devices < room ? cores - devices : (int)room;
+    const struct share share = share_read("");
+    int64_t room = share.memory_bytes / 2 / compile_bytes;
+    int workers = share.cores - devices < room ? share.cores - devices : (int)room;
     return workers > 1 ? workers : 1;
 }
 
