@@ -98,12 +98,15 @@ static void answer(const struct bridge *bridge, natsMsg *message, const char *wo
 /* The request is done with once the server has its result, not before. */
 static bool send_result(struct bridge *bridge, struct held *held) {
     jsPubOptions options;
+    jsErrCode refused = 0;
     jsPubOptions_Init(&options);
     options.MaxWait = SERVER_MS;
     held->sent = clock_seconds();
     natsMsg *message = link_message("result", bridge->description->id, held->mark, held->line);
-    natsStatus status = js_PublishMsg(NULL, bridge->link->js, message, &options, NULL);
+    natsStatus status = js_PublishMsg(NULL, bridge->link->js, message, &options, &refused);
     natsMsg_Destroy(message);
+    if (status != NATS_OK && refused != 0)
+        link_refused(bridge->link, "results", status);
     if (status != NATS_OK)
         return false;
     if (is_of_server(bridge, held))

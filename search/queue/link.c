@@ -1,5 +1,6 @@
 #include "queue/server.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/path.h"
 
@@ -15,12 +16,28 @@ enum { WAIT_MS = 5000, RECONNECT_MS = 500, RECONNECT_BYTES = 64 << 20 };
    after some seconds. */
 static const int64_t duplicates_ns = INT64_C(120) * 1000000000;
 
-int link_fail(natsStatus status, const char *doing, struct error *error) {
+/* What the library says last, without where in its source: "(conn.c:1905): ". */
+static const char *last_word(natsStatus status) {
     const char *why = nats_GetLastError(NULL);
     const char *place = why != NULL && *why == '(' ? strstr(why, "): ") : NULL;
-    why = place != NULL ? place + 3 : why; /* "(conn.c:1905): " */
-    return error_set(error, "%s: %s", doing,
-                     why != NULL && *why != '\0' ? why : natsStatus_GetText(status));
+    why = place != NULL ? place + 3 : why;
+    return why != NULL && *why != '\0' ? why : natsStatus_GetText(status);
+}
+
+int link_fail(natsStatus status, const char *doing, struct error *error) {
+    return error_set(error, "%s: %s", doing, last_word(status));
+}
+
+void link_refused_for(struct link *link, const char *things, const char *why) {
+    double now = clock_seconds();
+    if (link->warned > 0 && now - link->warned < 60)
+        return;
+    link->warned = now;
+    log_warn("the queue's server takes no %s: %s; its log says more", things, why);
+}
+
+void link_refused(struct link *link, const char *things, natsStatus status) {
+    link_refused_for(link, things, last_word(status));
 }
 
 /* ---- who may connect to whom ---- */

@@ -21,6 +21,7 @@ struct outbox {
     pthread_mutex_t lock;
     int stored_count, stored_room;
     int64_t *stored;
+    char refused[128]; /* what it says of the last that it did not take; empty: nothing */
 };
 
 static void *grown(void *items, int count, size_t size) {
@@ -36,7 +37,6 @@ static void on_stored(jsCtx *js, natsMsg *message, jsPubAck *good, jsPubAckErr *
     struct outbox *outbox = context;
     const char *mark = NULL;
     (void)js;
-    (void)bad;
     if (good != NULL && natsMsgHeader_Get(message, "Nats-Msg-Id", &mark) == NATS_OK) {
         pthread_mutex_lock(&outbox->lock);
         if (outbox->stored_count == outbox->stored_room) {
@@ -44,6 +44,10 @@ static void on_stored(jsCtx *js, natsMsg *message, jsPubAck *good, jsPubAckErr *
             outbox->stored = grown(outbox->stored, outbox->stored_room, sizeof *outbox->stored);
         }
         outbox->stored[outbox->stored_count++] = strtoll(strchr(mark, '-') + 1, NULL, 10);
+        pthread_mutex_unlock(&outbox->lock);
+    } else if (bad != NULL && bad->ErrCode != 0 && bad->ErrText != NULL) {
+        pthread_mutex_lock(&outbox->lock);
+        snprintf(outbox->refused, sizeof outbox->refused, "%s", bad->ErrText);
         pthread_mutex_unlock(&outbox->lock);
     }
     natsMsg_Destroy(message);
@@ -117,6 +121,9 @@ static void note_stored(struct outbox *outbox) {
         if (sent != NULL)
             sent->stored = true;
     }
+    if (*outbox->refused != '\0')
+        link_refused_for(outbox->link, "requests", outbox->refused);
+    *outbox->refused = '\0';
     pthread_mutex_unlock(&outbox->lock);
 }
 

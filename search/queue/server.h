@@ -21,10 +21,17 @@ struct link {
     int epoch; /* how many server processes there were. One that was killed may count its messages
                   from 1 again: what another numbered is not acknowledged to it, and its consumers
                   are to be made anew */
+    double warned; /* clock_seconds; link_refused */
 };
 
 /* -1 with what the library says. */
 int link_fail(natsStatus status, const char *doing, struct error *error);
+
+/* The server is there and does not take such things, which are sent again: warns of it with what
+   the library says, once a minute at most. */
+void link_refused(struct link *link, const char *things, natsStatus status);
+/* The same, with what the server said. */
+void link_refused_for(struct link *link, const char *things, const char *why);
 
 /* Finds the key-value stores; `make`: makes them and the streams where they are missing, and else 1
    says that they are. */

@@ -6,7 +6,7 @@
 What workers hold three times without a word is answered as crashed by the fourth, and by nobody before; files that were
 changed on the queue are not used; who speaks another protocol is refused on both sides, and told so; a trial whose
 result does not come, or is of another genome, is done again, also where the whole run was cleared away; who waits for a
-device hears of a new champion; what ends leaves nothing on the server; a run whose workers have all gone ends
+device hears of a new champion; a server without room is told of, and sent to again; what ends leaves nothing on the server; a run whose workers have all gone ends
 nevertheless, and is resumed. Exit status 1 where something is otherwise. 77: there is no nats-server.
 """
 import argparse
@@ -125,7 +125,8 @@ class Scene:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        self.start("server", "nats-server", "-js", "-sd", folder / "jetstream", "-a", "127.0.0.1", "-p", self.port)
+        (folder / "server.conf").write_text(f"jetstream {{ store_dir: {folder}/jetstream, max_file_store: 16MB }}")
+        self.start("server", "nats-server", "-c", folder / "server.conf", "-a", "127.0.0.1", "-p", self.port)
         self.wait("the server", lambda: "Server is ready" in self.log("server"))
         self.client = Client(self.port)
 
@@ -165,6 +166,13 @@ class Scene:
         first.terminate()
         first.wait()
         return run, run_id
+
+    def offer(self, run_id, capacity, leaving=False):
+        """What a worker says of itself that would have so many trials."""
+        description = json.loads(self.client.value("evotile_runs", run_id))
+        self.client.publish(f"evotile.beat.{run_id}", {
+            "protocol": description["protocol"], "worker": "0" * 16, "host": "attic", "place": description["place"],
+            "devices": 1, "capacity": capacity, "in_flight": 0, "leaving": leaving})
 
     def end_well(self, name, run, run_id):
         """With all trials told, and nothing left on the server."""
@@ -311,13 +319,10 @@ def untrue(scene, space):
 def crowned(scene, space):
     """Requests that a worker has and its device has not begun with when another's result is a champion."""
     run, run_id = scene.idle("crowned", space)
-    description = json.loads(scene.client.value("evotile_runs", run_id))
-    beat = {"protocol": description["protocol"], "worker": "0" * 16, "host": "attic", "place": description["place"],
-            "devices": 1, "capacity": 4, "in_flight": 0, "leaving": False}
-    scene.client.publish(f"evotile.beat.{run_id}", beat)
+    scene.offer(run_id, 4)
     taken = []
     scene.wait("four requests", lambda: taken.extend(scene.client.take(run_id)) or len(taken) >= 4)
-    scene.client.publish(f"evotile.beat.{run_id}", {**beat, "leaving": True})
+    scene.offer(run_id, 4, leaving=True)
     (reply, mark, best), *others = taken
     scene.client.publish(f"evotile.result.{run_id}", result_of(best, best["genome"], 0.5), mark=mark)
     scene.client.publish(reply, b"+ACK")
@@ -351,6 +356,23 @@ def crowned(scene, space):
     if best["number"] not in rivals:  # one may have been with the device
         scene.failed = True
     scene.end_well("crowned", run, run_id)
+    scene.end(worker)
+
+
+def full(scene, space):
+    """A server that has no room for anything more, until somebody makes some."""
+    run, run_id = scene.idle("full", space)
+    scene.wait("a request that is stored", lambda: scene.client.take(run_id))  # and comes again
+    filler = []
+    while (stored := json.loads(scene.client.ask(f"evotile.result.{'f' * 16}", b"x" * (512 << 10))))["seq"] > 0:
+        filler.append(stored["seq"])
+    worker = scene.worker("brimming")
+    scene.offer(run_id, 8)
+    scene.expect("full", "warning: the queue's server takes no requests: insufficient")
+    scene.expect("brimming", "warning: the queue's server takes no results: insufficient")
+    for seq in filler:  # not purged by subject, for which nats-server 2.9.10 counts no room as free
+        scene.client.ask("$JS.API.STREAM.MSG.DELETE.EVOTILE_RESULTS", {"seq": seq})
+    scene.end_well("full", run, run_id)
     scene.end(worker)
 
 
@@ -416,6 +438,7 @@ def main():
         lost(scene, space)
         untrue(scene, space)
         crowned(scene, space)
+        full(scene, space)
         taken_for_dead(scene, space)
         stopped(scene, space)
         deserted(scene, space)
