@@ -305,6 +305,7 @@ int cluster_run(struct cluster *cluster, uint64_t seed) {
     if (cluster->blocks->microscope)
         observe_unit(cluster);
     cluster->given_up = 0;
+    cluster->arrived_at = 0;
     for (;;) {
         bool alive = false, progress = false;
         for (int i = 0; i < count; i++) {

@@ -49,6 +49,16 @@ static const char source[] =
     "    out[blockIdx.x * 32 + threadIdx.x] = sum;\n"
     "}\n";
 
+static const char pair_source[] =
+    "extern \"C\" __global__ void __cluster_dims__(2, 1, 1) pair(unsigned *out) {\n"
+    "    unsigned sum = threadIdx.x;\n"
+    "    for (int i = 0; i < 100; i++) {\n"
+    "        sum = sum * 3 + (sum >> 5);\n"
+    "        asm volatile(\"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\");\n"
+    "    }\n"
+    "    out[blockIdx.x * 32 + threadIdx.x] = sum;\n"
+    "}\n";
+
 static double chain_of(struct harness *harness, const char *kernel, unsigned blocks,
                        unsigned threads) {
     harness_run(harness, kernel, blocks, threads);
@@ -70,6 +80,22 @@ static double stream(int steps, int ahead) {
     double cycles = chain_of(&harness, "stream", 1, 32);
     harness_close(&harness);
     return cycles;
+}
+
+/* A cluster waits for its own blocks alone, and not for the clusters that ran before it. */
+static void test_clusters_begin_anew(void **unused) {
+    (void)unused;
+    double cycles[2];
+    for (int i = 0; i < 2; i++) {
+        struct harness harness;
+        harness_open_cuda(&harness, pair_source, "sm_90");
+        uint64_t to = harness_buffer(&harness, "out", 32 * 128, NULL);
+        harness.launch.pace = &pace;
+        harness_argument(&harness, &to, 8);
+        cycles[i] = chain_of(&harness, "pair", i ? 32 : 2, 32);
+        harness_close(&harness);
+    }
+    assert_true(cycles[0] > 100 && cycles[1] == cycles[0]);
 }
 
 /* What is waited for at once takes its latency each time; two copies ahead, a third of it. */
@@ -131,6 +157,7 @@ static void test_a_sample_stands_for_the_grid(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clusters_begin_anew),
         cmocka_unit_test(test_copies_ahead_hide_latency),
         cmocka_unit_test(test_barriers_pass_time_on),
         cmocka_unit_test(test_a_sample_stands_for_the_grid),
