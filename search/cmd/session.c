@@ -110,6 +110,16 @@ static int start_evolutions(struct session *session, const struct device_info *d
     return 0;
 }
 
+/* Workers read the run's copies of config and template; who mends them has the originals. */
+static void name_original(const char *copy, const char *original, struct error *error) {
+    char said[sizeof error->text];
+    snprintf(said, sizeof said, "%s", error->text);
+    const char *at = strstr(said, copy);
+    if (original != NULL && *copy != '\0' && at != NULL)
+        snprintf(error->text, sizeof error->text, "%.*s%.512s%.900s", (int)(at - said), said,
+                 original, at + strlen(copy));
+}
+
 static int fill_folder(struct session *session, const char *run_dir, const struct warm *warm,
                        struct error *error) {
     struct config *config = session->config;
@@ -120,35 +130,16 @@ static int fill_folder(struct session *session, const char *run_dir, const struc
         path_join(config_path, run_dir, "config.json", error) < 0 ||
         path_write_file(config_path, config->text, strlen(config->text), error) < 0 ||
         session_copy_template(config->template_folder, name, run_dir, error) < 0 ||
-        session_files(run_dir, config_path, template_folder, error) < 0 ||
-        session_start_workers(session, config_path, template_folder, config->device,
-                              session->settings.queue_model, error) < 0 ||
-        start_evolutions(session, pool_device(session->pool), warm, error) < 0)
+        session_files(run_dir, config_path, template_folder, error) < 0)
         return -1;
+    if (session_start_workers(session, config_path, template_folder, config->device,
+                              session->settings.queue_model, error) < 0 ||
+        start_evolutions(session, pool_device(session->pool), warm, error) < 0) {
+        name_original(config_path, config->path, error);
+        name_original(template_folder, config->template_folder, error);
+        return -1;
+    }
     return terms_create_store(session, error);
-}
-
-static void name_original(const struct session *session, const char *copy, const char *original,
-                          struct error *error) {
-    char path[PATH_SIZE];
-    char said[sizeof error->text];
-    struct error ignored;
-    if (path_join(path, session->run_dir, copy, &ignored) < 0)
-        return;
-    snprintf(said, sizeof said, "%s", error->text);
-    char *at = strstr(said, path);
-    if (at != NULL)
-        snprintf(error->text, sizeof error->text, "%.*s%.512s%.900s", (int)(at - said), said,
-                 original, at + strlen(path));
-}
-
-/* Workers read the run's copies of config and template; who mends them has the originals. */
-static void name_originals(const struct session *session, struct error *error) {
-    const char *folder = session->config->template_folder;
-    char copy[PATH_SIZE];
-    name_original(session, "config.json", session->config->path, error);
-    if (folder != NULL && path_join(copy, "template", path_name(folder), &(struct error){0}) == 0)
-        name_original(session, copy, folder, error);
 }
 
 int session_create(struct session *session, const char *run_dir, struct config *config,
@@ -173,7 +164,6 @@ int session_create(struct session *session, const char *run_dir, struct config *
     warm_close(warm);
     if (status < 0) {
         struct error ignored;
-        name_originals(session, error);
         /* What we have not claimed is another run's, which may have begun since we looked. */
         if (made && claimed)
             path_remove_tree(run_dir, &ignored);
