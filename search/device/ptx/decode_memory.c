@@ -121,6 +121,40 @@ DECODE(store) {
     return decode_transfer(decoder, opcode, true);
 }
 
+/* The index-th of a vector's elements; an operand that is none is its own first. */
+static const struct operand *element_of(const struct operand *operand, int index) {
+    return operand->kind == OPERAND_VECTOR ? &operand->elements[index] : operand;
+}
+
+/* Emits base, then the result, b and c of each of `count` elements. */
+static int emit_atomic(struct decoder *decoder, struct instruction *instruction, int first,
+                       int sources, int count) {
+    struct access *access = &instruction->as.access;
+    uint32_t places[1 + 3 * 8];
+    for (int i = 0; i < sources + access->returns; i++) {
+        const struct operand *operand = operand_at(decoder, i < sources ? first + 1 + i : 0);
+        if ((operand->kind == OPERAND_VECTOR ? operand->count : 1) != count)
+            return decode_fail(decoder, "has a vector of another length");
+    }
+    if (address(decoder, operand_at(decoder, first), access, &places[0]) < 0)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        uint32_t *of = &places[1 + 3 * i];
+        for (int j = 0; j < sources; j++)
+            if (source(decoder, element_of(operand_at(decoder, first + 1 + j), i), access->type,
+                       access->element_bytes, &of[1 + j]) < 0)
+                return -1;
+        if (sources == 1)
+            of[2] = of[1];
+        of[0] = of[1];
+        if (access->returns && destination(decoder, element_of(operand_at(decoder, 0), i),
+                                           access->element_bytes, access->is_signed, &of[0]) < 0)
+            return -1;
+    }
+    emit(decoder, instruction, places, 1 + 3 * count);
+    return 0;
+}
+
 /* variant: 1 for atom, which has a result. */
 DECODE(atomic) {
     struct instruction instruction = instruction_of(opcode);
@@ -130,8 +164,9 @@ DECODE(atomic) {
     access->space = take_space(decoder, SPACE_GENERIC);
     if (access->space != SPACE_SHARED)
         decoder->kernel->in_order = true;
-    access->vector = 1;
+    static const char *const vectors[] = {"v2", "v4", "v8", NULL};
     take_memory_hints(decoder, access);
+    int vector = take_one_of(decoder, vectors), count = vector < 0 ? 1 : 2 << vector;
     int reduction = take_one_of(decoder, reduction_words);
     access->type = take_type(decoder);
     access->reduction = (enum reduction)reduction;
@@ -139,25 +174,13 @@ DECODE(atomic) {
     int bytes = type_bytes(access->type), sources = reduction == REDUCE_CAS ? 2 : 1;
     bool adds_only = type_is_float(access->type);
     if (reduction < 0 || (bytes != 2 && bytes != 4 && bytes != 8) ||
-        (adds_only && reduction != REDUCE_ADD))
+        (adds_only && reduction != REDUCE_ADD) || (count > 1 && !adds_only) || count * bytes > 16)
         return decode_fail(decoder, "this form is not known");
     access->element_bytes = access->register_bytes = (uint8_t)bytes;
-    uint32_t places[4];
-    if (expect_operands(decoder, first + 1 + sources, first + 2 + sources) < 0 ||
-        address(decoder, operand_at(decoder, first), access, &places[1]) < 0)
+    if (expect_operands(decoder, first + 1 + sources, first + 2 + sources) < 0)
         return -1;
-    for (int i = 0; i < sources; i++)
-        if (source(decoder, operand_at(decoder, first + 1 + i), access->type, bytes,
-                   &places[2 + i]) < 0)
-            return -1;
-    if (sources == 1)
-        places[3] = places[2];
-    places[0] = places[2];
-    if (access->returns &&
-        destination(decoder, operand_at(decoder, 0), bytes, access->is_signed, &places[0]) < 0)
-        return -1;
-    emit(decoder, &instruction, places, 4);
-    return 0;
+    access->vector = (uint8_t)count;
+    return emit_atomic(decoder, &instruction, first, sources, count);
 }
 
 static int decode_copy_async(struct decoder *decoder) {

@@ -432,30 +432,33 @@ static uint64_t reduce_atomically(const struct access *access, bool is_shared, u
     }
 }
 
-/* operands: d, base, b, c. Lanes one after the other, the lowest first. */
+/* operands: base; d, b, c of each element. Lanes one after the other, the lowest first. */
 EXECUTE(atomic) {
     const struct access *access = &instruction->as.access;
-    const uint32_t *operands = instruction->operands;
-    int bytes = access->element_bytes;
+    int bytes = access->element_bytes, all = bytes * access->vector;
     uint8_t *pointers[LANES];
-    if (reach_lanes(warp, instruction, access, operands[1], mask, bytes, true, pointers) ==
-        ACTION_FAULT)
+    if (reach_lanes(warp, instruction, access, instruction->operands[0], mask, all, true,
+                    pointers) == ACTION_FAULT)
         return ACTION_FAULT;
     if (warp->block->cluster->float_mode != FLOAT_NEAREST)
         float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
     bool in_shared = is_shared(warp, access, pointers[__builtin_ctz(mask)]);
-    uint8_t *out = place_of(warp, operands[0]);
-    const uint8_t *b = place_of(warp, operands[2]), *c = place_of(warp, operands[3]);
-    FOR_EACH_LANE(lane, mask) {
-        uint64_t old = 0, operand = 0, swap = 0;
-        memcpy(&old, pointers[lane], (size_t)bytes);
-        memcpy(&operand, b + (int)lane * bytes, (size_t)bytes);
-        memcpy(&swap, c + (int)lane * bytes, (size_t)bytes);
-        uint64_t value = reduce_atomically(access, in_shared, old, operand, swap);
-        memcpy(pointers[lane], &value, (size_t)bytes);
-        if (access->returns)
-            memcpy(out + (int)lane * bytes, &old, (size_t)bytes);
+    for (int i = 0; i < access->vector; i++) {
+        const uint32_t *operands = instruction->operands + 1 + 3 * i;
+        uint8_t *out = place_of(warp, operands[0]);
+        const uint8_t *b = place_of(warp, operands[1]), *c = place_of(warp, operands[2]);
+        FOR_EACH_LANE(lane, mask) {
+            uint64_t old = 0, operand = 0, swap = 0;
+            uint8_t *at = pointers[lane] + i * bytes;
+            memcpy(&old, at, (size_t)bytes);
+            memcpy(&operand, b + (int)lane * bytes, (size_t)bytes);
+            memcpy(&swap, c + (int)lane * bytes, (size_t)bytes);
+            uint64_t value = reduce_atomically(access, in_shared, old, operand, swap);
+            memcpy(at, &value, (size_t)bytes);
+            if (access->returns)
+                memcpy(out + (int)lane * bytes, &old, (size_t)bytes);
+        }
     }
-    count_access(warp, access, true, pointers, mask, bytes);
+    count_access(warp, access, true, pointers, mask, all);
     return ACTION_NEXT;
 }

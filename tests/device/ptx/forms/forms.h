@@ -286,7 +286,7 @@ static inline char *forms_ptx(const struct form_list *list, int first, int count
     FILE *out = open_memstream(&text, &length);
     if (!out)
         abort();
-    fputs(".version 8.0\n.target sm_90a\n.address_size 64\n"
+    fputs(".version 8.4\n.target sm_90a\n.address_size 64\n"
           ".const .align 4 .b32 form_constants[32] = {",
           out);
     for (int i = 0; i < 32; i++)
