@@ -98,6 +98,9 @@ const struct operand *operand_at(struct decoder *decoder, int index) {
 
 static int unknown_name(struct decoder *decoder, int name) {
     struct slice slice = decoder->ast->names[name].slice;
+    if (slice.length > 7 && !memcmp(slice.text, "%envreg", 7))
+        return decode_fail(decoder, "a barrier of the whole grid takes a cooperative launch, which "
+                                    "no template can ask for");
     return decode_fail(decoder, "nobody declared '%.*s'", slice.length > 80 ? 80 : slice.length,
                        slice.text);
 }

@@ -18,15 +18,24 @@ static const struct module_variable *find_variable(const struct ptx_module *modu
     return NULL;
 }
 
-/* One element of an initialiser as bytes; a name is its address. */
+static bool is_function(const struct ptx_module *module, int name) {
+    for (int i = 0; i < module->ast->function_count; i++)
+        if (module->ast->functions[i].name == name)
+            return true;
+    return false;
+}
+
+/* One element of an initialiser as bytes; a name is its address. A function has none: who calls
+   through it is refused when that is decoded. */
 static int element_bits(const struct ptx_module *module, const struct operand *value,
                         enum type type, uint64_t *bits) {
     *bits = value->bits;
     if (value->kind == OPERAND_NAME) {
         const struct module_variable *variable = find_variable(module, value->name);
-        if (!variable || type_bytes(type) != 8)
+        bool known = variable || is_function(module, value->name);
+        if (!known || type_bytes(type) != 8)
             return -1;
-        *bits += variable->address;
+        *bits = variable ? *bits + variable->address : ~0ull;
     } else if (type == TYPE_F32 && value->kind == OPERAND_FLOAT64) {
         *bits = float_bits((float)bits_double(value->bits));
     } else if (type == TYPE_F64 && value->kind == OPERAND_FLOAT32) {

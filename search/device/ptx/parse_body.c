@@ -127,11 +127,25 @@ static int add_local_variable(struct parser *parser, const struct variable *vari
     return 0;
 }
 
+/* Of calls through pointers, which are refused where they stand (decode_call.c). */
+static int skip_prototype(struct parser *parser) {
+    while (!token_is(parser, ";") && parser->lexer.token.kind != TOKEN_END)
+        lexer_next(&parser->lexer);
+    return expect(parser, ";");
+}
+
+static bool is_label(const struct parser *parser) {
+    const char *at = parser->lexer.at;
+    return parser->lexer.token.kind == TOKEN_WORD && at[strspn(at, " \t")] == ':';
+}
+
 /* `name:` and, for tables of jump targets, `.branchtargets a, b;` behind it. */
 static int parse_label(struct parser *parser) {
     int name = intern(parser, parser->lexer.token.slice);
     lexer_next(&parser->lexer);
     lexer_next(&parser->lexer);
+    if (accept_token(parser, ".callprototype"))
+        return skip_prototype(parser);
     if (!accept_token(parser, ".branchtargets")) {
         new_statement(parser, STATEMENT_LABEL)->name = name;
         return 0;
@@ -171,7 +185,7 @@ static int parse_statement(struct parser *parser, int *depth) {
         lexer_next(&parser->lexer);
         return parse_variables(parser, (enum space)space, false, add_local_variable);
     }
-    if (token->kind == TOKEN_WORD && *parser->lexer.at == ':')
+    if (is_label(parser))
         return parse_label(parser);
     return parse_instruction(parser);
 }

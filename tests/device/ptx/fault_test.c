@@ -163,6 +163,7 @@ static const struct {
     {"add.u33 %r1, %r2, %r3;", "'add.u33'"},
     {"ld.global.sideways.u32 %r1, [%rd1];", "'.sideways' is not known"},
     {"mov.u32 %r1, %r99;", "nobody declared '%r99'"},
+    {"mov.u32 %r1, %envreg2;", "takes a cooperative launch"},
     {"add.u32 %r1, %r2;", "has 2 operands"},
     {"bra nowhere;", "label that does not exist: 'nowhere'"},
     {"a: a: ret;", "stands here twice"},
@@ -170,6 +171,9 @@ static const struct {
     {"@%r1 bra a; a: ret;", "guard is no predicate"},
     {"mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1}, {%r1}, {%r1}, {%r1};", "shape"},
     {"call f; ret;", "not known"},
+    {"shape_0 : .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+     ".param .b32 to; .param .b32 from; call (to), %rd1, (from), shape_0; ret;",
+     "calls through a pointer are not known"},
 };
 
 static void test_unknown_forms(void **unused) {
