@@ -8,12 +8,12 @@
  * started, or has ended, is out of reach. Every access to memory is checked for bounds and
  * alignment; shared and local memory, registers and fresh global memory start as bytes of 0xff (a
  * NaN in every floating format). cp.async writes land at the wait that covers them, so a missing
- * wait reads old data here as it may on a GPU; TMA loads land when no warp of their block can go on
- * without them, and until then their target holds bytes of 0xff (execute_bulk.c). A wgmma is
- * computed when it is issued, its wait needs all four warps, and what it reads must stay until then
- * (execute_warpgroup.c). What PTX leaves open is fixed: mma and wgmma add up as
- * an H200 does (matrix.inc); approximate functions are correctly rounded or nearly. README.md says
- * how far a GPU's results are from these.
+ * wait reads old data here as it may on a GPU; what an mbarrier tracks, and TMA loads, land when no
+ * warp of their block can go on without them, and until then the target of a TMA load holds bytes
+ * of 0xff (execute_copy.c, execute_bulk.c). A wgmma is computed when it is issued, its wait needs
+ * all four warps, and what it reads must stay until then (execute_warpgroup.c). What PTX leaves
+ * open is fixed: mma and wgmma add up as an H200 does (matrix.inc); approximate functions are
+ * correctly rounded or nearly. README.md says how far a GPU's results are from these.
  *
  * What it does not do: time anything; find a missing fence.proxy.async or wgmma.fence; products of
  * fp8, of 4 or single bits or of sparse matrices, st.async and copies from shared to shared memory,
