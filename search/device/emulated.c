@@ -12,7 +12,8 @@ static struct device *emulated_open(const char *spec, struct error *error) {
     return device_open(spec, error);
 }
 
-/* Latencies as microbenchmarks of sm_80 to sm_90 have them, within a few cycles of each other. */
+/* Latencies as microbenchmarks of sm_80 to sm_90 have them, within a few cycles of each other; a
+   cluster's barrier as it orders the H200's space best (search/evolve/README.md). */
 static struct ptx_pace pace_of(const struct device_info *info) {
     double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
     return (struct ptx_pace){.issue = 1,
@@ -23,7 +24,8 @@ static struct ptx_pace pace_of(const struct device_info *info) {
                              .copy_bytes = 64,
                              .matrix_operations = fmax(operations / 4, 1),
                              .matrix = 30,
-                             .barrier = 20};
+                             .barrier = 20,
+                             .cluster_barrier = 250};
 }
 
 struct device *emulated_open_with(const struct device_info *info, struct error *error) {

@@ -53,7 +53,7 @@ EXECUTE(cluster_wait) {
     if (warp->block->microscope)
         observe_cluster_wait(warp, mask);
     if (chain_pace(warp))
-        chain_wait(warp, warp->block->cluster->arrived_at + chain_pace(warp)->barrier);
+        chain_wait(warp, warp->block->cluster->arrived_at + chain_pace(warp)->cluster_barrier);
     return ACTION_NEXT;
 }
 

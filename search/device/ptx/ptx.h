@@ -164,6 +164,7 @@ struct ptx_pace {
     double matrix_operations; /* a cycle, of one warp */
     double matrix;            /* from the end of a product to who waits for it */
     double barrier;           /* from the last arrival to who waits */
+    double cluster_barrier;   /* the same of a cluster's */
 };
 
 struct ptx_launch {

@@ -28,7 +28,7 @@ struct done {
 
 static void work(int threads, int stray, struct done *done) {
     static const struct ptx_pace pace = {
-        .issue = 1.7, .shared = 29.3, .global = 411.1, .barrier = 7.9};
+        .issue = 1.7, .shared = 29.3, .global = 411.1, .barrier = 7.9, .cluster_barrier = 7.9};
     struct harness harness;
     float *in, *out;
     harness_open_cuda(&harness, source, "sm_90");
