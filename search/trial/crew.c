@@ -1,3 +1,5 @@
+/* Workers, what becomes of those that fail, and what they say all move the same flights from list
+   to list, which is best read in one piece; hence the length. */
 #include "trial/crew.h"
 
 #include "base/clock.h"
