@@ -43,8 +43,8 @@ static int capacity(const struct crew *crew) {
 
 static void employ(double now, double *ends, double *begun, int count, int *waiting,
                    double (*takes)(struct crew *crew), struct crew *crew) {
-    for (int w = 0; w<count && * waiting> 0; w++)
-        if (isinf(ends[w])) {
+    for (int w = 0; w < count; w++)
+        if (isinf(ends[w]) && *waiting) {
             begun[w] = now;
             ends[w] = now + takes(crew);
             --*waiting;
