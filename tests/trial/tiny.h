@@ -89,16 +89,28 @@ static inline pid_t parent_of(pid_t pid) {
     return state == 'Z' ? 0 : parent;
 }
 
+/* The words a process was started with, each ended by its zero; how many bytes. Linux has none for
+   one that is only just becoming its program (exec frees vfork's parent before it sets them) or is
+   ending, so it looks until there are some or the process has ended. */
+static inline size_t command_line(pid_t pid, char *line, size_t size) {
+    char path[64];
+    size_t length = 0;
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    do {
+        FILE *file = fopen(path, "r");
+        if (file == NULL)
+            return 0;
+        length = fread(line, 1, size - 1, file);
+        fclose(file);
+    } while (length == 0 && parent_of(pid) != 0);
+    line[length] = '\0';
+    return length;
+}
+
 /* Whether a worker's command line holds the word: its role, its device. */
 static inline bool runs_as(pid_t pid, const char *word) {
-    char path[64], line[4 * PATH_SIZE];
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return false;
-    size_t length = fread(line, 1, sizeof line - 1, file);
-    fclose(file);
-    line[length] = '\0';
+    char line[4 * PATH_SIZE];
+    size_t length = command_line(pid, line, sizeof line);
     for (size_t at = 0; at < length; at += strlen(line + at) + 1)
         if (strcmp(line + at, word) == 0)
             return true;
