@@ -2,11 +2,11 @@
 
 #include "base/log.h"
 #include "base/random.h"
+#include "base/share.h"
 #include "cmd/surveys.h"
 #include "device/published.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { STREAM = 0x70726564 }; /* of random numbers that nobody else takes */
 
@@ -42,8 +42,7 @@ int foresee(const struct config *config, int goal, const struct template *templa
     if (published_like(device, &info, error) < 0)
         error_prefix(error, "--predict");
     else
-        surveys =
-            surveys_take(config, &info, orders, drawn, (int)sysconf(_SC_NPROCESSORS_ONLN), error);
+        surveys = surveys_take(config, &info, orders, drawn, share_read("").cores, error);
     for (int i = 0; i < drawn && surveys != NULL; i++) {
         const struct survey *survey = surveys_of(surveys, i);
         if (survey != NULL)

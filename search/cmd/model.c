@@ -1,6 +1,7 @@
 /* model: fits the parameters of predictions (device/predict.h) to what runs measured, says how well
    it then predicts what it has not seen, and keeps the parameters with the device; or predicts rows
    of a recorded space. */
+#include "base/share.h"
 #include "cmd/cmd.h"
 #include "cmd/predictions.h"
 #include "cmd/session.h"
@@ -12,7 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { RUNS_MAX = 64, LEAST = 20 };
 
@@ -406,7 +406,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     fitting->trials = 300;
     fitting->folds = 5;
     fitting->seed = 1;
-    fitting->jobs = sysconf(_SC_NPROCESSORS_ONLN);
+    fitting->jobs = share_read("").cores;
     const struct option_row rows[] = {
         {"trials", "N", "of a run, taken by chance; 0: all (300)", OPTION_INTEGER,
          &fitting->trials},

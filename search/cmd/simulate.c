@@ -1,5 +1,6 @@
 /* simulate: how good strategies are, on spaces that somebody measured. */
 #include "base/path.h"
+#include "base/share.h"
 #include "cmd/cmd.h"
 #include "cmd/predictions.h"
 #include "cmd/simulate_picture.h"
@@ -11,7 +12,6 @@
 #include <math.h>
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { STRATEGIES_MAX = 32, CELLS_MAX = 1 << 20, NAME_LENGTH = 256, NOISE_MOST = 50 };
 
@@ -390,7 +390,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int64_t trials = 400;
     int64_t seeds = 50;
     int64_t first_seed = 1;
-    int64_t jobs = sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t jobs = share_read("").cores;
     int64_t in_flight = 1;
     int64_t islands = 1;
     const struct option_row rows[] = {

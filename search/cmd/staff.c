@@ -15,6 +15,7 @@ int session_default_compile_workers(int devices) {
     const struct share share = share_read("");
     int64_t room = share.memory_bytes / 2 / compile_bytes;
     int workers = share.cores - devices < room ? share.cores - devices : (int)room;
+    workers = workers < CREW_WORKERS_MAX / 2 ? workers : CREW_WORKERS_MAX / 2;
     return workers > 1 ? workers : 1;
 }
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/share.h"
 #include "trial/flights.h"
 #include "trial/flow.h"
 #include "trial/ghosts.h"
@@ -17,7 +18,6 @@
 #include <unistd.h>
 
 enum {
-    WORKERS_MAX = 256,
     COMPILE_DEADLINE_S = 120,
     DEVICE_DEADLINE_S = 300,
     START_DEADLINE_S = 120,
@@ -48,7 +48,7 @@ struct crew {
     struct posts posts;
     int compile_deaths; /* as of a post */
     int worker_count;
-    struct worker workers[WORKERS_MAX];
+    struct worker workers[CREW_WORKERS_MAX];
     struct flights waiting[STAGE_COUNT];
     struct flights finished; /* flights whose `compiled` is the final result */
     struct ghosts ghosts;
@@ -60,7 +60,7 @@ struct crew {
 /* Of an emulated device: one worker alone may take all cores. */
 static int threads_of(const struct crew_settings *settings, int stage) {
     bool alone = stage == STAGE_DEVICE && settings->device_workers == 1;
-    return alone ? (int)sysconf(_SC_NPROCESSORS_ONLN) : 1;
+    return alone ? share_read("").cores : 1;
 }
 
 static int start_worker(struct crew *crew, struct worker *worker, struct error *error) {
@@ -321,7 +321,7 @@ static int employ(struct crew *crew, struct worker *worker, struct error *error)
 
 /* One round: hear whoever speaks within the timeout, then keep everyone busy. */
 static int go_round(struct crew *crew, double timeout_s, struct error *error) {
-    struct pollfd polled[WORKERS_MAX];
+    struct pollfd polled[CREW_WORKERS_MAX];
     if (look_for_ghosts(crew, error) < 0)
         return -1;
     for (int w = 0; w < crew->worker_count; w++)
@@ -346,8 +346,8 @@ static struct crew *crew_of(const struct pool *pool) {
 }
 
 static void add_worker(struct crew *crew, enum stage stage, int post) {
-    if (crew->worker_count == WORKERS_MAX)
-        return;
+    if (crew->worker_count == CREW_WORKERS_MAX)
+        BUG("more workers than a crew has room for");
     crew->workers[crew->worker_count++] =
         (struct worker){.stage = stage, .post = post, .process = {.to = -1, .from = -1}};
 }
@@ -370,9 +370,14 @@ static int start_all(struct crew *crew, struct error *error) {
             return -1;
     int first = crew->worker_count;
     if (device_workers == 0)
-        device_workers = crew->pool.device.predicts && crew->posts.count == 1
-                             ? (int)sysconf(_SC_NPROCESSORS_ONLN)
-                             : 1;
+        device_workers =
+            crew->pool.device.predicts && crew->posts.count == 1 ? share_read("").cores : 1;
+    if (crew->posts.count * device_workers + crew->settings.compile_workers > CREW_WORKERS_MAX)
+        return error_input(error,
+                           "%d device workers and %d compile workers are more than the %d that a "
+                           "crew can have: ask for fewer",
+                           crew->posts.count * device_workers, crew->settings.compile_workers,
+                           CREW_WORKERS_MAX);
     for (int p = 0; p < crew->posts.count; p++)
         for (int i = 1; i < device_workers; i++)
             add_worker(crew, STAGE_DEVICE, p);

@@ -25,6 +25,8 @@
 
 #include "trial/pool.h"
 
+enum { CREW_WORKERS_MAX = 256 };
+
 /* The crew copies the strings. */
 struct crew_settings {
     const char *program;         /* evotile itself */

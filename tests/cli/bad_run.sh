@@ -62,6 +62,7 @@ echo "too long: status $?"
 # Numbers of options.
 tell run c.json --trials -1
 tell run c.json --trials 1x
+tell run c.json --device emulated:sm_89,emulated:sm_89 --compile-workers 300 --out many
 tell run c.json --target fast
 tell run c.json --target 1e999
 tell run c.json --target-ratio -1
