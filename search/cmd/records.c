@@ -107,6 +107,21 @@ static int write_config(struct records *records, const struct manifest *manifest
     return result;
 }
 
+/* Without a GPU, the emulated device that is most like the one that it was frozen on. */
+static void choose_device(struct records *records, const struct manifest *manifest) {
+    struct device_info here, like;
+    struct error ignored;
+    char spec[32];
+    const char *options = manifest->units[0].key.parts[KEY_OPTIONS];
+    const char *architecture = options != NULL ? strstr(options, "=sm_") : NULL;
+    if (architecture == NULL)
+        return;
+    snprintf(spec, sizeof spec, "emulated:sm_%d", atoi(architecture + strlen("=sm_")));
+    if (device_describe("auto", &here, &ignored) == 0 && here.predicts &&
+        device_describe(spec, &like, &ignored) == 0)
+        records->device = strdup(spec);
+}
+
 static int read_kernel(struct records *records, struct error *error) {
     struct manifest *manifest = malloc(sizeof *manifest);
     char source[PATH_SIZE];
@@ -122,6 +137,7 @@ static int read_kernel(struct records *records, struct error *error) {
         log_warn("%s/%s is not as it was exported: what is judged is what lies there now",
                  records->from, changed);
     snprintf(records->template_folder, PATH_SIZE, "%s", manifest->template_folder);
+    choose_device(records, manifest);
     if (write_config(records, manifest, error) < 0)
         goto done;
     for (int c = 0; c < manifest->case_count; c++) {

@@ -24,7 +24,7 @@ struct record {
 struct records {
     const char *from; /* the caller's */
     int64_t rank, goal;
-    char *device; /* of the run; NULL: not known */
+    char *device; /* of the run; where there is no GPU, one like a kernel's; NULL: not known */
     struct config *config;
     char config_path[PATH_SIZE], template_folder[PATH_SIZE]; /* for workers */
     char scratch[PATH_SIZE]; /* a temporary folder of a frozen kernel's; empty for a run */
