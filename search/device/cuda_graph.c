@@ -67,11 +67,21 @@ static CUresult allow_shared(struct cuda_device *self, CUfunction function, int 
         function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic_bytes);
 }
 
-/* Programmatic dependent launch, where it is asked for; in a captured graph, too. */
+/* Programmatic dependent launch and cooperative launch, where they are asked for; in a captured
+   graph, too. */
 static CUresult start(struct cuda_device *self, const struct device_launch *launch,
                       CUfunction function, void **arguments) {
-    CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                               .value.programmaticStreamSerializationAllowed = 1};
+    static const CUlaunchAttribute early = {
+        .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        .value.programmaticStreamSerializationAllowed = 1};
+    static const CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                                  .value.cooperative = 1};
+    CUlaunchAttribute attributes[2];
+    unsigned count = 0;
+    if (launch->early)
+        attributes[count++] = early;
+    if (launch->cooperative)
+        attributes[count++] = cooperative;
     CUlaunchConfig config = {.gridDimX = launch->grid[0],
                              .gridDimY = launch->grid[1],
                              .gridDimZ = launch->grid[2],
@@ -80,8 +90,8 @@ static CUresult start(struct cuda_device *self, const struct device_launch *laun
                              .blockDimZ = launch->block[2],
                              .sharedMemBytes = launch->smem_bytes,
                              .hStream = self->stream,
-                             .attrs = &early,
-                             .numAttrs = launch->early};
+                             .attrs = attributes,
+                             .numAttrs = count};
     return self->driver.cuLaunchKernelEx(&config, function, arguments, NULL);
 }
 

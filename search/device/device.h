@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DEVICE_MODEL = 11 };
+enum { DEVICE_MODEL = 12 };
 
 /* What is known of a device before anything runs on it. For the emulated device these are the
    published figures of configs/devices/NAME.json. */
@@ -84,6 +84,7 @@ struct device_launch {
     const char *kernel;
     unsigned grid[3], block[3];
     unsigned smem_bytes; /* dynamic */
+    bool cooperative;    /* all blocks live together: kernels may wait for the whole grid */
     bool early; /* may begin while the kernel before it still runs, for which it waits itself */
     int argument_count;
     struct device_argument arguments[DEVICE_ARGUMENTS_MAX];

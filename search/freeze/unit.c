@@ -340,6 +340,18 @@ static void add_triple(const struct writing *writing, struct expression *const t
     text_print(body, "}");
 }
 
+/* ", 1" where it holds, ", 0" where it does not or there is none. */
+static void add_condition(const struct writing *writing, const struct expression *condition,
+                          struct text *body) {
+    text_print(body, ", ");
+    if (condition == NULL) {
+        text_print(body, "0");
+    } else {
+        formula_add(&writing->formulas, condition, body);
+        text_print(body, " ? 1 : 0");
+    }
+}
+
 static void add_launch(const struct writing *writing, int index, struct text *body) {
     const struct launch *launch = &writing->template->launches.launches[index];
     char symbol[SYMBOL_SIZE];
@@ -373,13 +385,8 @@ static void add_launch(const struct writing *writing, int index, struct text *bo
         formula_add(&writing->formulas, launch->smem, body);
     else
         text_print(body, "0");
-    text_print(body, ", ");
-    if (launch->early == NULL) {
-        text_print(body, "0");
-    } else {
-        formula_add(&writing->formulas, launch->early, body);
-        text_print(body, " ? 1 : 0");
-    }
+    add_condition(writing, launch->early, body);
+    add_condition(writing, launch->cooperative, body);
     text_print(body, ", arguments, %d, stream);\n    }\n", launch->argument_count);
 }
 

@@ -224,8 +224,8 @@ static int load_map(struct template *template, const struct json *value, struct 
 
 /* ---- launches ---- */
 
-static const char *const launch_keys[] = {"kernel",    "grid", "block", "smem",
-                                          "arguments", "when", "early", NULL};
+static const char *const launch_keys[] = {"kernel", "grid",  "block",       "smem", "arguments",
+                                          "when",   "early", "cooperative", NULL};
 static const char *const argument_keys[] = {"i32", "i64", "f32", NULL};
 
 static int load_triple(const struct template *template, const struct json *launch, const char *key,
@@ -302,6 +302,7 @@ static int load_launch(const struct template *template, const struct json *value
         load_optional_expression(template, value, "smem", &launch->smem, error) < 0 ||
         load_optional_expression(template, value, "when", &launch->when, error) < 0 ||
         load_optional_expression(template, value, "early", &launch->early, error) < 0 ||
+        load_optional_expression(template, value, "cooperative", &launch->cooperative, error) < 0 ||
         json_need(value, "arguments", &member, error) < 0 || json_is_array(&member, error) < 0)
         return -1;
     if (json_count(&member) > ARGUMENTS_MAX)
@@ -472,6 +473,7 @@ static void release_launches(struct launch_list *list) {
         expression_free(launch->smem);
         expression_free(launch->when);
         expression_free(launch->early);
+        expression_free(launch->cooperative);
         for (int k = 0; k < launch->argument_count; k++)
             expression_free(launch->arguments[k].expression);
     }

@@ -174,6 +174,9 @@ static int plan_launch(const struct template *template, const struct launch *lau
                            (long long)smem);
     if (launch->early != NULL && holds(template, launch->early, values, &planned->early, error) < 0)
         return -1;
+    if (launch->cooperative != NULL &&
+        holds(template, launch->cooperative, values, &planned->cooperative, error) < 0)
+        return -1;
     planned->smem_bytes = (unsigned)smem;
     planned->argument_count = launch->argument_count;
     for (int i = 0; i < launch->argument_count; i++) {

@@ -95,8 +95,9 @@ struct argument {
 
 struct launch {
     char kernel[NAME_SIZE];
-    struct expression *grid[3], *block[3], *smem, *when; /* smem, when, early: may be NULL */
+    struct expression *grid[3], *block[3], *smem, *when; /* from smem on they may be NULL */
     struct expression *early; /* where it holds, it may begin while the one before it still runs */
+    struct expression *cooperative; /* where it holds, all its blocks live together */
     int argument_count;
     struct argument arguments[ARGUMENTS_MAX];
 };
@@ -305,7 +306,7 @@ struct planned_argument {
 struct planned_launch {
     const char *kernel;
     unsigned grid[3], block[3], smem_bytes;
-    bool early;
+    bool early, cooperative;
     int argument_count;
     struct planned_argument arguments[ARGUMENTS_MAX];
 };

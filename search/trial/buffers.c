@@ -151,6 +151,7 @@ void buffers_sequence(struct buffers *buffers, int set, struct device_module *mo
                                          .kernel = planned->kernel,
                                          .smem_bytes = planned->smem_bytes,
                                          .early = planned->early,
+                                         .cooperative = planned->cooperative,
                                          .argument_count = planned->argument_count};
         memcpy(launch->grid, planned->grid, sizeof launch->grid);
         memcpy(launch->block, planned->block, sizeof launch->block);

@@ -20,7 +20,7 @@ struct record {
     unsigned grid[3], block[3];
     size_t smem_bytes;
     uint64_t arguments[RECORD_ARGUMENTS];
-    int opted_in, early;
+    int opted_in, early, cooperative;
 };
 
 /* The stand-in's state; the same stands in its source. Statuses are CUDA's. */
@@ -42,7 +42,8 @@ static const char stub[] =
     "#include <string.h>\n"
     "#include <threads.h>\n"
     "struct record { const void *code; const char *name; unsigned grid[3], block[3];\n"
-    "                size_t smem_bytes; uint64_t arguments[32]; int opted_in, early; };\n"
+    "                size_t smem_bytes; uint64_t arguments[32]; int opted_in, early, "
+    "cooperative; };\n"
     "struct { int current, capturing, fail_with, fail_to_get, capability, loads, unloads,\n"
     "         record_count; struct record records[32]; } fake;\n"
     "struct kernel { const void *code; char name[64]; };\n"
@@ -173,9 +174,10 @@ static const char stub[] =
     "                         .block = {c->blockDimX, c->blockDimY, c->blockDimZ},\n"
     "                         .smem_bytes = c->sharedMemBytes, .opted_in = function->opted_in};\n"
     "    for (unsigned i = 0; i < c->numAttrs; i++)\n"
-    "        r->early = c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION "
-    "&&\n"
-    "                   c->attrs[i].value.programmaticStreamSerializationAllowed;\n"
+    "        if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)\n"
+    "            r->cooperative = c->attrs[i].value.cooperative;\n"
+    "        else if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)\n"
+    "            r->early = c->attrs[i].value.programmaticStreamSerializationAllowed;\n"
     "    for (int i = 0; argument_sizes(r->name, i) > 0; i++)\n"
     "        memcpy(&r->arguments[i], a[i], (size_t)argument_sizes(r->name, i));\n"
     "    return fake.fail_with;\n"
@@ -291,6 +293,7 @@ static void check_launch(const struct example *example, const struct plan *plan,
     assert_memory_equal(record->block, planned->block, sizeof planned->block);
     assert_int_equal(record->smem_bytes, planned->smem_bytes);
     assert_int_equal(record->early, planned->early);
+    assert_int_equal(record->cooperative, planned->cooperative);
     assert_int_equal(record->opted_in, planned->smem_bytes > 49152 ? planned->smem_bytes : 0);
     for (int i = 0; i < planned->argument_count; i++) {
         const struct planned_argument *argument = &planned->arguments[i];

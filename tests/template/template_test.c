@@ -371,6 +371,7 @@ static void plans_geometry(void **state) {
     assert_int_equal(plan.launch_count, 2);
     assert_int_equal(plan.launches[1].smem_bytes, 0);
     assert_true(!plan.launches[0].early && plan.launches[1].early);
+    assert_true(!plan.launches[0].cooperative && plan.launches[1].cooperative);
     assert_true(plan.stressed[0] && !plan.stressed[1]);
     assert_int_equal(plan.tensors[1].dtype, DTYPE_F32);
     assert_int_equal(plan.tensors[1].bytes, 80);
