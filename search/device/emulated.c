@@ -12,8 +12,10 @@ static struct device *emulated_open(const char *spec, struct error *error) {
     return device_open(spec, error);
 }
 
-/* Latencies as microbenchmarks of sm_80 to sm_90 have them, within a few cycles of each other; a
-   cluster's barrier as it orders the H200's space best (search/evolve/README.md). */
+/* Latencies as microbenchmarks of sm_80 to sm_90 have them, within a few cycles of each other;
+   another block's shared memory as Luo et al. have it (Dissecting the NVIDIA Hopper Architecture,
+   2024: 180 cycles and what a load takes). A cluster's barrier is a guess that matters little
+   (search/evolve/README.md). */
 static struct ptx_pace pace_of(const struct device_info *info) {
     double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
     return (struct ptx_pace){.issue = 1,
@@ -25,7 +27,8 @@ static struct ptx_pace pace_of(const struct device_info *info) {
                              .matrix_operations = fmax(operations / 4, 1),
                              .matrix = 30,
                              .barrier = 20,
-                             .cluster_barrier = 250};
+                             .cluster_barrier = 250,
+                             .remote = 200};
 }
 
 struct device *emulated_open_with(const struct device_info *info, struct error *error) {
@@ -288,6 +291,28 @@ static bool is_serialised(const struct device_launch *launch) {
     return ptxas_report_find(launch->module->log, launch->kernel, &report) && report.serialised;
 }
 
+/* What CUDA says of a launch whose blocks are too many to live together. */
+static bool fits_together(struct device *device, const struct device_launch *launch, char *reason) {
+    const unsigned *grid = launch->grid, *block = launch->block;
+    struct resources resources;
+    struct error error = {0};
+    uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+    if (!launch->cooperative)
+        return true;
+    if (emulated_resources(device, launch->module, launch->kernel,
+                           (int)(block[0] * block[1] * block[2]), launch->smem_bytes, &resources,
+                           &error) < 0) {
+        snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
+        return false;
+    }
+    uint64_t most = (uint64_t)resources.ctas_per_sm * (uint64_t)device->info.sm_count;
+    if (blocks > most)
+        snprintf(reason, REASON_SIZE,
+                 "%s: a cooperative launch of %llu blocks, of which %llu can live at once",
+                 launch->kernel, (unsigned long long)blocks, (unsigned long long)most);
+    return blocks <= most;
+}
+
 static enum verdict run_kernel(struct device *device, const struct device_launch *launch,
                                double deadline_s, char *reason) {
     struct error error = {0};
@@ -303,7 +328,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                  kernel->name, smem_bytes, device->info.smem_per_block_optin);
         return VERDICT_LAUNCH_FAILED;
     }
-    if (lay_out(kernel, launch, arguments, reason) < 0)
+    if (lay_out(kernel, launch, arguments, reason) < 0 || !fits_together(device, launch, reason))
         return VERDICT_LAUNCH_FAILED;
     struct ptx_launch ptx = {.kernel = kernel,
                              .smem_bytes = launch->smem_bytes,
@@ -314,6 +339,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                              .sample = emulated_of(device)->sample,
                              .threads = emulated_of(device)->threads,
                              .print = stderr,
+                             .cooperative = launch->cooperative,
                              .early = launch->early,
                              .deadline_s = deadline_s};
     struct ptx_counts counts;

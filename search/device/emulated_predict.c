@@ -61,6 +61,7 @@ static int describe_launch(struct device *device, const struct device_launch *la
     input->matrix_operations = scale * (double)counts->mma_operations;
     input->special_functions = scale * (double)counts->special_functions;
     input->shared_wavefronts = scale * (double)counts->shared_wavefronts;
+    input->remote_bytes = scale * (double)counts->remote_bytes;
     input->barriers = scale * (double)counts->barriers;
     input->load_bytes = scale * (double)counts->global_load_bytes;
     input->store_bytes = scale * (double)counts->global_store_bytes;
@@ -73,11 +74,17 @@ static int describe_launch(struct device *device, const struct device_launch *la
 
 /* A shape that never ran has longer loops too: the work of the template's formula says how much. */
 static void scale_work(struct prediction_input *input, double factor) {
-    double *const work[] = {&input->warp_instructions, &input->matrix_operations,
-                            &input->special_functions, &input->shared_wavefronts,
-                            &input->barriers,          &input->load_bytes,
-                            &input->async_bytes,       &input->local_bytes,
-                            &input->chain_cycles,      &input->longest_chain_cycles};
+    double *const work[] = {&input->warp_instructions,
+                            &input->matrix_operations,
+                            &input->special_functions,
+                            &input->shared_wavefronts,
+                            &input->barriers,
+                            &input->load_bytes,
+                            &input->remote_bytes,
+                            &input->async_bytes,
+                            &input->local_bytes,
+                            &input->chain_cycles,
+                            &input->longest_chain_cycles};
     for (size_t i = 0; i < sizeof work / sizeof *work; i++)
         *work[i] *= factor;
 }

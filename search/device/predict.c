@@ -19,6 +19,7 @@ const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETER
     [PREDICTION_TENSOR] = {"tensor", "of its matrix operations'", 0.4, 0.05, 5},
     [PREDICTION_SPECIAL] = {"special", "of its special functions'", 1.7, 0.1, 10},
     [PREDICTION_SHARED] = {"shared", "of its shared wavefronts'", 0.7, 0.05, 10},
+    [PREDICTION_REMOTE] = {"remote", "of its bytes from and to other blocks", 2.4, 0.05, 20},
     [PREDICTION_L1] = {"l1", "of its global and local bytes'", 0.5, 0.01, 10},
     [PREDICTION_L2] = {"l2", "of all blocks' bytes through L2", 0.3, 0.01, 5},
     [PREDICTION_SPILL] = {"spill", "more chain and issue for each 4 bytes spilled", 0.007, 0.0005,
@@ -73,6 +74,7 @@ static double busy_cycles(const struct device_info *info, const double *paramete
         rate > 0 ? parameters[PREDICTION_TENSOR] * input->matrix_operations / rate : 0,
         parameters[PREDICTION_SPECIAL] * input->special_functions,
         parameters[PREDICTION_SHARED] * input->shared_wavefronts,
+        parameters[PREDICTION_REMOTE] * input->remote_bytes / 16,
         parameters[PREDICTION_L1] * bytes / 64,
     };
     return norm(cycles, sizeof cycles / sizeof *cycles, parameters[PREDICTION_OVERLAP]) /

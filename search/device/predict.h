@@ -8,10 +8,11 @@
  *
  * The model. Of a block two things are known: its chain, the longest way through it if it had a
  * multiprocessor to itself (device/ptx/chain.h), and how many cycles it keeps each resource of a
- * multiprocessor busy:
- *   issue    warp instructions / 4 schedulers     tensor  matrix operations / the tensor cores'
- * rate special  exp, rcp ..., one a cycle            shared  wavefronts, one a cycle l1 global and
- * local bytes, 64 a cycle What is busy overlaps, but not perfectly: the resources add up as a
+ * multiprocessor busy: issue, warp instructions / 4 schedulers; tensor, matrix operations / the
+ * tensor cores' rate; special, one exp, rcp ... a cycle; shared, one wavefront; remote, 16 bytes
+ * from and to other blocks' shared memory; l1, 64 global and local bytes.
+ *
+ * What is busy overlaps, but not perfectly: the resources add up as a
  * q-norm, and with r resident blocks the chain and r times that as a p-norm. A multiprocessor takes
  * its share of blocks, r at a time and at last the rest, so that tails and idle multiprocessors
  * cost what they cost. To that come the bytes through L2 and what every launch needs to begin; what
@@ -37,6 +38,7 @@ enum prediction_parameter {
     PREDICTION_TENSOR,
     PREDICTION_SPECIAL,
     PREDICTION_SHARED,
+    PREDICTION_REMOTE,
     PREDICTION_L1,
     PREDICTION_L2,
     PREDICTION_SPILL,
@@ -62,7 +64,8 @@ struct prediction_input {
     double warp_instructions, matrix_operations, special_functions;
     double shared_wavefronts, barriers; /* barriers: of each warp */
     double load_bytes, store_bytes, async_bytes, local_bytes;
-    double dram_bytes; /* that have to cross the memory bus at least once */
+    double remote_bytes; /* with other blocks of a cluster */
+    double dram_bytes;   /* that have to cross the memory bus at least once */
     /* Of one block that has a multiprocessor to itself, on the average and at most; 0: not known.
      */
     double chain_cycles, longest_chain_cycles;

@@ -144,8 +144,9 @@ static int read_fitted(const char *path, struct device_info *info, struct error 
     for (int i = 0; i < PREDICTION_PARAMETERS && result == 0; i++) {
         const struct prediction_parameter_row *row = &prediction_parameters[i];
         double number = 0;
-        if (json_need(&root, row->name, &value, error) < 0 ||
-            json_number(&value, &number, error) < 0)
+        if (!json_find(&root, row->name, &value)) /* fitted before there was such a parameter */
+            continue;
+        if (json_number(&value, &number, error) < 0)
             result = -1;
         else if (!(number >= row->least * 0.999 && number <= row->most * 1.001))
             result = json_error(&value, error, "must lie between %g and %g", row->least, row->most);

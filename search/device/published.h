@@ -30,7 +30,8 @@ int published_like(const struct device_info *device, struct device_info *info, s
 
 /* What `evotile model fit` found for a device lies in the folder `fitted` beside the device files,
    under the same name; published_find takes it along. Where that is, for the device that an
-   architecture stands for; and writing it. */
+   architecture stands for; and writing it. A parameter that it does not name has its usual
+   value. */
 int published_fitted_path(int compute_capability, char path[PATH_SIZE], struct error *error);
 int published_fitted_write(const char *path, const char *about, const struct device_info *info,
                            struct error *error);

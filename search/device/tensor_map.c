@@ -24,6 +24,8 @@ int tensor_map_check(const struct tensor_map *map, struct error *error) {
     if (map->element_bytes == 0 || map->element_bytes > 8 ||
         (map->element_bytes & (map->element_bytes - 1)) != 0)
         return error_input(error, "elements of %d bytes are not possible", map->element_bytes);
+    if (map->format >= TENSOR_FORMAT_COUNT)
+        return error_input(error, "no elements are of format %d", map->format);
     int64_t row_bytes = (int64_t)map->box[0] * map->element_bytes;
     for (int i = 0; i < map->rank; i++) {
         if (map->box[i] < 1 || map->box[i] > 256)

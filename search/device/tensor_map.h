@@ -23,6 +23,15 @@ enum { TENSOR_MAP_RANK_MAX = 5, TENSOR_MAP_BYTES = 128 };
 /* In which pattern 16-byte chunks of a box are swapped in shared memory: templates/lib/tma.cuh. */
 enum tensor_swizzle { SWIZZLE_NONE, SWIZZLE_32B, SWIZZLE_64B, SWIZZLE_128B, SWIZZLE_COUNT };
 
+/* What the elements are where a copy back reduces them; plain copies do not ask. */
+enum tensor_format {
+    TENSOR_WHOLE,
+    TENSOR_SIGNED,
+    TENSOR_FLOAT, /* f16, f32, f64 */
+    TENSOR_BFLOAT,
+    TENSOR_FORMAT_COUNT
+};
+
 struct tensor_map {
     uint64_t address;                          /* of the first element; aligned to 16 */
     uint64_t extents[TENSOR_MAP_RANK_MAX];     /* elements */
@@ -30,6 +39,7 @@ struct tensor_map {
     uint32_t box[TENSOR_MAP_RANK_MAX];         /* elements */
     uint8_t rank;                              /* 0: no map */
     uint8_t element_bytes, swizzle;
+    uint8_t format; /* a real device's: TENSOR_WHOLE */
 };
 
 /* The bytes of a box in shared memory, which are also those that its copy announces. */

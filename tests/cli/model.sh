@@ -61,3 +61,7 @@ tell run c.json --predict 20000
 tell run recorded:few.json --predict 5
 echo '{ "name": "NVIDIA L4", "start_us": -3 }' >devices/fitted/l4.json
 tell try c.json | sed "s|$PWD|*|"
+# What a file does not name is as usual: it was fitted before there was such a parameter.
+echo '{ "name": "NVIDIA L4", "start_us": 2 }' >devices/fitted/l4.json
+"$EVOTILE" try c.json >/dev/null 2>&1
+echo "one parameter: status $?"

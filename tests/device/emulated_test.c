@@ -126,6 +126,23 @@ static void test_sequence(void **unused) {
     tear_down(&fixture);
 }
 
+/* 12 blocks of 128 threads live on a multiprocessor. */
+static void test_blocks_that_cannot_live_together(void **unused) {
+    (void)unused;
+    struct fixture fixture;
+    char reason[REASON_SIZE] = "";
+    set_up(&fixture);
+    for (unsigned blocks = 12 * 58; blocks <= 12 * 58 + 1; blocks++) {
+        struct device_sequence sequence = {.count = 1};
+        sequence.launches[0] = scale_launch(&fixture, 1, blocks);
+        sequence.launches[0].cooperative = true;
+        assert_int_equal(fixture.device->backend->run(fixture.device, &sequence, 10, reason),
+                         blocks == 12 * 58 ? VERDICT_OK : VERDICT_LAUNCH_FAILED);
+    }
+    assert_non_null(strstr(reason, "697 blocks, of which 696 can live at once"));
+    tear_down(&fixture);
+}
+
 static void test_verdicts(void **unused) {
     (void)unused;
     static const struct {
@@ -370,6 +387,7 @@ static void test_ptxas_report(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequence),
+        cmocka_unit_test(test_blocks_that_cannot_live_together),
         cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_launches_that_do_not_fit),
         cmocka_unit_test(test_resources),

@@ -92,6 +92,7 @@ static void run_source(const char *source, struct harness *harness) {
     if (before && sscanf(before + 12, "%63s", kernel) == 1)
         harness_run(harness, kernel, blocks, threads);
     harness->launch.early = before != NULL;
+    harness->launch.cooperative = strstr(source, "\n// cooperative\n") != NULL;
     harness_try(harness, "faulty", blocks, threads);
 }
 

@@ -34,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                     .smem_bytes = 1024,
                                     .arguments = arguments,
                                     .argument_bytes = kernel->argument_bytes,
+                                    .cooperative = i >= 2,
                                     .step_limit = 400,
                                     .microscope = microscope};
         struct ptx_counts counts;

@@ -28,6 +28,8 @@ enum type {
     TYPE_B8,
     TYPE_U8,
     TYPE_S8,
+    TYPE_E4M3, /* fp8 */
+    TYPE_E5M2,
     TYPE_B16,
     TYPE_U16,
     TYPE_S16,
@@ -41,6 +43,8 @@ enum type {
     TYPE_F32,
     TYPE_F16X2,
     TYPE_BF16X2,
+    TYPE_U16X2,
+    TYPE_S16X2,
     TYPE_TF32,
     TYPE_B64,
     TYPE_U64,
@@ -173,5 +177,7 @@ struct ast *ast_parse(const char *text, struct error *error);
 void ast_free(struct ast *ast);
 /* The number of a name, or -1 if the module never says it. */
 int ast_name(const struct ast *ast, const char *name);
+/* The function of that name that is no kernel, with its body if the module has that; or NULL. */
+const struct function *ast_function(const struct ast *ast, int name);
 
 #endif

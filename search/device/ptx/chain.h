@@ -9,8 +9,7 @@
  *     chain_wait(warp, chain_barrier_ended(block, offset));
  *
  * A launch without a pace (ptx.h) pays a test for it. The order in which the interpreter runs warps
- * does not matter, but at a cluster's barrier: who comes to wait when others have arrived there for
- * the next time takes over that (search/evolve/README.md says what is known of it).
+ * does not matter.
  */
 #ifndef EVOTILE_DEVICE_PTX_CHAIN_H
 #define EVOTILE_DEVICE_PTX_CHAIN_H

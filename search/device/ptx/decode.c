@@ -186,7 +186,7 @@ static int decode_function(struct decoder *decoder, const struct function *funct
     decoder->statement = NULL;
     struct instruction end = {.execute = execute_exit, .float_mode = FLOAT_ANY};
     emit(decoder, &end, NULL, 0);
-    return 0;
+    return decode_routines(decoder);
 }
 
 static void *shrink(void *array, size_t bytes) {
@@ -214,7 +214,8 @@ static void keep_code(struct decoder *decoder) {
     kernel->special_count = decoder->special_count;
     kernel->register_bytes = decoder->register_bytes;
     kernel->visible.static_smem_bytes = (unsigned)decoder->shared_bytes;
-    kernel->visible.local_bytes = (unsigned)(decoder->local_bytes + 15) / 16 * 16;
+    kernel->visible.local_bytes =
+        (unsigned)(decoder->local_bytes + 15) / 16 * 16 + (kernel->routine_count ? STACK_BYTES : 0);
     kernel->visible.instruction_count = decoder->code_count;
 }
 
@@ -234,6 +235,7 @@ void decode_kernel(struct ptx_module *module, struct kernel *kernel,
     decoder->error = &error;
     decoder->binding_of_name = head_of_name;
     decoder->label_of_name = head_of_name + module->ast->name_count;
+    decoder->routine = -1;
     kernel->dynamic_smem_alignment = 16;
     if (decode_function(decoder, function) < 0) {
         size_t bytes = strlen(error.text) + 1;

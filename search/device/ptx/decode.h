@@ -1,7 +1,8 @@
 /*
  * decode: from statements to instructions. Names become places, labels become positions, calls are
- * expanded where they stand (so there is no call stack, and lanes that part inside a function meet
- * again as everywhere).
+ * expanded where they stand (so that lanes which part inside a function meet again as everywhere),
+ * but for those through pointers and of functions that are being expanded: these call routines,
+ * whose code stands behind the kernel's.
  *
  * opcodes.c has the table of opcodes and a function for each kind of them; it reads the opcode's
  * modifiers with the take_ functions, its operands with the operand functions and adds instructions
@@ -42,6 +43,7 @@ struct binding {
     int bytes;             /* REGISTER: 0 is a predicate */
     enum space space;      /* VARIABLE */
     uint64_t address;
+    bool in_frame; /* of a routine: the address is an offset in it */
     const struct variable *variable;
     const struct statement *targets; /* TARGETS */
 };
@@ -109,6 +111,10 @@ struct decoder {
     int *returns; /* jumps out of the function that is being expanded */
     int return_count, return_capacity;
     bool in_function;
+    const struct function *expanding[CALL_DEPTH_MAX + 1]; /* by depth */
+    int routine;                                          /* that is being decoded; -1: none */
+    int routine_capacity;
+    uint64_t frame_bytes; /* of its variables so far */
     struct shared_variable {
         const struct variable *variable;
         uint32_t offset;
@@ -165,6 +171,8 @@ int predicate_source(struct decoder *decoder, const struct operand *operand, boo
 /* The place to write to; a wider register is filled afterwards, extended as `is_signed`. */
 int destination(struct decoder *decoder, const struct operand *operand, int bytes, bool is_signed,
                 uint32_t *place);
+/* The places of the halves of a .b128 register, 8 bytes a lane each, the lower first. */
+int wide_register(struct decoder *decoder, const struct operand *operand, uint32_t halves[2]);
 /* The base, offset and space of [address]; `*base` is undefined where access->base_bytes is 0. */
 int address(struct decoder *decoder, const struct operand *operand, struct access *access,
             uint32_t *base);
@@ -183,6 +191,8 @@ void close_scope(struct decoder *decoder, int back_to);
 struct binding *bind_name(struct decoder *decoder, int name, int scope);
 int declare_registers(struct decoder *decoder, const struct variable *variable);
 int bind_variable(struct decoder *decoder, const struct variable *variable);
+/* The register that a warp starts with. */
+uint32_t special_slot(struct decoder *decoder, enum special_register which, int bytes);
 /* The offset of a variable behind `*used` bytes, which grow. */
 uint64_t place_variable(uint64_t *used, const struct variable *variable);
 
@@ -196,8 +206,10 @@ struct instruction *emit(struct decoder *decoder, const struct instruction *inst
                          const uint32_t *places, int count);
 /* A jump to a label. */
 int emit_jump(struct decoder *decoder, int name);
-/* Expands `call`. */
+/* Expands `call`, or has a routine called. */
 int expand_call(struct decoder *decoder);
+/* The bodies of the routines that are called. */
+int decode_routines(struct decoder *decoder);
 
 /* opcodes.c: the statement in decoder->statement. */
 int decode_instruction(struct decoder *decoder);

@@ -88,6 +88,25 @@ DECODE(carry) {
     return 0;
 }
 
+/* .ftz of f16, which the machine's mode does not reach: of operands, and of the result. */
+static uint32_t flushed_half(struct decoder *decoder, enum type type, uint32_t place) {
+    uint32_t places[] = {new_register(decoder, type_bytes(type)), place};
+    emit_lanes(decoder, "flush", type, places, 2);
+    return places[0];
+}
+
+/* Of products, the row that flushes its results itself. */
+static void find_flushing(const struct decoder *decoder, struct lanes_row *row, enum type type) {
+    static const char *const names[][2] = {
+        {"mul", "mul.flush"}, {"fma", "fma.flush"}, {"fma.relu", "fma.relu.flush"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(row->name, names[i][0]) == 0) {
+            decoder->module->lanes.find(row, (struct slice){names[i][1], (int)strlen(names[i][1])},
+                                        type);
+            return;
+        }
+}
+
 DECODE(arithmetic) {
     for (int i = 1; i < decoder->part_count; i++)
         if (decoder->parts[0].length == 3 && slice_is(decoder->parts[i], "cc"))
@@ -104,8 +123,12 @@ DECODE(arithmetic) {
     if (!decoder->module->lanes.find(&row, name, type))
         return decode_fail(decoder, "this opcode, or this form of it, is not known");
     bool is_half = type == TYPE_F16 || type == TYPE_F16X2;
-    if (is_half && mode != FLOAT_NEAREST)
-        return decode_fail(decoder, "f16 arithmetic that rounds or flushes so is not known");
+    bool flushes_half = is_half && (mode & FLOAT_FLUSH);
+    if (is_half && (mode & FLOAT_ROUNDING) != FLOAT_NEAREST)
+        return decode_fail(decoder, "f16 arithmetic that rounds so is not known");
+    mode = flushes_half ? FLOAT_NEAREST : mode;
+    if (flushes_half)
+        find_flushing(decoder, &row, type);
     if (expect_operands(decoder, row.input_count + 1, row.input_count + 1) < 0)
         return -1;
     struct instruction instruction = {
@@ -125,11 +148,15 @@ DECODE(arithmetic) {
             return decode_fail(decoder, "an operand cannot be negated");
         if (source(decoder, operand, type, row.in_width[i], &places[1 + i]) < 0)
             return -1;
+        if (flushes_half)
+            places[1 + i] = flushed_half(decoder, type, places[1 + i]);
     }
     if (destination(decoder, operand_at(decoder, 0), row.out_width, type_is_signed(type),
                     &places[0]) < 0)
         return -1;
     emit(decoder, &instruction, places, 1 + row.input_count);
+    if (flushes_half)
+        emit_lanes(decoder, "flush", type, (uint32_t[]){places[0], places[0]}, 2);
     return 0;
 }
 
@@ -232,9 +259,39 @@ static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs
     return 0;
 }
 
+/* mov.b128 between registers, or a register and a pair of .b64: its halves. */
+static int decode_wide_mov(struct decoder *decoder) {
+    uint32_t places[2][2];
+    struct lanes_row row;
+    if (!decoder->module->lanes.find(&row, (struct slice){"mov", 3}, TYPE_B64))
+        return decode_fail(decoder, "this form is not known");
+    for (int i = 0; i < 2; i++) {
+        const struct operand *operand = operand_at(decoder, i);
+        bool is_pair = operand->kind == OPERAND_VECTOR && operand->count == 2;
+        if (!is_pair && wide_register(decoder, operand, places[i]) < 0)
+            return -1;
+        for (int half = 0; half < 2 && is_pair; half++)
+            if (i == 0 ? destination(decoder, &operand->elements[half], 8, false, &places[i][half])
+                       : source(decoder, &operand->elements[half], TYPE_B64, 8, &places[i][half]))
+                return -1;
+    }
+    struct instruction instruction = {.execute = execute_arithmetic,
+                                      .lanes = row.function,
+                                      .float_mode = FLOAT_ANY,
+                                      .input_count = 1,
+                                      .width = 8};
+    for (int half = 0; half < 2; half++) {
+        uint32_t operands[2] = {places[0][half], places[1][half]};
+        emit(decoder, &instruction, operands, 2);
+    }
+    return 0;
+}
+
 DECODE(mov) {
     if (expect_operands(decoder, 2, 2) < 0)
         return -1;
+    if (take(decoder, "b128"))
+        return decode_wide_mov(decoder);
     bool unpacks = operand_at(decoder, 0)->kind == OPERAND_VECTOR;
     bool packs = operand_at(decoder, 1)->kind == OPERAND_VECTOR;
     if (unpacks || packs)
@@ -244,13 +301,13 @@ DECODE(mov) {
 
 static const char *const to_integer_words[] = {"rni", "rzi", "rmi", "rpi", NULL};
 
-static bool is_fp8(enum type type) {
+static bool is_fp8_pair(enum type type) {
     return type == TYPE_E4M3X2 || type == TYPE_E5M2X2;
 }
 
 /* Pairs of fp8, to and from. */
 static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
-    bool narrows = is_fp8(conversion->to), saturates = take(decoder, "satfinite");
+    bool narrows = is_fp8_pair(conversion->to), saturates = take(decoder, "satfinite");
     enum type other = narrows ? conversion->from : conversion->to;
     int inputs = other == TYPE_F32 ? 2 : 1, width = narrows ? 2 : 4, from_bytes = narrows ? 4 : 2;
     uint32_t places[3];
@@ -276,33 +333,57 @@ static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
     return 0;
 }
 
+/* cvt.pack.sat.TYPE.s32{.b32}: two numbers, below a third. */
+static int decode_pack(struct decoder *decoder) {
+    struct lanes_row row;
+    enum type to = take_type(decoder);
+    uint32_t places[4];
+    if (!take(decoder, "sat") || take_type(decoder) != TYPE_S32 ||
+        !decoder->module->lanes.find(&row, (struct slice){"cvt.pack.sat", 12}, to))
+        return decode_fail(decoder, "this conversion is not known");
+    take(decoder, "b32");
+    if (expect_operands(decoder, 1 + row.input_count, 1 + row.input_count) < 0)
+        return -1;
+    for (int i = 0; i < row.input_count; i++)
+        if (source(decoder, operand_at(decoder, 1 + i), TYPE_S32, 4, &places[1 + i]) < 0)
+            return -1;
+    if (destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
+        return -1;
+    emit_lanes(decoder, "cvt.pack.sat", to, places, 1 + row.input_count);
+    return 0;
+}
+
 DECODE(cvt) {
     (void)opcode;
+    if (take(decoder, "pack"))
+        return decode_pack(decoder);
     struct conversion conversion = {.saturate = take(decoder, "sat"),
                                     .relu = take(decoder, "relu")};
     int to_integer = take_one_of(decoder, to_integer_words);
     conversion.to = take_type(decoder);
     conversion.from = take_type(decoder);
-    if (is_fp8(conversion.to) || is_fp8(conversion.from))
+    if (is_fp8_pair(conversion.to) || is_fp8_pair(conversion.from))
         return decode_fp8(decoder, &conversion);
     if (to_integer >= 0)
         conversion.to_integer = (enum rounding_to_integer)(TO_INTEGER_NEAREST + to_integer);
     bool packs = conversion.to == TYPE_F16X2 || conversion.to == TYPE_BF16X2;
     bool to_half = packs || conversion.to == TYPE_F16 || conversion.to == TYPE_BF16;
-    bool away = conversion.to == TYPE_TF32 && take(decoder, "rna");
+    bool to_tf32 = conversion.to == TYPE_TF32;
+    conversion.away = to_tf32 && take(decoder, "rna");
+    conversion.finite = (to_tf32 || to_half) && take(decoder, "satfinite");
     uint8_t mode = take_float_mode(decoder);
     if (conversion.to == TYPE_NONE || conversion.from == TYPE_NONE ||
         type_bytes(conversion.to) > 8 || (packs && conversion.from != TYPE_F32) ||
         (!packs && (conversion.from == TYPE_F16X2 || conversion.from == TYPE_BF16X2)) ||
-        conversion.to == TYPE_PRED || conversion.from == TYPE_PRED ||
-        conversion.from == TYPE_TF32 ||
-        (conversion.to == TYPE_TF32 && (!away || conversion.from != TYPE_F32)))
+        conversion.to == TYPE_PRED || conversion.from == TYPE_PRED || is_fp8(conversion.to) ||
+        is_fp8(conversion.from) || conversion.from == TYPE_TF32 ||
+        (to_tf32 && conversion.from != TYPE_F32))
         return decode_fail(decoder, "this conversion is not known");
     bool flushes = (mode & FLOAT_FLUSH) && conversion.to == TYPE_F32 &&
                    (conversion.from == TYPE_F32 || conversion.from == TYPE_BF16);
     /* Going through fp16 takes fp32 subnormals; flushing would lose them, and changes no result. */
-    if (to_half || conversion.from == TYPE_F16 || conversion.from == TYPE_BF16) {
-        if (to_half)
+    if (to_half || to_tf32 || conversion.from == TYPE_F16 || conversion.from == TYPE_BF16) {
+        if (to_half || to_tf32)
             conversion.rounding = (enum float_mode)(mode & FLOAT_ROUNDING);
         mode = FLOAT_NEAREST;
     }

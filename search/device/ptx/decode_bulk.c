@@ -1,7 +1,6 @@
 /* How the copy engine's instructions are decoded: cp.async.bulk and its like. */
-#include "device/ptx/execute.h"
+#include "device/ptx/bulk.h"
 #include "device/ptx/opcodes.h"
-#include "device/tensor_map.h"
 
 /* The number of groups is kept in `rank`. */
 static int decode_bulk_wait(struct decoder *decoder) {
@@ -23,20 +22,62 @@ static int take_rank(struct decoder *decoder) {
     return take_one_of(decoder, ranks) + 1;
 }
 
-/* Emits [shared], [global or map], [mbarrier], bytes, blocks, coordinates; the operand of an
-   instruction that has no mbarrier, or no bytes, is any place. */
+bool bulk_reduces(enum reduction reduction, enum type type, bool in_shared) {
+    enum {
+        ADDS = 1 << REDUCE_ADD,
+        COMPARES = 1 << REDUCE_MIN | 1 << REDUCE_MAX,
+        COUNTS = 1 << REDUCE_INC | 1 << REDUCE_DEC,
+        JOINS = 1 << REDUCE_AND | 1 << REDUCE_OR | 1 << REDUCE_XOR,
+    };
+    static const struct {
+        unsigned in_shared, in_global;
+    } known[TYPE_COUNT] = {
+        [TYPE_U32] = {ADDS | COMPARES | COUNTS, ADDS | COMPARES | COUNTS},
+        [TYPE_S32] = {ADDS | COMPARES, ADDS | COMPARES},
+        [TYPE_U64] = {ADDS, ADDS | COMPARES},
+        [TYPE_S64] = {0, COMPARES},
+        [TYPE_B32] = {JOINS, JOINS},
+        [TYPE_B64] = {0, JOINS},
+        [TYPE_F16] = {0, ADDS | COMPARES},
+        [TYPE_BF16] = {0, ADDS | COMPARES},
+        [TYPE_F32] = {0, ADDS},
+        [TYPE_F64] = {0, ADDS},
+    };
+    return (in_shared ? known[type].in_shared : known[type].in_global) >> reduction & 1;
+}
+
+/* .op{.noftz}.type; of a tensor only .op, the type being its map's. */
+static int take_reduction(struct decoder *decoder, struct bulk_form *form) {
+    int reduction = take_one_of(decoder, reduction_words);
+    enum type type = form->rank ? TYPE_NONE : take_type(decoder);
+    bool in_shared = form->path == BULK_SEND;
+    bool half = type == TYPE_F16 || type == TYPE_BF16;
+    form->global.reduction = (enum reduction)reduction;
+    form->global.type = type;
+    form->global.element_bytes = (uint8_t)type_bytes(type);
+    form->global.is_signed = type_is_signed(type);
+    decoder->kernel->in_order = decoder->kernel->in_order || !in_shared;
+    if (form->path == BULK_LOAD || reduction < 0 || reduction > REDUCE_DEC ||
+        (!form->rank && !bulk_reduces(form->global.reduction, type, in_shared)) ||
+        take(decoder, "noftz") != (half && reduction == REDUCE_ADD))
+        return decode_fail(decoder, "this form is not known");
+    return 0;
+}
+
+/* Emits [shared], [global or map, or what is sent], [mbarrier], bytes, blocks, coordinates; the
+   operand of an instruction that has no mbarrier, or no bytes, is any place. */
 static int emit_bulk(struct decoder *decoder, struct instruction *instruction) {
     struct bulk_form *form = &instruction->as.bulk;
     uint32_t places[5 + TENSOR_MAP_RANK_MAX] = {0};
-    const struct operand *shared = operand_at(decoder, form->is_store ? 1 : 0);
-    const struct operand *global = operand_at(decoder, form->is_store ? 0 : 1);
+    const struct operand *shared = operand_at(decoder, form->path == BULK_STORE ? 1 : 0);
+    const struct operand *global = operand_at(decoder, form->path == BULK_STORE ? 0 : 1);
     int next = 2;
     if (address(decoder, shared, &form->shared, &places[0]) < 0 ||
         address(decoder, global, &form->global, &places[1]) < 0)
         return -1;
     if (!form->rank && source(decoder, operand_at(decoder, next++), TYPE_U32, 4, &places[3]) < 0)
         return -1;
-    if (!form->is_store &&
+    if (form->path != BULK_STORE &&
         (next >= decoder->statement->operand_count ||
          address(decoder, operand_at(decoder, next), &form->barrier, &places[2]) < 0))
         return decode_fail(decoder, "names no mbarrier");
@@ -53,10 +94,31 @@ static int emit_bulk(struct decoder *decoder, struct instruction *instruction) {
     return 0;
 }
 
+/* .dst.src */
+static int take_path(struct decoder *decoder, struct bulk_form *form) {
+    static const struct {
+        const char *to, *from;
+        enum bulk_path path;
+    } paths[] = {
+        {"shared::cluster", "global", BULK_LOAD},
+        {"shared::cta", "global", BULK_LOAD},
+        {"global", "shared::cta", BULK_STORE},
+        {"shared::cluster", "shared::cta", BULK_SEND},
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        for (int part = 1; part + 1 < decoder->part_count; part++)
+            if (slice_is(decoder->parts[part], paths[i].to) &&
+                slice_is(decoder->parts[part + 1], paths[i].from)) {
+                decoder->taken[part] = decoder->taken[part + 1] = true;
+                form->path = paths[i].path;
+                return 0;
+            }
+    return decode_fail(decoder, "this form is not known");
+}
+
 int decode_bulk(struct decoder *decoder) {
     struct instruction instruction = {.execute = execute_bulk_copy, .float_mode = FLOAT_ANY};
     struct bulk_form *form = &instruction.as.bulk;
-    static const char *const spaces[] = {"global", "shared::cta", "shared::cluster", NULL};
     if (take(decoder, "commit_group")) {
         instruction.execute = execute_bulk_commit;
         emit(decoder, &instruction, NULL, 0);
@@ -67,15 +129,101 @@ int decode_bulk(struct decoder *decoder) {
     if (take(decoder, "prefetch")) /* to L2 */
         return decode_ignored(decoder, NULL);
     form->rank = take_rank(decoder);
-    form->is_store = take(decoder, "bulk_group");
     form->multicast = take(decoder, "multicast::cluster");
+    form->reduces = take(decoder, "reduce");
     form->shared.space = form->barrier.space = SPACE_SHARED;
-    form->global.space = form->rank ? SPACE_GENERIC : SPACE_GLOBAL;
-    bool known = form->is_store || take(decoder, "mbarrier::complete_tx::bytes");
-    while (take_one_of(decoder, spaces) >= 0)
-        ;
+    if (take_path(decoder, form) < 0 || (form->reduces && take_reduction(decoder, form) < 0))
+        return -1;
+    form->global.space = form->rank                ? SPACE_GENERIC
+                         : form->path == BULK_SEND ? SPACE_SHARED
+                                                   : SPACE_GLOBAL;
+    bool is_store = form->path == BULK_STORE;
+    bool known = take(decoder, is_store ? "bulk_group" : "mbarrier::complete_tx::bytes");
     take_prefix(decoder, "L2::");
-    if (!known || expect_operands(decoder, form->is_store && form->rank ? 2 : 3, 5) < 0)
+    if (!known || expect_operands(decoder, is_store && form->rank ? 2 : 3, 6) < 0)
         return decode_fail(decoder, "this form is not known");
     return emit_bulk(decoder, &instruction);
+}
+
+/* ---- tensor maps ---- */
+
+static const struct {
+    const char *word;
+    enum type type;
+    bool has_axis;
+} map_fields[MAP_FIELDS] = {
+    [MAP_ADDRESS] = {"global_address", TYPE_B64, false},
+    [MAP_RANK] = {"rank", TYPE_B32, false},
+    [MAP_BOX] = {"box_dim", TYPE_B32, true},
+    [MAP_EXTENT] = {"global_dim", TYPE_B32, true},
+    [MAP_STRIDE] = {"global_stride", TYPE_B64, true},
+    [MAP_ELEMENT_STRIDE] = {"element_stride", TYPE_B32, true},
+    [MAP_FORMAT] = {"elemtype", TYPE_B32, false},
+    [MAP_INTERLEAVE] = {"interleave_layout", TYPE_B32, false},
+    [MAP_SWIZZLE] = {"swizzle_mode", TYPE_B32, false},
+    [MAP_FILL] = {"fill_mode", TYPE_B32, false},
+};
+
+/* tensormap.replace.tile.FIELD{.space}.b1024.type [map], {axis,} value */
+static int decode_replacement(struct decoder *decoder) {
+    struct instruction instruction = {.execute = execute_replace_field, .float_mode = FLOAT_ANY};
+    struct map_form *form = &instruction.as.map;
+    int field = 0, next = 1;
+    uint32_t places[2];
+    while (field < MAP_FIELDS && !take(decoder, map_fields[field].word))
+        field++;
+    form->where.space = take_space(decoder, SPACE_GENERIC);
+    if (field == MAP_FIELDS || !take(decoder, "tile") || !take(decoder, "b1024") ||
+        take_type(decoder) != map_fields[field].type)
+        return decode_fail(decoder, "this form is not known");
+    form->field = (enum map_field)field;
+    if (expect_operands(decoder, 2 + map_fields[field].has_axis, 2 + map_fields[field].has_axis) <
+            0 ||
+        address(decoder, operand_at(decoder, 0), &form->where, &places[0]) < 0)
+        return -1;
+    if (map_fields[field].has_axis) {
+        const struct operand *axis = operand_at(decoder, next++);
+        if (axis->kind != OPERAND_INTEGER ||
+            axis->bits >= TENSOR_MAP_RANK_MAX - (form->field == MAP_STRIDE))
+            return decode_fail(decoder, "names no dimension of a tensor map");
+        form->axis = (int)axis->bits;
+    }
+    int bytes = type_bytes(map_fields[field].type);
+    if (source(decoder, operand_at(decoder, next), map_fields[field].type, bytes, &places[1]) < 0)
+        return -1;
+    instruction.width = (uint8_t)bytes;
+    emit(decoder, &instruction, places, 2);
+    return 0;
+}
+
+/* tensormap.cp_fenceproxy.global.shared::cta...sync.aligned [to], [from], 128 */
+static int decode_publication(struct decoder *decoder) {
+    static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
+    struct instruction instruction = {.execute = execute_publish_map, .float_mode = FLOAT_ANY};
+    struct map_form *form = &instruction.as.map;
+    const struct operand *bytes = operand_at(decoder, 2);
+    uint32_t places[2];
+    form->to.space = SPACE_GLOBAL;
+    form->where.space = SPACE_SHARED;
+    bool known = take(decoder, "global") && take(decoder, "shared::cta") &&
+                 take(decoder, "tensormap::generic") && take(decoder, "release") &&
+                 take_one_of(decoder, scopes) >= 0 && take(decoder, "sync") &&
+                 take(decoder, "aligned");
+    if (!known || expect_operands(decoder, 3, 3) < 0 || bytes->kind != OPERAND_INTEGER ||
+        bytes->bits != TENSOR_MAP_BYTES)
+        return decode_fail(decoder, "this form is not known");
+    if (address(decoder, operand_at(decoder, 0), &form->to, &places[0]) < 0 ||
+        address(decoder, operand_at(decoder, 1), &form->where, &places[1]) < 0)
+        return -1;
+    emit(decoder, &instruction, places, 2);
+    return 0;
+}
+
+DECODE(tensormap) {
+    (void)opcode;
+    if (take(decoder, "replace"))
+        return decode_replacement(decoder);
+    if (take(decoder, "cp_fenceproxy"))
+        return decode_publication(decoder);
+    return decode_fail(decoder, "this form is not known");
 }

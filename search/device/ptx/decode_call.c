@@ -1,4 +1,4 @@
-/* Calls, which are expanded where they stand. */
+/* Calls: expanded where they stand, or of routines. */
 #include "device/ptx/decode.h"
 
 #include "device/ptx/execute.h"
@@ -31,6 +31,7 @@ static int bind_formals(struct decoder *decoder, const struct operand *actuals,
         binding->kind = BINDING_VARIABLE;
         binding->space = copy.space;
         binding->address = copy.address;
+        binding->in_frame = copy.in_frame;
         binding->variable = copy.variable;
     }
     return 0;
@@ -58,7 +59,8 @@ static int call_print(struct decoder *decoder, const struct operand *results,
         return decode_fail(decoder, "takes a format and arguments");
     print.as.print = (struct print_form){.format = (uint32_t)format,
                                          .arguments = (uint32_t)arguments,
-                                         .result = result < 0 ? NO_PC : (uint32_t)result};
+                                         .result = result < 0 ? NO_PC : (uint32_t)result,
+                                         .in_frame = decoder->routine >= 0};
     emit(decoder, &print, NULL, 0);
     return 0;
 }
@@ -75,6 +77,172 @@ static int call_unknown(struct decoder *decoder, struct slice name) {
     return 0;
 }
 
+/* ---- routines ---- */
+
+/* The kernel's routine of a function; it may be a new one, whose body is decoded later. -1: error.
+ */
+static int routine_of(struct decoder *decoder, const struct function *function) {
+    struct kernel *kernel = decoder->kernel;
+    uint64_t used = 0;
+    for (int i = 0; i < kernel->routine_count; i++)
+        if (kernel->routines[i].name == function->name)
+            return i;
+    int values = function->result_count + function->parameter_count;
+    if (values > ROUTINE_VALUES)
+        return decode_fail(decoder, "the function has more than %d parameters", ROUTINE_VALUES);
+    if (!kernel->routine_count)
+        kernel->frame = special_slot(decoder, SPECIAL_FRAME, 8);
+    kernel->routines = array_grow(kernel->routines, kernel->routine_count,
+                                  &decoder->routine_capacity, sizeof *kernel->routines);
+    struct routine *routine = &kernel->routines[kernel->routine_count];
+    *routine = (struct routine){
+        .name = function->name, .result_count = function->result_count, .value_count = values};
+    for (int i = 0; i < values; i++) {
+        const struct variable *value = i < function->result_count
+                                           ? &function->results[i]
+                                           : &function->parameters[i - function->result_count];
+        routine->values[i].offset = (uint32_t)place_variable(&used, value);
+        routine->values[i].bytes = (uint32_t)value->bytes;
+    }
+    routine->frame_bytes = (uint32_t)used;
+    return kernel->routine_count++;
+}
+
+static int count_of(const struct operand *list) {
+    return list ? list->count : 0;
+}
+
+/* A call of a routine; -1: through the pointer at *place. */
+static int call_routine(struct decoder *decoder, int routine, const uint32_t *pointer,
+                        const struct operand *results, const struct operand *parameters) {
+    uint32_t places[1 + 2 * ROUTINE_VALUES];
+    int at = 0, count = count_of(results) + count_of(parameters);
+    struct instruction call = {
+        .execute = execute_call,
+        .float_mode = FLOAT_ANY,
+        .as.call = {routine, decoder->routine, (int16_t)count_of(results), (int16_t)count}};
+    if (count > ROUTINE_VALUES)
+        return decode_fail(decoder, "passes more than %d parameters", ROUTINE_VALUES);
+    if (pointer)
+        places[at++] = *pointer;
+    for (int i = 0; i < count; i++) {
+        bool is_result = i < count_of(results);
+        const struct operand *actual =
+            is_result ? &results->elements[i] : &parameters->elements[i - count_of(results)];
+        const struct binding *found =
+            actual->kind == OPERAND_NAME ? lookup(decoder, actual->name) : NULL;
+        if (!found || found->kind != BINDING_VARIABLE || found->space != SPACE_LOCAL ||
+            found->in_frame != (decoder->routine >= 0))
+            return decode_fail(decoder, "an argument is no .param variable");
+        places[at++] = (uint32_t)found->address;
+        places[at++] = (uint32_t)found->variable->bytes;
+    }
+    emit(decoder, &call, places, at);
+    return 0;
+}
+
+static bool passes(const struct decoder *decoder, const struct instruction *call,
+                   const struct variable *values, int count, int first) {
+    const uint32_t *places = decoder->operands + decoder->operand_starts[call - decoder->code];
+    for (int i = 0; i < count; i++)
+        if (places[1 + 2 * (first + i) + 1] != values[i].bytes)
+            return false;
+    return true;
+}
+
+/* Any function that takes what is passed may be called. */
+static int call_pointer(struct decoder *decoder, const struct operand *pointer,
+                        const struct operand *results, const struct operand *parameters) {
+    uint32_t place;
+    if (source(decoder, pointer, TYPE_U64, 8, &place) < 0 ||
+        call_routine(decoder, -1, &place, results, parameters) < 0)
+        return -1;
+    for (int i = 0; i < decoder->ast->function_count; i++) {
+        const struct function *function = &decoder->ast->functions[i];
+        const struct instruction *call = &decoder->code[decoder->code_count - 1];
+        if (function->is_entry || !function->is_defined ||
+            function->result_count != count_of(results) ||
+            function->parameter_count != count_of(parameters) ||
+            !passes(decoder, call, function->results, function->result_count, 0) ||
+            !passes(decoder, call, function->parameters, function->parameter_count,
+                    function->result_count))
+            continue;
+        if (routine_of(decoder, function) < 0)
+            return -1;
+    }
+    if (!decoder->kernel->routine_count) /* there is a frame, though nothing to call */
+        decoder->kernel->frame = special_slot(decoder, SPECIAL_FRAME, 8);
+    return 0;
+}
+
+static int call_again(struct decoder *decoder, const struct function *function,
+                      const struct operand *results, const struct operand *parameters) {
+    if (count_of(results) != function->result_count ||
+        count_of(parameters) != function->parameter_count)
+        return decode_fail(decoder, "the function has %d results and %d parameters",
+                           function->result_count, function->parameter_count);
+    int routine = routine_of(decoder, function);
+    if (routine < 0 || call_routine(decoder, routine, NULL, results, parameters) < 0)
+        return -1;
+    const struct instruction *call = &decoder->code[decoder->code_count - 1];
+    const uint32_t *places = decoder->operands + decoder->operand_starts[call - decoder->code];
+    for (int i = 0; i < call->as.call.value_count; i++)
+        if (places[2 * i + 1] != decoder->kernel->routines[routine].values[i].bytes)
+            return decode_fail(decoder, "an argument is not of the right size");
+    return 0;
+}
+
+static void bind_value(struct decoder *decoder, const struct variable *value, uint32_t offset) {
+    struct binding *binding = bind_name(decoder, value->name, decoder->scope);
+    binding->kind = BINDING_VARIABLE;
+    binding->space = SPACE_LOCAL;
+    binding->in_frame = true;
+    binding->address = offset;
+    binding->variable = value;
+}
+
+static int decode_routine(struct decoder *decoder, int index) {
+    struct routine *routine = &decoder->kernel->routines[index];
+    const struct function *function = ast_function(decoder->ast, routine->name);
+    struct instruction end = {
+        .execute = execute_return, .float_mode = FLOAT_ANY, .as.call.caller = index};
+    decoder->routine = index;
+    decoder->frame_bytes = routine->frame_bytes;
+    decoder->instance = ++decoder->instance_count;
+    decoder->in_function = false;
+    decoder->depth = 1;
+    decoder->expanding[0] = function;
+    routine->entry = (uint32_t)decoder->code_count;
+    open_scope(decoder, -1);
+    for (int i = 0; i < routine->value_count; i++)
+        bind_value(decoder,
+                   i < routine->result_count ? &function->results[i]
+                                             : &function->parameters[i - routine->result_count],
+                   routine->values[i].offset);
+    if (decode_statements(decoder, function) < 0 || resolve_jumps(decoder, 0) < 0)
+        return -1;
+    close_scope(decoder, -1);
+    decoder->statement = NULL;
+    emit(decoder, &end, NULL, 0);
+    /* Something, so that a recursion ends. */
+    decoder->kernel->routines[index].frame_bytes = (uint32_t)(decoder->frame_bytes + 31) / 16 * 16;
+    return 0;
+}
+
+int decode_routines(struct decoder *decoder) {
+    for (int i = 0; i < decoder->kernel->routine_count; i++)
+        if (decode_routine(decoder, i) < 0)
+            return -1;
+    return 0;
+}
+
+static bool is_expanding(const struct decoder *decoder, const struct function *function) {
+    for (int i = 0; i < decoder->depth; i++)
+        if (decoder->expanding[i] == function)
+            return true;
+    return false;
+}
+
 int expand_call(struct decoder *decoder) {
     const struct statement *statement = decoder->statement;
     const struct operand *results = call_list(statement, 0);
@@ -82,20 +250,16 @@ int expand_call(struct decoder *decoder) {
     if (at >= statement->operand_count || statement->operands[at].kind != OPERAND_NAME)
         return decode_fail(decoder, "calls nothing");
     int name = statement->operands[at].name;
-    const struct function *function = NULL;
-    for (int i = 0; i < decoder->ast->function_count; i++)
-        if (decoder->ast->functions[i].name == name && !decoder->ast->functions[i].is_entry &&
-            (!function || decoder->ast->functions[i].is_defined))
-            function = &decoder->ast->functions[i];
+    const struct operand *parameters = call_list(statement, at + 1);
+    const struct function *function = ast_function(decoder->ast, name);
     if (!function)
-        return decode_fail(decoder, "calls through a pointer are not known");
+        return call_pointer(decoder, &statement->operands[at], results, parameters);
     if (!function->is_defined && slice_is(decoder->ast->names[name].slice, "vprintf"))
-        return call_print(decoder, results, call_list(statement, at + 1));
+        return call_print(decoder, results, parameters);
     if (!function->is_defined)
         return call_unknown(decoder, decoder->ast->names[name].slice);
-    if (decoder->depth == CALL_DEPTH_MAX)
-        return decode_fail(decoder, "calls nest deeper than %d: recursion is not known",
-                           CALL_DEPTH_MAX);
+    if (decoder->depth == CALL_DEPTH_MAX || is_expanding(decoder, function))
+        return call_again(decoder, function, results, parameters);
 
     /* Lanes that the guard excludes jump over the body. */
     int skip = -1;
@@ -110,11 +274,11 @@ int expand_call(struct decoder *decoder) {
     bool was_in_function = decoder->in_function;
     decoder->instance = ++decoder->instance_count;
     decoder->in_function = true;
-    decoder->depth++;
+    decoder->expanding[decoder->depth++] = function;
     open_scope(decoder, -1);
     if (bind_formals(decoder, results, function->results, function->result_count, caller) < 0 ||
-        bind_formals(decoder, call_list(statement, at + 1), function->parameters,
-                     function->parameter_count, caller) < 0 ||
+        bind_formals(decoder, parameters, function->parameters, function->parameter_count, caller) <
+            0 ||
         decode_statements(decoder, function) < 0 || resolve_jumps(decoder, first_jump) < 0)
         return -1;
     close_scope(decoder, scope);

@@ -52,7 +52,7 @@ DECODE(call) {
     return expand_call(decoder);
 }
 
-/* In a kernel ret is exit; in a function it jumps behind its expansion. */
+/* In a kernel ret is exit; in a function that is expanded it jumps behind that. */
 DECODE(ret) {
     struct instruction instruction = instruction_of(opcode);
     take(decoder, "uni");
@@ -61,6 +61,9 @@ DECODE(ret) {
         decoder->returns = array_grow(decoder->returns, decoder->return_count,
                                       &decoder->return_capacity, sizeof *decoder->returns);
         decoder->returns[decoder->return_count++] = decoder->code_count;
+    } else if (decoder->routine >= 0) {
+        instruction.execute = execute_return;
+        instruction.as.call.caller = decoder->routine;
     }
     emit(decoder, &instruction, NULL, 0);
     return 0;
@@ -90,6 +93,9 @@ DECODE(ignored) {
 
 DECODE(fence) {
     struct instruction instruction = instruction_of(opcode);
+    bool proxy = take(decoder, "proxy"), async = take(decoder, "async");
+    async |= take(decoder, "async::generic");
+    instruction.as.fence.proxy = proxy && async && !take(decoder, "global");
     memset(decoder->taken, true, sizeof decoder->taken);
     emit(decoder, &instruction, NULL, 0);
     return 0;

@@ -65,64 +65,49 @@ int matrix_operand(struct decoder *decoder, int index, int count, int bytes, boo
     return 0;
 }
 
-bool is_byte(enum type type) {
-    return type == TYPE_S8 || type == TYPE_U8;
+bool is_fp8(enum type type) {
+    return type == TYPE_E4M3 || type == TYPE_E5M2;
 }
 
-/* operands: d, a, b, c */
-static int decode_numbers(struct decoder *decoder, int m, int k, const enum type types[4]) {
-    struct instruction instruction = {.execute = execute_multiply_numbers, .float_mode = FLOAT_ANY};
-    struct numbers_form *form = &instruction.as.numbers;
-    enum type d = types[0], a = types[1], b = types[2], c = types[3];
-    form->is_double = a == TYPE_F64;
-    form->step = form->is_double ? 4 : 16;
-    form->m = (uint8_t)m;
-    form->k = (uint8_t)k;
-    form->a_signed = a == TYPE_S8;
-    form->b_signed = b == TYPE_S8;
-    form->saturates = !form->is_double && take(decoder, "satfinite");
-    if (form->is_double)
-        instruction.float_mode = take_float_mode(decoder);
-    bool known = form->is_double
-                     ? b == a && c == a && d == a && (m == 8 ? k == 4 : k <= 16)
-                     : is_byte(b) && c == TYPE_S32 && d == c && (m == 8 ? k == 16 : k >= 16);
-    if (!known || expect_operands(decoder, 4, 4) < 0)
-        return decode_fail(decoder, "this shape or these types are not known");
-    int bytes = form->is_double ? 8 : 4;
-    int counts[] = {m / 4, m / 8 * k / form->step, k / form->step, m / 4};
-    uint32_t places[4 + 8 + 4 + 4], *place = places;
-    for (int i = 0; i < 4; place += counts[i++])
-        if (matrix_operand(decoder, i, counts[i], bytes, i == 0, place) < 0)
-            return -1;
-    emit(decoder, &instruction, places, (int)(place - places));
-    return 0;
+/* Whether an mma of m16n8 has this k. */
+static bool is_depth(int k, enum type type) {
+    return type == TYPE_TF32                       ? k == 4 || k == 8
+           : type == TYPE_F16 || type == TYPE_BF16 ? k == 8 || k == 16
+                                                   : is_fp8(type) && (k == 16 || k == 32);
 }
 
 DECODE(mma) {
     struct instruction instruction = instruction_of(opcode);
     struct matrix_shape *shape = &instruction.as.matrix;
-    static const char *const shapes[] = {"m16n8k8", "m16n8k16", "m16n8k4", "m8n8k4",
-                                         "m8n8k16", "m16n8k32", NULL};
-    static const int k_of_shape[] = {8, 16, 4, 4, 16, 32};
+    static const char *const shapes[] = {"m16n8k8", "m16n8k16", "m16n8k4", "m16n8k32", NULL};
+    static const int k_of_shape[] = {8, 16, 4, 32};
     bool known = take(decoder, "sync") & take(decoder, "aligned");
-    int index = take_one_of(decoder, shapes);
+    static const char *const sparse[] = {"sp", "sp::ordered_metadata", NULL};
+    int kind = take_one_of(decoder, sparse);
+    struct sparsity sparsity = {.is_sparse = kind >= 0, .ordered = kind == 1};
+    enum type d = take_type(decoder);
+    if (known && !sparsity.is_sparse && (d == TYPE_F16 || d == TYPE_F32) && take(decoder, "m8n8k4"))
+        return decode_quarters_product(decoder, d);
     known = known & take(decoder, "row") & take(decoder, "col");
-    enum type d = take_type(decoder), a = take_type(decoder), b = take_type(decoder);
-    enum type c = take_type(decoder);
-    bool is_short = index >= 0 && shapes[index][1] == '8'; /* m is 8 */
-    if (known && index >= 0 && (is_byte(a) || a == TYPE_F64))
-        return decode_numbers(decoder, is_short ? 8 : 16, k_of_shape[index],
-                              (enum type[]){d, a, b, c});
+    if (known && d == TYPE_S32)
+        return decode_numbers_product(decoder, sparsity);
+    if (known && sparsity.is_sparse)
+        return decode_sparse_product(decoder, d, sparsity);
+    if (known && d == TYPE_F64)
+        return decode_doubles_product(decoder);
+    int index = take_one_of(decoder, shapes);
+    enum type a = take_type(decoder), b = take_type(decoder), c = take_type(decoder);
     shape->half_accumulators = d == TYPE_F16;
-    shape->format = a == TYPE_BF16 ? MATRIX_BF16 : a == TYPE_TF32 ? MATRIX_TF32 : MATRIX_F16;
-    known = known && index >= 0 && !is_short && k_of_shape[index] <= 16 && a == b && c == d &&
-            (d == TYPE_F32 || d == TYPE_F16) &&
-            (a == TYPE_F16 || (d == TYPE_F32 && (a == TYPE_BF16 || a == TYPE_TF32))) &&
-            (k_of_shape[index] == 8 || (k_of_shape[index] == 4) == (a == TYPE_TF32));
+    shape->left = matrix_format_of(a);
+    shape->right = matrix_format_of(b);
+    known = known && index >= 0 && c == d && (d == TYPE_F32 || d == TYPE_F16) &&
+            is_depth(k_of_shape[index], a) &&
+            (is_fp8(a) ? is_fp8(b) : a == b && (a == TYPE_F16 || d == TYPE_F32));
     if (!known || expect_operands(decoder, 4, 4) < 0)
         return decode_fail(decoder, "this shape or these types are not known");
     shape->k = k_of_shape[index];
-    int per_b = shape->k / (a == TYPE_TF32 ? 4 : 8), per_d = shape->half_accumulators ? 2 : 4;
+    shape->b_registers = a == TYPE_TF32 ? shape->k / 4 : shape->k * type_bytes(a) / 16;
+    int per_b = shape->b_registers, per_d = shape->half_accumulators ? 2 : 4;
     uint32_t places[14], *place = places;
     if (matrix_operand(decoder, 0, per_d, 4, true, place) < 0 ||
         matrix_operand(decoder, 1, 2 * per_b, 4, false, place += per_d) < 0 ||

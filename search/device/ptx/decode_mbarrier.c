@@ -2,12 +2,14 @@
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
-/* Order and scope, none of which matters where one warp runs at a time, in order. */
-static void take_order(struct decoder *decoder) {
-    static const char *const words[] = {"relaxed", "acquire",    "release", "cta",
-                                        "cluster", "noComplete", "aligned", NULL};
+/* Order and scope, none of which matters where one warp runs at a time, in order: only the
+   microscope asks what is relaxed. */
+static bool take_order(struct decoder *decoder) {
+    static const char *const words[] = {"acquire",    "release", "cta", "cluster",
+                                        "noComplete", "aligned", NULL};
     while (take_one_of(decoder, words) >= 0)
         ;
+    return take(decoder, "relaxed");
 }
 
 /* The address is operand `first`, and what follows it, if anything, the value (else `otherwise`).
@@ -18,7 +20,7 @@ static int emit_mbarrier(struct decoder *decoder, struct instruction *instructio
     const struct operand *result = first > 0 ? operand_at(decoder, 0) : NULL;
     const struct operand *value = operand_at(decoder, first + 1);
     bool waits = instruction->execute == execute_mbarrier_wait;
-    take_order(decoder);
+    instruction->as.mbarrier.relaxed = take_order(decoder);
     if (take_type(decoder) != TYPE_B64 || expect_operands(decoder, first + 1, first + 3) < 0)
         return decode_fail(decoder, "this form is not known");
     if (address(decoder, operand_at(decoder, first), &instruction->as.mbarrier.where, &places[1]) <
@@ -138,7 +140,7 @@ DECODE(getctarank) {
 
 int decode_cluster_barrier(struct decoder *decoder) {
     struct instruction instruction = {.execute = execute_cluster_wait, .float_mode = FLOAT_ANY};
-    take_order(decoder);
+    instruction.as.mbarrier.relaxed = take_order(decoder);
     if (take(decoder, "arrive"))
         instruction.execute = execute_cluster_arrive;
     else if (!take(decoder, "wait"))

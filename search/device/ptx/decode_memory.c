@@ -1,5 +1,5 @@
 /* How loads, stores, atomics, cp.async and conversions of addresses are decoded. */
-#include "device/ptx/execute.h"
+#include "device/ptx/bulk.h"
 #include "device/ptx/opcodes.h"
 
 #include <string.h>
@@ -49,14 +49,15 @@ DECODE(isspacep) {
 /* Caches, ordering and scopes, none of which there is here: one warp runs at a time, in order. Only
    the microscope asks whether an access is ordered. */
 static void take_memory_hints(struct decoder *decoder, struct access *access) {
-    static const char *const orders[] = {"volatile", "relaxed", "acquire", "mmio",
-                                         "release",  "acq_rel", "sc",      NULL};
+    static const char *const orders[] = {"volatile", "relaxed", "acquire", "release",
+                                         "acq_rel",  "sc",      NULL};
+    take(decoder, "mmio"); /* beside relaxed */
     int order = take_one_of(decoder, orders);
     access->strong = order >= 0;
-    access->fenced = order >= 4;
-    static const char *const hints[] = {"ca",      "cg",      "cs",    "lu",    "cv",  "wb",
-                                        "wt",      "nc",      "weak",  "cta",   "gpu", "sys",
-                                        "cluster", "unified", "noftz", "async", NULL};
+    access->fenced = order >= 3;
+    static const char *const hints[] = {"ca",      "cg",      "cs",    "lu",  "cv",  "wb",
+                                        "wt",      "nc",      "weak",  "cta", "gpu", "sys",
+                                        "cluster", "unified", "noftz", NULL};
     while (take_one_of(decoder, hints) >= 0)
         ;
     take_prefix(decoder, "L1::");
@@ -75,6 +76,24 @@ int register_bytes_of(struct decoder *decoder, const struct operand *operand, in
     return bytes > least ? bytes : least;
 }
 
+/* ld and st of .b128, as of two halves. */
+static int decode_wide_transfer(struct decoder *decoder, struct instruction *instruction,
+                                bool is_store) {
+    struct access *access = &instruction->as.access;
+    uint32_t places[3];
+    if (access->vector != 1 || expect_operands(decoder, 2, 3) < 0)
+        return decode_fail(decoder, "this form is not known");
+    access->vector = 2;
+    access->element_bytes = access->register_bytes = 8;
+    if (address(decoder, operand_at(decoder, is_store ? 0 : 1), access, &places[is_store ? 0 : 2]) <
+            0 ||
+        wide_register(decoder, operand_at(decoder, is_store ? 1 : 0), &places[is_store ? 1 : 0]) <
+            0)
+        return -1;
+    emit(decoder, instruction, places, 3);
+    return 0;
+}
+
 static int decode_transfer(struct decoder *decoder, const struct opcode *opcode, bool is_store) {
     struct instruction instruction = instruction_of(opcode);
     struct access *access = &instruction.as.access;
@@ -83,6 +102,8 @@ static int decode_transfer(struct decoder *decoder, const struct opcode *opcode,
     take_memory_hints(decoder, access);
     enum type type = take_type(decoder);
     int bytes = type_bytes(type);
+    if (type == TYPE_B128)
+        return decode_wide_transfer(decoder, &instruction, is_store);
     if (!bytes || bytes > 8 || bytes * access->vector > 32)
         return decode_fail(decoder, "this form is not known");
     access->element_bytes = (uint8_t)bytes;
@@ -117,13 +138,50 @@ DECODE(load) {
     return decode_transfer(decoder, opcode, false);
 }
 
-DECODE(store) {
-    return decode_transfer(decoder, opcode, true);
-}
-
 /* The index-th of a vector's elements; an operand that is none is its own first. */
 static const struct operand *element_of(const struct operand *operand, int index) {
     return operand->kind == OPERAND_VECTOR ? &operand->elements[index] : operand;
+}
+
+/* st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v2,.v4}.type [a], b, [mbarrier] and
+   red.async.relaxed.cluster...op.type. Emits the addresses' bases, then the elements. */
+static int decode_remote(struct decoder *decoder, bool reduces) {
+    struct instruction instruction = {.execute = execute_remote_store, .float_mode = FLOAT_ANY};
+    struct remote_form *form = &instruction.as.remote;
+    struct access *where = &form->where;
+    form->reduces = reduces;
+    take_memory_hints(decoder, where);
+    bool known = take(decoder, "mbarrier::complete_tx::bytes");
+    int reduction = reduces ? take_one_of(decoder, reduction_words) : REDUCE_EXCHANGE;
+    where->vector = (uint8_t)(reduces ? 1 : take_vector(decoder));
+    where->space = form->barrier.space = take_space(decoder, SPACE_CLUSTER);
+    where->type = take_type(decoder);
+    where->reduction = (enum reduction)reduction;
+    where->is_signed = type_is_signed(where->type);
+    where->element_bytes = where->register_bytes = (uint8_t)type_bytes(where->type);
+    int bytes = where->element_bytes;
+    if (!known || where->space != SPACE_CLUSTER || (bytes != 4 && bytes != 8) ||
+        bytes * where->vector > 16 ||
+        (reduces && (reduction < 0 || !bulk_reduces(where->reduction, where->type, true))))
+        return decode_fail(decoder, "this form is not known");
+    uint32_t places[2 + 4];
+    const struct operand *what = operand_at(decoder, 1);
+    if (expect_operands(decoder, 3, 3) < 0 ||
+        address(decoder, operand_at(decoder, 0), where, &places[0]) < 0 ||
+        address(decoder, operand_at(decoder, 2), &form->barrier, &places[1]) < 0)
+        return -1;
+    if ((what->kind == OPERAND_VECTOR ? what->count : 1) != where->vector)
+        return decode_fail(decoder, "has a vector of another length");
+    for (int i = 0; i < where->vector; i++)
+        if (source(decoder, element_of(what, i), where->type, bytes, &places[2 + i]) < 0)
+            return -1;
+    emit(decoder, &instruction, places, 2 + where->vector);
+    return 0;
+}
+
+DECODE(store) {
+    return take(decoder, "async") ? decode_remote(decoder, false)
+                                  : decode_transfer(decoder, opcode, true);
 }
 
 /* Emits base, then the result, b and c of each of `count` elements. */
@@ -155,11 +213,33 @@ static int emit_atomic(struct decoder *decoder, struct instruction *instruction,
     return 0;
 }
 
+/* atom.exch and atom.cas of .b128: emits base; halves of the result, of b and of c. */
+static int decode_wide_atomic(struct decoder *decoder, struct instruction *instruction) {
+    struct access *access = &instruction->as.access;
+    int sources = access->reduction == REDUCE_CAS ? 2 : 1;
+    uint32_t places[7];
+    instruction->execute = execute_atomic_wide;
+    access->element_bytes = 16;
+    access->vector = 1;
+    if (access->reduction != REDUCE_CAS && access->reduction != REDUCE_EXCHANGE)
+        return decode_fail(decoder, "this form is not known");
+    if (expect_operands(decoder, 2 + sources, 3 + sources) < 0 ||
+        address(decoder, operand_at(decoder, 1), access, &places[0]) < 0 ||
+        wide_register(decoder, operand_at(decoder, 0), &places[1]) < 0 ||
+        wide_register(decoder, operand_at(decoder, 2), &places[3]) < 0 ||
+        wide_register(decoder, operand_at(decoder, 1 + sources), &places[5]) < 0)
+        return -1;
+    emit(decoder, instruction, places, 7);
+    return 0;
+}
+
 /* variant: 1 for atom, which has a result. */
 DECODE(atomic) {
     struct instruction instruction = instruction_of(opcode);
     struct access *access = &instruction.as.access;
     int first = opcode->variant;
+    if (!first && take(decoder, "async"))
+        return decode_remote(decoder, true);
     access->returns = opcode->variant;
     access->space = take_space(decoder, SPACE_GENERIC);
     if (access->space != SPACE_SHARED)
@@ -171,6 +251,8 @@ DECODE(atomic) {
     access->type = take_type(decoder);
     access->reduction = (enum reduction)reduction;
     access->is_signed = type_is_signed(access->type);
+    if (access->returns && access->type == TYPE_B128 && count == 1)
+        return decode_wide_atomic(decoder, &instruction);
     int bytes = type_bytes(access->type), sources = reduction == REDUCE_CAS ? 2 : 1;
     bool adds_only = type_is_float(access->type);
     if (reduction < 0 || (bytes != 2 && bytes != 4 && bytes != 8) ||
@@ -232,6 +314,7 @@ DECODE(cp) {
     (void)opcode;
     if (!take(decoder, "async"))
         return decode_fail(decoder, "this form is not known");
+    /* cp.reduce is of bulks only. */
     if (take(decoder, "bulk"))
         return decode_bulk(decoder);
     if (take(decoder, "mbarrier"))
@@ -250,4 +333,9 @@ DECODE(cp) {
         return emit_copy_wait(decoder, (int)groups->bits);
     }
     return decode_copy_async(decoder);
+}
+
+DECODE(multimem) {
+    (void)opcode;
+    return decode_fail(decoder, "reaches the memories of several GPUs: here there is one");
 }

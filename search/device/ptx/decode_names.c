@@ -61,6 +61,12 @@ struct binding *bind_name(struct decoder *decoder, int name, int scope) {
 
 uint32_t new_register(struct decoder *decoder, int bytes) {
     uint32_t place = decoder->register_bytes;
+    if (decoder->routine >= 0) {
+        struct routine *routine = &decoder->kernel->routines[decoder->routine];
+        routine->registers = array_grow(routine->registers, routine->register_count,
+                                        &routine->register_capacity, sizeof *routine->registers);
+        routine->registers[routine->register_count++] = (struct routine_register){place, bytes};
+    }
     decoder->register_bytes +=
         bytes ? (uint32_t)bytes * LANES : 64; /* aligned as vectors like it */
     return place;
@@ -114,6 +120,9 @@ static const struct {
     {"%lanemask_lt", SPECIAL_LANEMASK_LT, 4},
     {"%lanemask_ge", SPECIAL_LANEMASK_GE, 4},
     {"%lanemask_gt", SPECIAL_LANEMASK_GT, 4},
+    {"%is_explicit_cluster", SPECIAL_EXPLICIT_CLUSTER, 0},
+    {"%current_graph_exec", SPECIAL_GRAPH, 8},
+    {"%aggr_smem_size", SPECIAL_AGGREGATE_SMEM_SIZE, 4},
     {"%dynamic_smem_size", SPECIAL_DYNAMIC_SMEM_SIZE, 4},
     {"%total_smem_size", SPECIAL_TOTAL_SMEM_SIZE, 4},
     {"%cluster_ctarank", SPECIAL_CLUSTER_CTARANK, 4},
@@ -130,6 +139,13 @@ static const struct {
     {"%nclusterid.x", SPECIAL_NCLUSTERID_X, 4},
     {"%nclusterid.y", SPECIAL_NCLUSTERID_Y, 4},
     {"%nclusterid.z", SPECIAL_NCLUSTERID_Z, 4},
+    {"%envreg1", SPECIAL_GRID_BARRIER_HIGH, 4},
+    {"%envreg2", SPECIAL_GRID_BARRIER_LOW, 4},
+    {"%reserved_smem_offset_1", SPECIAL_RESERVED_SMEM, 4},
+    {"%pm0", SPECIAL_COUNTER, 4},
+    {"%pm1", SPECIAL_COUNTER, 4},
+    {"%pm2", SPECIAL_COUNTER, 4},
+    {"%pm3", SPECIAL_COUNTER, 4},
     {"%clock", SPECIAL_CLOCK, 4},
     {"%clock_lo", SPECIAL_CLOCK, 4},
     {"%clock_hi", SPECIAL_CLOCK_HI, 4},
@@ -139,7 +155,7 @@ static const struct {
     {"%globaltimer_hi", SPECIAL_CLOCK_HI, 4},
 };
 
-static uint32_t special_slot(struct decoder *decoder, enum special_register which, int bytes) {
+uint32_t special_slot(struct decoder *decoder, enum special_register which, int bytes) {
     for (int i = 0; i < decoder->special_count; i++)
         if (decoder->specials[i].which == which && decoder->specials[i].bytes == bytes)
             return decoder->specials[i].place;
@@ -160,6 +176,9 @@ static struct binding *lookup_special(struct decoder *decoder, int name) {
         int bytes = special_table[i].bytes;
         struct binding *binding = bind_name(decoder, name, decoder->scope);
         binding->bytes = bytes;
+        if (which == SPECIAL_RESERVED_SMEM)
+            decoder->kernel->reserved_smem_bytes =
+                288; /* as cooperative_groups/details/memory.h has it */
         if (which < SPECIAL_CLOCK) {
             binding->place = special_slot(decoder, which, bytes);
             return binding;
@@ -227,7 +246,7 @@ int declare_registers(struct decoder *decoder, const struct variable *variable) 
     int bytes = type_bytes(variable->type) * variable->vector;
     if (bytes == 1)
         bytes = 2; /* .reg .b8 does not exist, but lanes of 8 bits do no harm as 16 */
-    if (bytes > 8)
+    if (bytes > 8 && variable->type != TYPE_B128)
         return decode_fail(decoder, "registers of %d bytes are not known", bytes);
     if (!variable->register_count) {
         struct binding *binding = bind_name(decoder, variable->name, decoder->scope);
@@ -287,8 +306,10 @@ int bind_variable(struct decoder *decoder, const struct variable *variable) {
     case SPACE_LOCAL:
     case SPACE_PARAM: /* of a call: a thread's own memory */
         binding->space = SPACE_LOCAL;
-        binding->address = place_variable(&decoder->local_bytes, variable);
-        if (decoder->local_bytes > 128 << 10)
+        binding->in_frame = decoder->routine >= 0;
+        binding->address = place_variable(
+            binding->in_frame ? &decoder->frame_bytes : &decoder->local_bytes, variable);
+        if (decoder->local_bytes > 128 << 10 || decoder->frame_bytes > 128 << 10)
             return decode_fail(decoder, "more than 128 KB of local memory a thread");
         return 0;
     default:

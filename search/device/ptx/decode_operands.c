@@ -98,9 +98,6 @@ const struct operand *operand_at(struct decoder *decoder, int index) {
 
 static int unknown_name(struct decoder *decoder, int name) {
     struct slice slice = decoder->ast->names[name].slice;
-    if (slice.length > 7 && !memcmp(slice.text, "%envreg", 7))
-        return decode_fail(decoder, "a barrier of the whole grid takes a cooperative launch, which "
-                                    "no template can ask for");
     return decode_fail(decoder, "nobody declared '%.*s'", slice.length > 80 ? 80 : slice.length,
                        slice.text);
 }
@@ -156,7 +153,7 @@ static enum type bits_type(int bytes, bool is_signed) {
 static int read_register(struct decoder *decoder, struct binding binding, uint64_t offset,
                          int bytes, uint32_t *place) {
     *place = binding.place;
-    if (binding.bytes < bytes || (bytes == 0) != (binding.bytes == 0))
+    if (binding.bytes < bytes || binding.bytes > 8 || (bytes == 0) != (binding.bytes == 0))
         return decode_fail(decoder, "an operand's register is of the wrong size");
     if (offset && binding.bytes) {
         struct lanes_row row;
@@ -193,6 +190,10 @@ int source(struct decoder *decoder, const struct operand *operand, enum type typ
         return 0;
     case OPERAND_NAME: {
         const struct binding *found = lookup(decoder, operand->name);
+        if (!found && bytes == 8 && ast_function(decoder->ast, operand->name)) {
+            *place = constant(decoder, function_address(operand->name), bytes);
+            return 0;
+        }
         if (!found)
             return unknown_name(decoder, operand->name);
         struct binding binding = *found;
@@ -200,6 +201,11 @@ int source(struct decoder *decoder, const struct operand *operand, enum type typ
             return read_register(decoder, binding, operand->bits, bytes, place);
         if (binding.kind != BINDING_VARIABLE || bytes < 4)
             return decode_fail(decoder, "an operand is no value");
+        if (binding.in_frame) { /* it lies behind the frame's address */
+            binding.place = decoder->kernel->frame;
+            binding.bytes = 8;
+            return read_register(decoder, binding, binding.address + operand->bits, bytes, place);
+        }
         *place = constant(decoder, binding.address + operand->bits, bytes);
         return 0;
     }
@@ -227,7 +233,7 @@ int destination(struct decoder *decoder, const struct operand *operand, int byte
     if (!found || found->kind != BINDING_REGISTER || operand->bits)
         return decode_fail(decoder, "the result is no register");
     struct binding binding = *found;
-    if ((bytes == 0) != (binding.bytes == 0) || binding.bytes < bytes)
+    if ((bytes == 0) != (binding.bytes == 0) || binding.bytes < bytes || binding.bytes > 8)
         return decode_fail(decoder, "the result's register is of the wrong size");
     *place = binding.place;
     if (binding.bytes == bytes)
@@ -241,6 +247,17 @@ int destination(struct decoder *decoder, const struct operand *operand, int byte
     decoder->widenings[decoder->widening_count].from_bytes = bytes;
     decoder->widenings[decoder->widening_count].to_bytes = binding.bytes;
     decoder->widenings[decoder->widening_count++].is_signed = is_signed;
+    return 0;
+}
+
+int wide_register(struct decoder *decoder, const struct operand *operand, uint32_t halves[2]) {
+    const struct binding *found =
+        operand->kind == OPERAND_NAME ? lookup(decoder, operand->name) : NULL;
+    if (operand->kind != OPERAND_SINK &&
+        (!found || found->kind != BINDING_REGISTER || found->bytes != 16 || operand->bits))
+        return decode_fail(decoder, "an operand is no register of 128 bits");
+    halves[0] = found ? found->place : new_register(decoder, 16);
+    halves[1] = halves[0] + 8 * LANES;
     return 0;
 }
 
@@ -270,5 +287,9 @@ int address(struct decoder *decoder, const struct operand *operand, struct acces
     if (access->space == SPACE_PARAM || access->space == SPACE_GENERIC)
         access->space = found->space;
     access->offset += (int64_t)found->address;
+    if (found->in_frame) {
+        access->base_bytes = 8;
+        *base = decoder->kernel->frame;
+    }
     return 0;
 }

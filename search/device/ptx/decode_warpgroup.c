@@ -14,7 +14,12 @@ static int take_columns(struct decoder *decoder, int *k) {
         while (used < part.length && part.text[used] >= '0' && part.text[used] <= '9' && n < 1000)
             n = 10 * n + part.text[used++] - '0';
         struct slice rest = {part.text + used, part.length - used};
-        *k = slice_is(rest, "k8") ? 8 : slice_is(rest, "k16") ? 16 : slice_is(rest, "k32") ? 32 : 0;
+        *k = slice_is(rest, "k8")     ? 8
+             : slice_is(rest, "k16")  ? 16
+             : slice_is(rest, "k32")  ? 32
+             : slice_is(rest, "k64")  ? 64
+             : slice_is(rest, "k256") ? 256
+                                      : 0;
         if (*k == 0)
             return 0;
         decoder->taken[i] = true;
@@ -34,50 +39,65 @@ static int immediate(struct decoder *decoder, int index, int64_t low, int64_t *v
 }
 
 static bool is_known(const struct product_form *form, enum type d, enum type a, enum type b) {
-    if (form->of_bytes) /* n: PTX ISA 9.7.15.2 */
-        return form->k == 32 && is_byte(b) && d == TYPE_S32 && (form->n <= 32 || form->n % 16 == 0);
+    if (form->of_numbers) /* n: PTX ISA 9.7.15.2 */
+        return form->k * form->a.bits == 256 && form->a.bits != 4 && form->b.bits == form->a.bits &&
+               (form->n <= 32 || form->n % 16 == 0);
+    if (is_fp8(a))
+        return form->k == 32 && is_fp8(b) && (d == TYPE_F32 || d == TYPE_F16);
     if (a == TYPE_TF32)
         return form->k == 8 && b == a && d == TYPE_F32;
     return form->k == 16 && b == a &&
            (a == TYPE_F16 ? d == TYPE_F32 || d == TYPE_F16 : a == TYPE_BF16 && d == TYPE_F32);
 }
 
-/* Behind the predicate: the signs of a and b, and of 16-bit formats what is MN-major. */
-static int take_numbers(struct decoder *decoder, struct product_form *form) {
+/* Behind the predicate, which is operand `at`: the signs of a and b, and of 16-bit formats what is
+   MN-major. */
+static int take_numbers(struct decoder *decoder, int at, struct product_form *form) {
     int64_t scale_a, scale_b, a_mn_major = 0, b_mn_major = 0;
-    if (form->of_bytes)
-        return expect_operands(decoder, 4, 4);
-    if (immediate(decoder, 4, -1, &scale_a) < 0 || immediate(decoder, 5, -1, &scale_b) < 0)
+    if (form->of_numbers)
+        return expect_operands(decoder, at + 1, at + 1);
+    if (immediate(decoder, at + 1, -1, &scale_a) < 0 ||
+        immediate(decoder, at + 2, -1, &scale_b) < 0)
         return -1;
     form->a_negated = scale_a < 0;
     form->b_negated = scale_b < 0;
-    if (form->k == 8)
-        return expect_operands(decoder, 6, 6);
-    if ((!form->a_in_registers && immediate(decoder, 6, 0, &a_mn_major) < 0) ||
-        immediate(decoder, form->a_in_registers ? 6 : 7, 0, &b_mn_major) < 0)
+    if (form->k != 16)
+        return expect_operands(decoder, at + 3, at + 3);
+    if ((!form->a_in_registers && immediate(decoder, at + 3, 0, &a_mn_major) < 0) ||
+        immediate(decoder, form->a_in_registers ? at + 3 : at + 4, 0, &b_mn_major) < 0)
         return -1;
     form->a_mn_major = a_mn_major;
     form->b_mn_major = b_mn_major;
-    return expect_operands(decoder, form->a_in_registers ? 7 : 8, 8);
+    return expect_operands(decoder, form->a_in_registers ? at + 4 : at + 5, at + 5);
 }
 
 static int decode_product(struct decoder *decoder) {
     struct instruction instruction = {.execute = execute_product, .float_mode = FLOAT_ANY};
     struct product_form *form = &instruction.as.product;
     form->n = take_columns(decoder, &form->k);
-    enum type d = take_type(decoder), a = take_type(decoder), b = take_type(decoder);
-    form->of_bytes = is_byte(a);
-    form->a_signed = a == TYPE_S8;
-    form->b_signed = b == TYPE_S8;
-    form->saturates = form->of_bytes && take(decoder, "satfinite");
-    if (!form->n || !is_known(form, d, a, b) || expect_operands(decoder, 4, 8) < 0)
+    form->sparsity.is_sparse = take(decoder, "sp");
+    int predicate = form->sparsity.is_sparse ? 5 : 3;
+    if (form->sparsity.is_sparse)
+        form->k /= 2;
+    enum type d = take_type(decoder);
+    form->of_numbers = d == TYPE_S32 && take_number_format(decoder, &form->a) &&
+                       take_number_format(decoder, &form->b);
+    enum type a = take_type(decoder), b = take_type(decoder);
+    if (form->of_numbers && form->a.bits == 1 && !(take(decoder, "and") & take(decoder, "popc")))
+        return decode_fail(decoder, "this form is not known");
+    form->saturates = form->of_numbers && form->a.bits == 8 && take(decoder, "satfinite");
+    if (!form->n || !is_known(form, d, a, b) ||
+        expect_operands(decoder, predicate + 1, predicate + 5) < 0)
         return decode_fail(decoder, "this shape or these types are not known");
-    form->format = a == TYPE_BF16 ? MATRIX_BF16 : a == TYPE_TF32 ? MATRIX_TF32 : MATRIX_F16;
+    form->left = matrix_format_of(a);
+    form->right = matrix_format_of(b);
     form->half_accumulators = d == TYPE_F16;
     form->a_in_registers = operand_at(decoder, 1)->kind == OPERAND_VECTOR;
     int d_count = form->half_accumulators ? form->n / 4 : form->n / 2;
     int a_count = form->a_in_registers ? 4 : 1;
-    uint32_t places[PRODUCT_COLUMNS / 2 + 6], *place = places;
+    form->sparsity.width = a == TYPE_TF32 ? 2 : 4;
+    form->sparsity.paired = form->k <= 16;
+    uint32_t places[PRODUCT_COLUMNS / 2 + 7], *place = places;
     if (matrix_operand(decoder, 0, d_count, 4, true, place) < 0)
         return -1;
     place += d_count;
@@ -86,11 +106,13 @@ static int decode_product(struct decoder *decoder) {
         return -1;
     place += a_count;
     if (source(decoder, operand_at(decoder, 2), TYPE_B64, 8, place) < 0 ||
-        predicate_source(decoder, operand_at(decoder, 3), &form->predicate_negated, place + 1) <
-            0 ||
-        take_numbers(decoder, form) < 0)
+        predicate_source(decoder, operand_at(decoder, predicate), &form->predicate_negated,
+                         place + 1) < 0 ||
+        take_numbers(decoder, predicate, form) < 0 ||
+        (form->sparsity.is_sparse &&
+         sparse_operands(decoder, 3, 2 * form->k, &form->sparsity, place + 2) < 0))
         return -1;
-    emit(decoder, &instruction, places, d_count + a_count + 2);
+    emit(decoder, &instruction, places, d_count + a_count + (form->sparsity.is_sparse ? 3 : 2));
     return 0;
 }
 

@@ -4,32 +4,46 @@
 
 #include <string.h>
 
-/* The shapes of 16-bit formats and of bytes, of tf32 and of doubles. */
-static const char *const shapes[] = {"m16n16k16", "m32n8k16", "m8n32k16",
-                                     "m16n16k8",  "m8n8k4",   NULL};
-static const struct {
-    uint8_t m, n, k;
-} extents[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}, {16, 16, 8}, {8, 8, 4}};
+static const char *const shape_names[] = {"m16n16k16", "m32n8k16", "m8n32k16", "m16n16k8",
+                                          "m8n8k4",    "m8n8k32",  "m8n8k128", NULL};
+
+/* What there is in a shape: whole numbers of so many bits, types of a and b, of c and d. Numbers of
+   less than a byte are moved 32 bits at a time: k counts these. */
+#define BIT(type) (1u << TYPE_##type)
+#define HALVES    BIT(F16) | BIT(BF16), BIT(F16) | BIT(F32) | BIT(S32)
+static const struct shape {
+    uint8_t m, n, k, bits;
+    uint32_t factors, sums;
+} shapes[] = {
+    {16, 16, 16, 8, HALVES},          {32, 8, 16, 8, HALVES},
+    {8, 32, 16, 8, HALVES},           {16, 16, 8, 0, BIT(TF32), BIT(F32)},
+    {8, 8, 4, 0, BIT(F64), BIT(F64)}, {8, 8, 4, 4, 0, BIT(S32)},
+    {8, 8, 4, 1, 0, BIT(S32)},
+};
 
 static const char *const layouts[] = {"row", "col", NULL};
 
-static int take_shape(struct decoder *decoder, struct wmma_form *form) {
-    int index = take_one_of(decoder, shapes);
+/* NULL: there is no such shape. */
+static const struct shape *take_shape(struct decoder *decoder, struct wmma_form *form) {
+    int index = take_one_of(decoder, shape_names);
     if (index < 0)
-        return -1;
-    form->m = extents[index].m;
-    form->n = extents[index].n;
-    form->k = extents[index].k;
-    return 0;
+        return NULL;
+    form->m = shapes[index].m;
+    form->n = shapes[index].n;
+    form->k = shapes[index].k;
+    return &shapes[index];
 }
 
-static bool is_known(const struct wmma_form *form, enum wmma_part part, enum type type) {
-    if (form->k == 4)
-        return type == TYPE_F64;
+static bool is_known(const struct shape *shape, const struct wmma_form *form, enum wmma_part part,
+                     enum type type) {
     if (part == WMMA_ACCUMULATOR)
-        return type == TYPE_F32 || (form->k == 16 && (type == TYPE_F16 || type == TYPE_S32));
-    return form->k == 8 ? type == TYPE_TF32
-                        : type == TYPE_F16 || type == TYPE_BF16 || is_byte(type);
+        return shape->sums >> type & 1;
+    return form->numbers.bits ? form->numbers.bits == shape->bits : shape->factors >> type & 1;
+}
+
+/* How whole numbers are moved. */
+static enum type type_of_numbers(struct number_format format) {
+    return format.bits < 8 ? TYPE_B32 : format.is_signed ? TYPE_S8 : TYPE_U8;
 }
 
 static int register_bytes(enum type type) {
@@ -46,14 +60,17 @@ static int decode_transfer(struct decoder *decoder, bool is_store) {
     int part = take_one_of(decoder, parts);
     bool known = part >= 0 && take(decoder, "sync") & take(decoder, "aligned");
     int layout = take_one_of(decoder, layouts);
-    if (!known || layout < 0 || take_shape(decoder, form) < 0)
+    const struct shape *shape = take_shape(decoder, form);
+    if (!known || layout < 0 || !shape)
         return decode_fail(decoder, "this form is not known");
     form->where.space = take_space(decoder, SPACE_GENERIC);
-    enum type type = take_type(decoder);
     form->part = part > 2 ? WMMA_ACCUMULATOR : (enum wmma_part)part;
     form->column_major = layout == 1;
+    enum type type = take_number_format(decoder, &form->numbers) ? type_of_numbers(form->numbers)
+                                                                 : take_type(decoder);
     form->type = type;
-    if (!is_known(form, form->part, type) || expect_operands(decoder, 2, 3) < 0)
+    bool along_k = type != TYPE_B32 || form->column_major == (form->part == WMMA_B);
+    if (!is_known(shape, form, form->part, type) || !along_k || expect_operands(decoder, 2, 3) < 0)
         return decode_fail(decoder, "this shape or type is not known");
     form->registers = (uint8_t)fragment_registers(form, form->part, type);
     uint32_t places[2 + 8], base;
@@ -71,30 +88,52 @@ static int decode_transfer(struct decoder *decoder, bool is_store) {
     return 0;
 }
 
+/* Of whole numbers, a's and b's formats, which are alike, and what is done with b1. */
+static bool take_numbers(struct decoder *decoder, struct wmma_form *form) {
+    struct number_format other;
+    static const char *const operations[] = {"and", "xor", NULL};
+    if (!take_number_format(decoder, &form->numbers) || !take_number_format(decoder, &other) ||
+        other.bits != form->numbers.bits || other.is_signed != form->numbers.is_signed)
+        return false;
+    form->saturates = other.bits > 1 && take(decoder, "satfinite");
+    int operation = other.bits == 1 ? take_one_of(decoder, operations) : 0;
+    form->exclusive = operation == 1;
+    return operation >= 0 && (other.bits > 1 || take(decoder, "popc"));
+}
+
 /* wmma.mma.d.c of f16, or .d.a.b.c: d, a, b, c */
 static int decode_product(struct decoder *decoder) {
     struct instruction instruction = {.execute = execute_multiply_fragments,
                                       .float_mode = FLOAT_ANY};
     struct wmma_form *form = &instruction.as.wmma;
     bool known = take(decoder, "sync") & take(decoder, "aligned");
-    known = known && take_one_of(decoder, layouts) >= 0 && take_one_of(decoder, layouts) >= 0 &&
-            take_shape(decoder, form) == 0;
+    known = known && take_one_of(decoder, layouts) >= 0 && take_one_of(decoder, layouts) >= 0;
+    const struct shape *shape = take_shape(decoder, form);
     uint8_t mode = take_float_mode(decoder);
-    form->saturates = take(decoder, "satfinite");
-    enum type d = take_type(decoder), c = take_type(decoder), a = TYPE_F16;
-    enum type third = take_type(decoder);
-    if (third != TYPE_NONE) { /* d a b c */
-        a = c;
-        known = known && a == third;
+    enum type d = take_type(decoder), a = TYPE_F16, c;
+    if (d == TYPE_S32) {
+        known = known && take_numbers(decoder, form);
+        a = type_of_numbers(form->numbers);
         c = take_type(decoder);
+        known = known && c == d;
+    } else {
+        c = take_type(decoder);
+        enum type third = take_type(decoder);
+        if (third != TYPE_NONE) { /* d a b c */
+            a = c;
+            known = known && a == third;
+            c = take_type(decoder);
+        }
     }
-    if (!known || !is_known(form, WMMA_A, a) || !is_known(form, WMMA_ACCUMULATOR, d) ||
-        !is_known(form, WMMA_ACCUMULATOR, c) || is_byte(a) != (d == TYPE_S32) ||
-        is_byte(a) != (c == TYPE_S32) || (form->saturates && !is_byte(a)) ||
+    if (!known || !shape || !is_known(shape, form, WMMA_A, a) ||
+        !is_known(shape, form, WMMA_ACCUMULATOR, d) ||
+        !is_known(shape, form, WMMA_ACCUMULATOR, c) || (d == TYPE_S32) != (c == TYPE_S32) ||
         expect_operands(decoder, 4, 4) < 0)
         return decode_fail(decoder, "this shape or these types are not known");
-    if (is_byte(a) || a == TYPE_F64) {
+    if (d == TYPE_S32) {
         instruction.execute = execute_multiply_number_fragments;
+    } else if (d == TYPE_F64) {
+        instruction.execute = execute_multiply_double_fragments;
         instruction.float_mode = mode;
     }
     form->type = a;

@@ -303,9 +303,12 @@ EXECUTE(yield) {
 
 /* There is nothing to order here: one warp runs at a time. */
 EXECUTE(fence) {
-    (void)instruction, (void)mask;
-    if (warp->block->microscope)
-        observe_fence(warp);
+    (void)mask;
+    if (!warp->block->microscope)
+        return ACTION_NEXT;
+    observe_fence(warp);
+    if (instruction->as.fence.proxy)
+        observe_proxy_fence(warp);
     return ACTION_NEXT;
 }
 
@@ -334,16 +337,7 @@ EXECUTE(branch_table) {
     FOR_EACH_LANE(lane, mask)
     taken |= (uint32_t)(indices[lane] == index) << lane;
     uint32_t target = warp->kernel->targets[instruction->as.branch.target + index];
-    uint32_t skip = warp->active & ~mask, others = mask & ~taken;
-    if (others) {
-        warp_park(warp, others, FRAGMENT_READY, 0);
-    }
-    if (skip) {
-        warp->pc++;
-        warp_park(warp, skip, FRAGMENT_READY, 0);
-        warp->pc--;
-    }
-    return warp_branch(warp, taken, target);
+    return warp_branch_apart(warp, mask, taken, target);
 }
 
 EXECUTE(exit) {

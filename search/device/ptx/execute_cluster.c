@@ -21,6 +21,8 @@ void cluster_settle(struct cluster *cluster) {
     for (int b = 0; b < cluster->count; b++)
         for (int w = 0; w < cluster->blocks[b].warp_count; w++)
             cluster->blocks[b].warps[w].cluster_arrived = 0;
+    cluster->met_at = cluster->arrived_at;
+    cluster->arrived_at = 0;
     if (cluster->blocks->microscope)
         observe_cluster_phase(cluster);
     block_event(&cluster->blocks[0]);
@@ -33,7 +35,7 @@ EXECUTE(cluster_arrive) {
                         "arrived at the cluster's barrier twice without waiting in between");
     warp->cluster_arrived |= mask;
     if (warp->block->microscope)
-        observe_cluster_arrive(warp);
+        observe_cluster_arrive(warp, instruction->as.mbarrier.relaxed);
     warp->cluster_owed |= mask;
     struct cluster *cluster = warp->block->cluster;
     if (chain_pace(warp) && chain_now(warp) > cluster->arrived_at)
@@ -53,7 +55,7 @@ EXECUTE(cluster_wait) {
     if (warp->block->microscope)
         observe_cluster_wait(warp, mask);
     if (chain_pace(warp))
-        chain_wait(warp, warp->block->cluster->arrived_at + chain_pace(warp)->cluster_barrier);
+        chain_wait(warp, warp->block->cluster->met_at + chain_pace(warp)->cluster_barrier);
     return ACTION_NEXT;
 }
 

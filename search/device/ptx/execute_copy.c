@@ -131,9 +131,10 @@ EXECUTE(copy_arrive) {
         if (mbarrier_announce(warp, instruction, (int)lane, &arrival->to[lane]) < 0)
             return ACTION_FAULT;
         for (int i = 0; block->microscope && i < warp->copy_count; i++) {
-            const struct async_copy *copy = &warp->copies[i];
+            struct async_copy *copy = &warp->copies[i];
             if (copy->mask >> lane & 1 && !copy->arrival)
-                observe_copy_tracked(warp, copy->to[lane], (uint32_t)copy->bytes);
+                copy->tracked[lane] =
+                    observe_copy_tracked(warp, copy->to[lane], (uint32_t)copy->bytes);
         }
     }
     warp->copy_count++;
@@ -157,7 +158,7 @@ int copy_land(struct block *block) {
                 land(warp, copy, lane);
                 if (block->microscope)
                     observe_bulk_landing(block, copy->to[lane], (uint32_t)copy->bytes,
-                                         arrival->to[lane]);
+                                         arrival->to[lane], copy->tracked[lane]);
             }
             if (block->launch->pace)
                 chain_barrier_arrive(block, arrival->to[lane],

@@ -89,13 +89,18 @@ EXECUTE(move_matrix) {
     return ACTION_NEXT;
 }
 
+void count_product(struct warp *warp, int operations) {
+    warp->block->counts->mma_operations += (uint64_t)operations;
+    if (chain_pace(warp))
+        chain_busy(warp, operations / chain_pace(warp)->matrix_operations);
+}
+
 /* operands: d, a, b, c */
 EXECUTE(multiply_matrices) {
     const struct matrix_shape *shape = &instruction->as.matrix;
     if (need_all(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
-    int per_b = shape->k / (shape->format == MATRIX_TF32 ? 4 : 8), per_a = 2 * per_b;
-    int per_d = shape->half_accumulators ? 2 : 4;
+    int per_b = shape->b_registers, per_a = 2 * per_b, per_d = shape->half_accumulators ? 2 : 4;
     void *d[4];
     const void *a[4], *b[2], *c[4];
     const uint32_t *operand = instruction->operands;
@@ -110,8 +115,6 @@ EXECUTE(multiply_matrices) {
     if (warp->block->cluster->float_mode != FLOAT_NEAREST)
         float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
     warp->kernel->module->lanes.matrix(shape, d, a, b, c);
-    warp->block->counts->mma_operations += (uint64_t)(2 * 16 * 8 * shape->k);
-    if (chain_pace(warp))
-        chain_busy(warp, 2 * 16 * 8 * shape->k / chain_pace(warp)->matrix_operations);
+    count_product(warp, 2 * 16 * 8 * shape->k);
     return ACTION_NEXT;
 }

@@ -211,9 +211,9 @@ EXECUTE(mbarrier) {
         }
         if (failed)
             return ACTION_FAULT;
-        if (warp->block->microscope) {
+        if (warp->block->microscope && form->operation == MBARRIER_ARRIVE) {
             const struct block *owner = shared_owner(warp->block, at);
-            observe_arrive(warp, owner, (uint32_t)(at - owner->shared));
+            observe_arrive(warp, owner, (uint32_t)(at - owner->shared), form->relaxed);
         }
         store(warp->block, at, &barrier);
     }

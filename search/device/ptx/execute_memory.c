@@ -1,7 +1,6 @@
-/* Loads, stores and atomics: PTX ISA 9.7.9.8 to 9.7.9.14, 9.7.13.4 to 9.7.13.6. */
+/* Loads and stores: PTX ISA 9.7.9.8 to 9.7.9.14. */
 #include "device/ptx/execute.h"
 
-#include "device/ptx/half.h"
 #include "device/ptx/observe.h"
 
 #include <string.h>
@@ -172,7 +171,7 @@ static bool reach_together(struct block *block, enum space space, const uint64_t
     return !(odd & (uint64_t)(bytes - 1)) && !(outside >> 63);
 }
 
-static bool is_shared(const struct warp *warp, const struct access *access, const uint8_t *first) {
+bool access_is_shared(const struct warp *warp, const struct access *access, const uint8_t *first) {
     return access->space == SPACE_SHARED || access->space == SPACE_CLUSTER ||
            (access->space == SPACE_GENERIC && shared_owner(warp->block, first));
 }
@@ -196,7 +195,7 @@ enum action reach_lanes(struct warp *warp, const struct instruction *instruction
     FOR_EACH_LANE(lane, together ? 0 : ~mask) pointers[lane] = pointers[__builtin_ctz(mask)];
     if (warp->block->microscope) {
         observe_access(warp, instruction, access, base_place, mask, bytes);
-        if (is_shared(warp, access, pointers[__builtin_ctz(mask)]))
+        if (access_is_shared(warp, access, pointers[__builtin_ctz(mask)]))
             observe_banks(warp, instruction, pointers, mask, bytes);
         else if (access->space != SPACE_LOCAL && access->space != SPACE_PARAM)
             observe_sectors(warp, instruction, addresses, mask, bytes);
@@ -245,15 +244,18 @@ int wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t
     return passes;
 }
 
-static void count_access(struct warp *warp, const struct access *access, bool is_store,
-                         uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
+void access_count(struct warp *warp, const struct access *access, bool is_store,
+                  uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
     struct ptx_counts *counts = warp->block->counts;
     uint64_t total = (uint64_t)(__builtin_popcount(mask) * bytes);
-    if (is_shared(warp, access, pointers[__builtin_ctz(mask)])) {
+    const uint8_t *first = pointers[__builtin_ctz(mask)];
+    if (access_is_shared(warp, access, first)) {
+        bool is_own = shared_owner(warp->block, first) == warp->block;
         counts->shared_bytes += total;
         counts->shared_wavefronts += (uint64_t)wavefronts(warp, pointers, mask, bytes);
+        counts->remote_bytes += is_own ? 0 : total;
         if (chain_pace(warp) && !is_store)
-            chain_load(warp, chain_pace(warp)->shared);
+            chain_load(warp, is_own ? chain_pace(warp)->shared : chain_pace(warp)->remote);
     } else if (access->space == SPACE_LOCAL) {
         counts->local_bytes += total;
     } else if (access->space != SPACE_PARAM) {
@@ -348,8 +350,8 @@ EXECUTE(load) {
     for (int i = 0; i < access->vector; i++)
         load_element(place_of(warp, instruction->operands[i]), access, pointers,
                      i * access->element_bytes, mask);
-    count_access(warp, access, false, pointers, mask, bytes);
-    return ACTION_NEXT;
+    access_count(warp, access, false, pointers, mask, bytes);
+    return strong_action(warp, access);
 }
 
 /* operands: base, elements */
@@ -363,102 +365,6 @@ EXECUTE(store) {
     for (int i = 0; i < access->vector; i++)
         store_element(place_of(warp, instruction->operands[1 + i]), access, pointers,
                       i * access->element_bytes, mask);
-    count_access(warp, access, true, pointers, mask, bytes);
-    return ACTION_NEXT;
-}
-
-static uint32_t add_halves(enum type type, uint32_t a, uint32_t b) {
-    uint32_t result = 0;
-    for (int shift = 0; shift < 32; shift += 16) {
-        uint16_t x = (uint16_t)(a >> shift), y = (uint16_t)(b >> shift);
-        uint16_t sum = type == TYPE_F16X2 || type == TYPE_F16
-                           ? float_to_half(half_to_float(x) + half_to_float(y))
-                           : float_to_bfloat(bfloat_to_float(x) + bfloat_to_float(y));
-        result |= (uint32_t)sum << shift;
-    }
-    return result;
-}
-
-/* A denormal is zero. */
-static uint32_t flushed(uint32_t bits) {
-    return bits & 0x7f800000u ? bits : bits & 0x80000000u;
-}
-
-/* Global memory adds fp32 as if with .ftz, shared memory does not. */
-static uint64_t add_atomically(enum type type, uint64_t old, uint64_t b, bool flushes) {
-    switch (type) {
-    case TYPE_F32:
-        return flushes ? flushed(float_bits(bits_float(flushed((uint32_t)old)) +
-                                            bits_float(flushed((uint32_t)b))))
-                       : float_bits(bits_float((uint32_t)old) + bits_float((uint32_t)b));
-    case TYPE_F64:
-        return double_bits(bits_double(old) + bits_double(b));
-    case TYPE_F16X2:
-    case TYPE_BF16X2:
-    case TYPE_F16:
-    case TYPE_BF16:
-        return add_halves(type, (uint32_t)old, (uint32_t)b);
-    default:
-        return old + b;
-    }
-}
-
-static uint64_t reduce_atomically(const struct access *access, bool is_shared, uint64_t old,
-                                  uint64_t b, uint64_t c) {
-    bool less = access->is_signed ? access->element_bytes == 4 ? (int32_t)old < (int32_t)b
-                                                               : (int64_t)old < (int64_t)b
-                                  : old < b;
-    switch (access->reduction) {
-    case REDUCE_ADD:
-        return add_atomically(access->type, old, b, !is_shared);
-    case REDUCE_MIN:
-        return less ? old : b;
-    case REDUCE_MAX:
-        return less ? b : old;
-    case REDUCE_AND:
-        return old & b;
-    case REDUCE_OR:
-        return old | b;
-    case REDUCE_XOR:
-        return old ^ b;
-    case REDUCE_INC:
-        return old >= b ? 0 : old + 1;
-    case REDUCE_DEC:
-        return old == 0 || old > b ? b : old - 1;
-    case REDUCE_CAS:
-        return old == b ? c : old;
-    default:
-        return b;
-    }
-}
-
-/* operands: base; d, b, c of each element. Lanes one after the other, the lowest first. */
-EXECUTE(atomic) {
-    const struct access *access = &instruction->as.access;
-    int bytes = access->element_bytes, all = bytes * access->vector;
-    uint8_t *pointers[LANES];
-    if (reach_lanes(warp, instruction, access, instruction->operands[0], mask, all, true,
-                    pointers) == ACTION_FAULT)
-        return ACTION_FAULT;
-    if (warp->block->cluster->float_mode != FLOAT_NEAREST)
-        float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
-    bool in_shared = is_shared(warp, access, pointers[__builtin_ctz(mask)]);
-    for (int i = 0; i < access->vector; i++) {
-        const uint32_t *operands = instruction->operands + 1 + 3 * i;
-        uint8_t *out = place_of(warp, operands[0]);
-        const uint8_t *b = place_of(warp, operands[1]), *c = place_of(warp, operands[2]);
-        FOR_EACH_LANE(lane, mask) {
-            uint64_t old = 0, operand = 0, swap = 0;
-            uint8_t *at = pointers[lane] + i * bytes;
-            memcpy(&old, at, (size_t)bytes);
-            memcpy(&operand, b + (int)lane * bytes, (size_t)bytes);
-            memcpy(&swap, c + (int)lane * bytes, (size_t)bytes);
-            uint64_t value = reduce_atomically(access, in_shared, old, operand, swap);
-            memcpy(at, &value, (size_t)bytes);
-            if (access->returns)
-                memcpy(out + (int)lane * bytes, &old, (size_t)bytes);
-        }
-    }
-    count_access(warp, access, true, pointers, mask, all);
+    access_count(warp, access, true, pointers, mask, bytes);
     return ACTION_NEXT;
 }

@@ -1,36 +1,14 @@
 /* mma of whole numbers, whose sums PTX defines, and of doubles, where an FMA follows the other, k
    upwards: PTX leaves that open, and GPUs do it so (Xie et al., MMA-Sim, 2025). PTX ISA 9.7.14.5:
-   with g = lane / 4 and t = lane % 4, a register of a holds row g + 8 (r % (m / 8)), `step` / 4
-   neighbours from k = step (r / (m / 8)) + step / 4 t on; one of b column g, the same k's; of c and
-   d row g + 8 (r / 2), column 2t + r % 2. */
+   with g = lane / 4 and t = lane % 4, a register of a holds 32 bits of row g + 8 (r % (m / 8)),
+   those from 32 (t + 4 (r / (m / 8))) on, or the double t + 4 (r / (m / 8)) of it; one of b the
+   same of column g; one of c and d row g + 8 (r / 2), column 2t + r % 2. */
 #include "device/ptx/execute.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { M = 16, N = 8 };
-
-/* Where an element is among a lane's registers. `rows8` registers hold the same k's. */
-struct spot {
-    int of, lane, at; /* register, lane, which of its bytes */
-};
-
-static struct spot spot_of(const struct numbers_form *form, int rows8, int row, int k) {
-    int each = form->step / 4;
-    return (struct spot){.of = k / form->step * rows8 + row / 8,
-                         .lane = row % 8 * 4 + k % form->step / each,
-                         .at = k % each};
-}
-
-static double double_at(const struct warp *warp, const uint32_t *places, struct spot spot) {
-    return ((const double *)place_of(warp, places[spot.of]))[spot.lane];
-}
-
-static int byte_at(const struct warp *warp, const uint32_t *places, struct spot spot,
-                   bool is_signed) {
-    uint8_t byte = ((const uint8_t *)place_of(warp, places[spot.of]))[4 * spot.lane + spot.at];
-    return is_signed ? (int8_t)byte : byte;
-}
+enum { M = 16, N = 8, K_MAX = 256 };
 
 int32_t number_of_sum(int64_t sum, bool saturates) {
     if (saturates)
@@ -38,48 +16,100 @@ int32_t number_of_sum(int64_t sum, bool saturates) {
     return (int32_t)(uint32_t)(uint64_t)sum;
 }
 
-/* operands: d, a, b, c */
+void unpack_numbers(int16_t *out, const uint8_t *bytes, int count, struct number_format format) {
+    int each = 8 / format.bits, values = 1 << format.bits;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < each; j++) {
+            int value = bytes[i] >> j * format.bits & (values - 1);
+            *out++ = (int16_t)(format.is_signed && value >= values / 2 ? value - values : value);
+        }
+}
+
+int multiply_numbers(const int16_t *left, const int16_t *right, int count, bool exclusive) {
+    int sum = 0;
+    if (exclusive)
+        for (int k = 0; k < count; k++)
+            sum += left[k] ^ right[k];
+    else
+        for (int k = 0; k < count; k++)
+            sum += left[k] * right[k];
+    return sum;
+}
+
+/* The rows of a, or the columns of b; `rows8` registers hold the same k's. */
+static void read_rows(const struct warp *warp, const uint32_t *places, int registers, int rows8,
+                      struct number_format format, int16_t (*out)[K_MAX]) {
+    int each = 32 / format.bits;
+    for (int r = 0; r < registers; r++) {
+        const uint8_t *words = place_of(warp, places[r]);
+        for (int lane = 0; lane < LANES; lane++)
+            unpack_numbers(&out[r % rows8 * 8 + lane / 4][(r / rows8 * 4 + lane % 4) * each],
+                           words + 4 * lane, 4, format);
+    }
+}
+
+/* operands: d, a, b, c, of a sparse a its metadata */
 EXECUTE(multiply_numbers) {
     const struct numbers_form *form = &instruction->as.numbers;
+    bool is_sparse = form->sparsity.is_sparse;
+    int rows8 = form->m / 8, count = is_sparse ? form->k / 2 : form->k; /* of a's columns */
+    int steps = form->k * form->a.bits / 128, a_steps = count * form->a.bits / 128;
+    const uint32_t *d = instruction->operands, *a = d + 2 * rows8, *b = a + rows8 * a_steps;
+    const uint32_t *c = b + steps, *metadata = c + 2 * rows8;
+    int16_t left[M][K_MAX], right[N][K_MAX], chosen[KEPT_MAX];
+    uint8_t kept[M][KEPT_MAX];
+    int32_t sums[M][N];
+    if (need_all(warp, instruction, mask) == ACTION_FAULT ||
+        (is_sparse && read_kept(warp, instruction, &form->sparsity, *metadata, form->k, kept) < 0))
+        return ACTION_FAULT;
+    read_rows(warp, a, rows8 * a_steps, rows8, form->a, left);
+    read_rows(warp, b, steps, 1, form->b, right);
+    for (int row = 0; row < form->m; row++)
+        for (int column = 0; column < N; column++) {
+            const int32_t *before = place_of(warp, c[row / 8 * 2 + column % 2]);
+            for (int k = 0; k < count && is_sparse; k++)
+                chosen[k] = right[column][kept[row][k]];
+            int sum = multiply_numbers(left[row], is_sparse ? chosen : right[column], count,
+                                       form->exclusive);
+            sums[row][column] =
+                number_of_sum((int64_t)before[row % 8 * 4 + column / 2] + sum, form->saturates);
+        }
+    for (int row = 0; row < form->m; row++)
+        for (int column = 0; column < N; column++) {
+            int32_t *after = place_of(warp, d[row / 8 * 2 + column % 2]);
+            after[row % 8 * 4 + column / 2] = sums[row][column];
+        }
+    count_product(warp, 2 * form->m * N * count);
+    return ACTION_NEXT;
+}
+
+/* operands: d, a, b, c */
+EXECUTE(multiply_doubles) {
+    const struct doubles_form *form = &instruction->as.doubles;
     int rows8 = form->m / 8;
-    const uint32_t *d = instruction->operands, *a = d + form->m / 4;
-    const uint32_t *b = a + rows8 * form->k / form->step, *c = b + form->k / form->step;
-    double doubles[M][N];
-    int32_t numbers[M][N];
+    const uint32_t *d = instruction->operands, *a = d + 2 * rows8, *b = a + rows8 * form->k / 4;
+    const uint32_t *c = b + form->k / 4;
+    double sums[M][N];
     if (need_all(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
-    if (form->is_double && warp->block->cluster->float_mode != instruction->float_mode)
+    if (warp->block->cluster->float_mode != instruction->float_mode)
         float_mode_set(warp->block->cluster->float_mode = instruction->float_mode);
     for (int row = 0; row < form->m; row++)
         for (int column = 0; column < N; column++) {
-            int lane = row % 8 * 4 + column / 2;
-            const void *before = place_of(warp, c[row / 8 * 2 + column % 2]);
-            double precise = form->is_double ? ((const double *)before)[lane] : 0;
-            int64_t sum = form->is_double ? 0 : ((const int32_t *)before)[lane];
+            const double *before = place_of(warp, c[row / 8 * 2 + column % 2]);
+            double sum = before[row % 8 * 4 + column / 2];
             for (int k = 0; k < form->k; k++) {
-                struct spot left = spot_of(form, rows8, row, k),
-                            right = spot_of(form, 1, column, k);
-                if (form->is_double)
-                    precise = fma(double_at(warp, a, left), double_at(warp, b, right), precise);
-                else
-                    sum += byte_at(warp, a, left, form->a_signed) *
-                           byte_at(warp, b, right, form->b_signed);
+                const double *left = place_of(warp, a[k / 4 * rows8 + row / 8]);
+                const double *right = place_of(warp, b[k / 4]);
+                sum = fma(left[row % 8 * 4 + k % 4], right[column * 4 + k % 4], sum);
             }
-            doubles[row][column] = precise;
-            numbers[row][column] = number_of_sum(sum, form->saturates);
+            sums[row][column] = sum;
         }
     for (int row = 0; row < form->m; row++)
         for (int column = 0; column < N; column++) {
-            void *after = place_of(warp, d[row / 8 * 2 + column % 2]);
-            int lane = row % 8 * 4 + column / 2;
-            if (form->is_double)
-                ((double *)after)[lane] = doubles[row][column];
-            else
-                ((int32_t *)after)[lane] = numbers[row][column];
+            double *after = place_of(warp, d[row / 8 * 2 + column % 2]);
+            after[row % 8 * 4 + column / 2] = sums[row][column];
         }
-    int operations = 2 * form->m * N * form->k;
-    warp->block->counts->mma_operations += (uint64_t)operations;
-    if (chain_pace(warp))
-        chain_busy(warp, operations / chain_pace(warp)->matrix_operations);
+    count_product(warp, 2 * form->m * N * form->k);
     return ACTION_NEXT;
 }

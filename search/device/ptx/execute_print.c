@@ -146,6 +146,8 @@ EXECUTE(print) {
         struct print print = {
             .warp = warp, .instruction = instruction, .lane = (int)lane, .hint = -1};
         uint64_t format;
+        if (form->in_frame)
+            local += ((uint64_t *)place_of(warp, warp->kernel->frame))[lane];
         memcpy(&format, local + form->format, sizeof format);
         memcpy(&print.arguments, local + form->arguments, sizeof print.arguments);
         print_lane(&print, out, format);

@@ -13,7 +13,8 @@
 enum {
     WARPGROUP = 4,
     ROWS = 16,
-    K = 16,            /* of halves; of tf32 half of them, of whole numbers twice as many */
+    K = 16,            /* of halves; of tf32 half of them, of bytes twice as many */
+    NUMBERS_MAX = 256, /* k of b1 */
     PENDING_MAX = 4096 /* products of a warp */
 };
 
@@ -38,7 +39,8 @@ static struct descriptor unpack(uint64_t bits) {
 
 /* The offset of the 16 bytes that hold neighbours along the major index: `row` counts the other
    index, `chunk` these along the major one. Atoms and core matrices are as templates/lib/wgmma.cuh
-   describes them. */
+   describes them. (Only with a sparse a does a column of b go beyond an atom, of 32 bytes; PTX does
+   not say where to: here as MN-major rows do.) */
 static uint32_t chunk_offset(const struct descriptor *from, bool mn_major, uint32_t row,
                              uint32_t chunk) {
     uint32_t offset = from->start;
@@ -46,11 +48,9 @@ static uint32_t chunk_offset(const struct descriptor *from, bool mn_major, uint3
     if (!from->span)
         offset += row % 8 * 16 + (mn_major ? row / 8 * from->leading + chunk * from->stride
                                            : row / 8 * from->stride + chunk * from->leading);
-    else if (mn_major)
+    else
         offset += row % 8 * from->span + row / 8 * from->stride + chunk / per_row * from->leading +
                   chunk % per_row * 16;
-    else
-        offset += row % 8 * from->span + row / 8 * from->stride + chunk * 16;
     return offset ^ (offset >> 7 & from->mask) << 4;
 }
 
@@ -78,17 +78,24 @@ static int gather(struct warp *warp, const struct instruction *instruction, uint
     return 0;
 }
 
-/* What a product reads, as it lies: K-major by rows of 32 bytes, MN-major by rows of m's or n's. */
+/* What a product reads, as it lies: K-major by rows of 32 bytes (of b, where a is sparse, 64),
+   MN-major by rows of m's or n's. */
 struct inputs {
-    uint16_t a[ROWS * K], b[PRODUCT_COLUMNS * K];
+    uint16_t a[ROWS * K], b[PRODUCT_COLUMNS * 2 * K];
 };
+
+/* Of a column of b, counted in halves. */
+static int depth_of(const struct product_form *form) {
+    return form->sparsity.is_sparse ? 2 * K : K;
+}
 
 static int gather_inputs(struct warp *warp, const struct instruction *instruction, uint64_t a,
                          uint64_t b, struct inputs *inputs) {
     const struct product_form *form = &instruction->as.product;
-    uint32_t n = (uint32_t)form->n, quarter = (uint32_t)(warp->index % WARPGROUP);
-    if (form->b_mn_major ? gather(warp, instruction, b, true, 0, K, 0, n / 8, inputs->b)
-                         : gather(warp, instruction, b, false, 0, n, 0, K / 8, inputs->b))
+    uint32_t n = (uint32_t)form->n, depth = (uint32_t)depth_of(form);
+    uint32_t quarter = (uint32_t)(warp->index % WARPGROUP);
+    if (form->b_mn_major ? gather(warp, instruction, b, true, 0, depth, 0, n / 8, inputs->b)
+                         : gather(warp, instruction, b, false, 0, n, 0, depth / 8, inputs->b))
         return -1;
     if (form->a_in_registers)
         return 0;
@@ -100,7 +107,7 @@ static int gather_inputs(struct warp *warp, const struct instruction *instructio
 static uint64_t hash_inputs(const struct product_form *form, const struct inputs *inputs) {
     uint64_t hash = 0, word;
     const uint16_t *const parts[] = {inputs->b, inputs->a};
-    const int counts[] = {form->n * K, form->a_in_registers ? 0 : ROWS * K};
+    const int counts[] = {form->n * depth_of(form), form->a_in_registers ? 0 : ROWS * K};
     for (int part = 0; part < 2; part++)
         for (int i = 0; i < counts[part]; i += 4) {
             memcpy(&word, parts[part] + i, sizeof word);
@@ -123,58 +130,86 @@ static void left_of_registers(const struct warp *warp, const uint32_t *operands,
     }
 }
 
+/* The factors, and which of b's rows go with a sparse a's columns. */
+struct factors {
+    float left[ROWS][PRODUCT_DEPTH], right[2 * PRODUCT_DEPTH][PRODUCT_COLUMNS];
+    uint8_t kept[ROWS][KEPT_MAX];
+};
+
 /* tf32 is as wide as fp32, and always K-major. */
 static void spread_words(const struct product_form *form, const struct inputs *inputs,
-                         float left[ROWS][K], float right[K][PRODUCT_COLUMNS]) {
-    uint32_t a[ROWS][K / 2], b[PRODUCT_COLUMNS][K / 2], digits = ~0x1fffu;
+                         struct factors *factors) {
+    uint32_t a[ROWS * K / 2], b[PRODUCT_COLUMNS * K], digits = ~0x1fffu;
     uint32_t sign = form->a_negated != form->b_negated ? 1u << 31 : 0;
+    int depth = depth_of(form) / 2;
     memcpy(a, inputs->a, sizeof a);
     memcpy(b, inputs->b, sizeof b);
-    for (int k = 0; k < K / 2; k++) {
-        for (int row = 0; row < ROWS; row++)
-            left[row][k] = bits_float((a[row][k] & digits) ^ sign);
+    for (int i = 0; i < ROWS * K / 2; i++)
+        factors->left[i / (K / 2)][i % (K / 2)] = bits_float((a[i] & digits) ^ sign);
+    for (int k = 0; k < depth; k++)
         for (int column = 0; column < form->n; column++)
-            right[k][column] = bits_float(b[column][k] & digits);
-    }
-}
-
-/* Of sums, the bits are those of whole numbers. */
-static void multiply_bytes(const struct product_form *form, const struct inputs *inputs,
-                           float sums[ROWS][PRODUCT_COLUMNS]) {
-    uint8_t a[ROWS][2 * K], b[PRODUCT_COLUMNS][2 * K];
-    memcpy(a, inputs->a, sizeof a);
-    memcpy(b, inputs->b, sizeof b);
-    for (int row = 0; row < ROWS; row++)
-        for (int column = 0; column < form->n; column++) {
-            int64_t sum = (int32_t)float_bits(sums[row][column]);
-            for (int k = 0; k < 2 * K; k++) {
-                int x = form->a_signed ? (int8_t)a[row][k] : a[row][k];
-                sum += x * (form->b_signed ? (int8_t)b[column][k] : b[column][k]);
-            }
-            sums[row][column] = bits_float((uint32_t)number_of_sum(sum, form->saturates));
-        }
+            factors->right[k][column] = bits_float(b[column * depth + k] & digits);
 }
 
 /* From the order of their major index to rows of the product. */
 static void spread(const struct lanes *lanes, const struct product_form *form,
-                   const struct inputs *inputs, float left[ROWS][K],
-                   float right[K][PRODUCT_COLUMNS]) {
-    float a[ROWS * K], b[PRODUCT_COLUMNS * K];
-    if (form->format == MATRIX_TF32) {
-        spread_words(form, inputs, left, right);
+                   const struct inputs *inputs, struct factors *factors) {
+    float a[ROWS * PRODUCT_DEPTH], b[PRODUCT_COLUMNS * 2 * PRODUCT_DEPTH];
+    int b_k = form->sparsity.is_sparse ? 2 * form->k : form->k;
+    if (form->left == MATRIX_TF32) {
+        spread_words(form, inputs, factors);
         return;
     }
     bool a_mn_major = form->a_mn_major && !form->a_in_registers;
-    lanes->widen(a, inputs->a, ROWS * K, form->format);
-    lanes->widen(b, inputs->b, form->n * K, form->format);
+    lanes->widen(a, inputs->a, ROWS * form->k, form->left);
+    lanes->widen(b, inputs->b, form->n * b_k, form->right);
     for (int row = 0; row < ROWS; row++)
-        for (int k = 0; k < K; k++) {
-            float value = a_mn_major ? a[k * ROWS + row] : a[row * K + k];
-            left[row][k] = form->a_negated != form->b_negated ? -value : value;
+        for (int k = 0; k < form->k; k++) {
+            float value = a_mn_major ? a[k * ROWS + row] : a[row * form->k + k];
+            factors->left[row][k] = form->a_negated != form->b_negated ? -value : value;
         }
-    for (int k = 0; k < K; k++)
+    for (int k = 0; k < b_k; k++)
         for (int column = 0; column < form->n; column++)
-            right[k][column] = form->b_mn_major ? b[k * form->n + column] : b[column * K + k];
+            factors->right[k][column] =
+                form->b_mn_major ? b[k * form->n + column] : b[column * b_k + k];
+}
+
+static void multiply(const struct lanes *lanes, const struct product_form *form,
+                     const struct inputs *inputs, struct factors *factors,
+                     float sums[ROWS][PRODUCT_COLUMNS]) {
+    const struct matrix_shape shape = {.k = form->k,
+                                       .left = form->left,
+                                       .right = form->right,
+                                       .half_accumulators = form->half_accumulators};
+    spread(lanes, form, inputs, factors);
+    if (form->sparsity.is_sparse)
+        lanes->sparse_rows(&shape, form->n, sums, (const float(*)[PRODUCT_DEPTH])factors->left,
+                           (const float(*)[PRODUCT_COLUMNS])factors->right,
+                           (const uint8_t(*)[KEPT_MAX])factors->kept);
+    else
+        lanes->rows(&shape, form->n, sums, (const float(*)[PRODUCT_DEPTH])factors->left,
+                    (const float(*)[PRODUCT_COLUMNS])factors->right);
+}
+
+/* Of sums, the bits are those of whole numbers. */
+static void multiply_whole(const struct product_form *form, const struct inputs *inputs,
+                           const struct factors *factors, float sums[ROWS][PRODUCT_COLUMNS]) {
+    int16_t left[ROWS][NUMBERS_MAX], right[NUMBERS_MAX], chosen[KEPT_MAX];
+    const uint8_t *a = (const uint8_t *)inputs->a, *b = (const uint8_t *)inputs->b;
+    bool is_sparse = form->sparsity.is_sparse;
+    int depth = 2 * depth_of(form);
+    for (int row = 0; row < ROWS; row++)
+        unpack_numbers(left[row], a + row * 2 * K, 2 * K, form->a);
+    for (int column = 0; column < form->n; column++) {
+        unpack_numbers(right, b + column * depth, depth, form->b);
+        for (int row = 0; row < ROWS; row++) {
+            int64_t sum = (int32_t)float_bits(sums[row][column]);
+            for (int k = 0; k < form->k && is_sparse; k++)
+                chosen[k] = right[factors->kept[row][k]];
+            sum += multiply_numbers(left[row], is_sparse ? chosen : right, form->k, false);
+            sums[row][column] = bits_float((uint32_t)number_of_sum(sum, form->saturates));
+        }
+    }
 }
 
 /* A lane's two neighbours in row g + 8 half, columns 8 i + 2 t: of a float in registers 4 i + 2
@@ -224,7 +259,7 @@ static void remember(struct warp *warp, const struct product *product) {
     warp->products[warp->product_count++] = *product;
 }
 
-/* operands: d, a (four registers, or a descriptor), b, predicate */
+/* operands: d, a (four registers, or a descriptor), b, predicate, a sparse a's metadata */
 EXECUTE(product) {
     const struct product_form *form = &instruction->as.product;
     const struct lanes *lanes = &warp->kernel->module->lanes;
@@ -233,7 +268,8 @@ EXECUTE(product) {
         instruction->operands + (form->half_accumulators ? form->n / 4 : form->n / 2);
     const uint32_t *b = a + (form->a_in_registers ? 4 : 1);
     struct inputs inputs;
-    float left[ROWS][K], right[K][PRODUCT_COLUMNS], sums[ROWS][PRODUCT_COLUMNS];
+    struct factors factors;
+    float sums[ROWS][PRODUCT_COLUMNS];
     if (need_all(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
     if (warp->index / WARPGROUP * WARPGROUP + WARPGROUP > block->warp_count)
@@ -252,7 +288,9 @@ EXECUTE(product) {
         if (!form->a_in_registers)
             observe_uniform(warp, instruction, place_of(warp, *a), 8, mask, "a descriptor");
     }
-    if (gather_inputs(warp, instruction, product.a, product.b, &inputs) < 0)
+    if ((form->sparsity.is_sparse &&
+         read_kept(warp, instruction, &form->sparsity, b[2], 2 * form->k, factors.kept) < 0) ||
+        gather_inputs(warp, instruction, product.a, product.b, &inputs) < 0)
         return ACTION_FAULT;
     product.hash = hash_inputs(form, &inputs);
     remember(warp, &product);
@@ -265,19 +303,15 @@ EXECUTE(product) {
         load_sums(warp, instruction, sums);
     else
         memset(sums, 0, sizeof sums);
-    const struct matrix_shape shape = {
-        .k = form->k, .format = form->format, .half_accumulators = form->half_accumulators};
-    if (form->of_bytes) {
-        multiply_bytes(form, &inputs, sums);
-    } else {
-        spread(lanes, form, &inputs, left, right);
-        lanes->rows(&shape, form->n, sums, (const float(*)[K])left,
-                    (const float(*)[PRODUCT_COLUMNS])right);
-    }
+    if (form->of_numbers)
+        multiply_whole(form, &inputs, &factors, sums);
+    else
+        multiply(lanes, form, &inputs, &factors, sums);
     store_sums(warp, instruction, sums);
     block->counts->mma_operations += (uint64_t)(2 * ROWS * form->k * form->n);
     warp->chain.operations += 2 * ROWS * form->k * form->n;
-    uint64_t bytes = (uint64_t)(form->n * K * 2 / WARPGROUP) + (form->a_in_registers ? 0 : 512);
+    uint64_t bytes =
+        (uint64_t)(form->n * depth_of(form) * 2 / WARPGROUP) + (form->a_in_registers ? 0 : 512);
     block->counts->shared_bytes += bytes;
     block->counts->shared_wavefronts += bytes / 128;
     return ACTION_NEXT;

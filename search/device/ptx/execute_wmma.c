@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 16 /* bytes */, ROWS_AT_ONCE = 16, SIZE_MAX_WMMA = 32 * 16 };
+enum { CHUNK = 16 /* bytes */, ROWS_AT_ONCE = 16, SIZE_MAX_WMMA = 32 * 16, NUMBERS_MAX = 128 };
 
 struct extent {
     int rows, columns;
@@ -60,20 +60,20 @@ static enum action move_matrix(struct transfer *transfer, uint32_t mask) {
     int length = form->column_major ? extent.rows : extent.columns;
     int chunk = length * bytes < CHUNK ? length : CHUNK / bytes;
     uint64_t address = lane_address(&form->where, base, 0);
-    uint64_t stride = (uint64_t)length;
+    uint64_t stride = (uint64_t)(length * bytes);
     if (form->has_stride)
-        stride = *(const uint32_t *)place_of(warp, instruction->operands[1]);
+        stride = *(const uint32_t *)place_of(warp, instruction->operands[1]) *
+                 (uint64_t)(form->numbers.bits ? form->numbers.bits : 8 * bytes) / 8;
     if (warp->block->microscope && base)
         observe_uniform(warp, instruction, base, form->where.base_bytes, mask, "an address");
-    if (address % 32 || stride * (uint64_t)bytes % CHUNK)
+    if (address % 32 || stride % CHUNK)
         return fault_at(warp, instruction, 0, PTX_FAULT_MISALIGNED, address,
                         "moved a matrix at 0x%llx with a stride of %llu bytes: they must be "
                         "multiples of 32 and 16",
-                        (unsigned long long)address,
-                        (unsigned long long)(stride * (uint64_t)bytes));
+                        (unsigned long long)address, (unsigned long long)stride);
     for (int line = 0; line < lines; line++)
         for (int i = 0; i < length; i += chunk) {
-            uint64_t at = address + ((uint64_t)line * stride + (uint64_t)i) * (uint64_t)bytes;
+            uint64_t at = address + (uint64_t)line * stride + (uint64_t)(i * bytes);
             uint8_t *host = reach(warp, instruction, form->where.space, 0, at, chunk * bytes,
                                   transfer->is_store, &hint);
             if (!host)
@@ -133,10 +133,6 @@ EXECUTE(store_fragment) {
 
 /* ---- the product ---- */
 
-static enum matrix_format format_of(enum type type) {
-    return type == TYPE_BF16 ? MATRIX_BF16 : type == TYPE_TF32 ? MATRIX_TF32 : MATRIX_F16;
-}
-
 /* A fragment's matrix as fp32. */
 static int read_fragment(struct warp *warp, const struct wmma_form *form, enum wmma_part part,
                          enum type type, int registers, const uint32_t *places, float *out) {
@@ -145,7 +141,7 @@ static int read_fragment(struct warp *warp, const struct wmma_form *form, enum w
     int size = extent.rows * extent.columns;
     spread(warp, places, registers, size, type_bytes(type), bytes, false);
     if (type_bytes(type) == 2)
-        warp->kernel->module->lanes.widen(out, (const uint16_t *)bytes, size, format_of(type));
+        warp->kernel->module->lanes.widen(out, bytes, size, matrix_format_of(type));
     else
         memcpy(out, bytes, (size_t)size * sizeof *out);
     for (int i = 0; i < size && type == TYPE_TF32; i++)
@@ -156,10 +152,11 @@ static int read_fragment(struct warp *warp, const struct wmma_form *form, enum w
 static void multiply(const struct lanes *lanes, const struct wmma_form *form, const float *a,
                      const float *b, float *c) {
     const struct matrix_shape shape = {.k = form->k,
-                                       .format = format_of(form->type),
+                                       .left = matrix_format_of(form->type),
+                                       .right = matrix_format_of(form->type),
                                        .half_accumulators =
                                            form->half_result && form->half_accumulator};
-    float left[ROWS_AT_ONCE][16], right[16][PRODUCT_COLUMNS] = {{0}};
+    float left[ROWS_AT_ONCE][PRODUCT_DEPTH], right[PRODUCT_DEPTH][PRODUCT_COLUMNS] = {{0}};
     float sums[ROWS_AT_ONCE][PRODUCT_COLUMNS];
     size_t row_bytes = (size_t)form->n * sizeof(float);
     for (int k = 0; k < form->k; k++)
@@ -172,11 +169,18 @@ static void multiply(const struct lanes *lanes, const struct wmma_form *form, co
             memcpy(left[row], a + (first + row) * form->k, (size_t)form->k * sizeof(float));
             memcpy(sums[row], c + (first + row) * form->n, row_bytes);
         }
-        lanes->rows(&shape, form->n, sums, (const float(*)[16])left,
+        lanes->rows(&shape, form->n, sums, (const float(*)[PRODUCT_DEPTH])left,
                     (const float(*)[PRODUCT_COLUMNS])right);
         for (int row = 0; row < rows; row++)
             memcpy(c + (first + row) * form->n, sums[row], row_bytes);
     }
+}
+
+static void write_sums(struct warp *warp, const struct instruction *instruction, enum type type,
+                       void *sums) {
+    const struct wmma_form *form = &instruction->as.wmma;
+    spread(warp, instruction->operands, fragment_registers(form, WMMA_ACCUMULATOR, type),
+           form->m * form->n, type_bytes(type), sums, true);
 }
 
 /* operands: d, a, b, c */
@@ -202,9 +206,8 @@ EXECUTE(multiply_fragments) {
     uint16_t halves[SIZE_MAX_WMMA];
     for (int i = 0; i < size && form->half_result; i++)
         halves[i] = sum_to_half(c[i]);
-    spread(warp, instruction->operands, result_registers, size, type_bytes(result),
-           form->half_result ? (uint8_t *)halves : (uint8_t *)c, true);
-    warp->block->counts->mma_operations += (uint64_t)(2 * form->m * form->n * form->k);
+    write_sums(warp, instruction, result, form->half_result ? (void *)halves : (void *)c);
+    count_product(warp, 2 * form->m * form->n * form->k);
     return ACTION_NEXT;
 }
 
@@ -218,44 +221,51 @@ static const uint32_t *read_bytes(struct warp *warp, const struct wmma_form *for
     return places + registers;
 }
 
-/* Of whole numbers, or doubles. operands: d, a, b, c */
+/* operands: d, a, b, c */
 EXECUTE(multiply_number_fragments) {
     const struct wmma_form *form = &instruction->as.wmma;
-    bool is_double = form->type == TYPE_F64, is_signed = form->type == TYPE_S8;
-    enum type sums = is_double ? TYPE_F64 : TYPE_S32;
-    union {
-        uint8_t bytes[SIZE_MAX_WMMA];
-        double doubles[SIZE_MAX_WMMA / 8];
-    } a, b;
-    union {
-        int32_t numbers[SIZE_MAX_WMMA];
-        double doubles[SIZE_MAX_WMMA / 8];
-    } c;
-    int registers = fragment_registers(form, WMMA_ACCUMULATOR, sums);
-    const uint32_t *places = instruction->operands + registers;
+    uint8_t a[SIZE_MAX_WMMA], b[SIZE_MAX_WMMA];
+    int32_t c[SIZE_MAX_WMMA];
+    int16_t left[NUMBERS_MAX], right[NUMBERS_MAX];
+    int unit = type_bytes(form->type), k = form->k * unit * 8 / form->numbers.bits;
+    const uint32_t *places =
+        instruction->operands + fragment_registers(form, WMMA_ACCUMULATOR, TYPE_S32);
     if (need_all(warp, instruction, mask) == ACTION_FAULT)
         return ACTION_FAULT;
-    if (is_double && warp->block->cluster->float_mode != instruction->float_mode)
-        float_mode_set(warp->block->cluster->float_mode = instruction->float_mode);
-    places = read_bytes(warp, form, WMMA_A, form->type, places, &a);
-    places = read_bytes(warp, form, WMMA_B, form->type, places, &b);
-    read_bytes(warp, form, WMMA_ACCUMULATOR, sums, places, &c);
+    places = read_bytes(warp, form, WMMA_A, form->type, places, a);
+    places = read_bytes(warp, form, WMMA_B, form->type, places, b);
+    read_bytes(warp, form, WMMA_ACCUMULATOR, TYPE_S32, places, c);
     for (int i = 0; i < form->m * form->n; i++) {
-        int64_t sum = is_double ? 0 : c.numbers[i];
-        for (int k = 0; k < form->k; k++) {
-            int left = i / form->n * form->k + k, right = k * form->n + i % form->n;
-            if (is_double)
-                c.doubles[i] = fma(a.doubles[left], b.doubles[right], c.doubles[i]);
-            else if (is_signed)
-                sum += (int8_t)a.bytes[left] * (int8_t)b.bytes[right];
-            else
-                sum += a.bytes[left] * b.bytes[right];
-        }
-        if (!is_double)
-            c.numbers[i] = number_of_sum(sum, form->saturates);
+        int row = i / form->n, column = i % form->n;
+        unpack_numbers(left, a + row * form->k * unit, form->k * unit, form->numbers);
+        for (int j = 0; j < form->k; j++)
+            unpack_numbers(right + j * k / form->k, b + (j * form->n + column) * unit, unit,
+                           form->numbers);
+        c[i] = number_of_sum((int64_t)c[i] + multiply_numbers(left, right, k, form->exclusive),
+                             form->saturates);
     }
-    spread(warp, instruction->operands, registers, form->m * form->n, type_bytes(sums),
-           (uint8_t *)&c, true);
-    warp->block->counts->mma_operations += (uint64_t)(2 * form->m * form->n * form->k);
+    write_sums(warp, instruction, TYPE_S32, c);
+    count_product(warp, 2 * form->m * form->n * k);
+    return ACTION_NEXT;
+}
+
+/* operands: d, a, b, c */
+EXECUTE(multiply_double_fragments) {
+    const struct wmma_form *form = &instruction->as.wmma;
+    double a[SIZE_MAX_WMMA / 8], b[SIZE_MAX_WMMA / 8], c[SIZE_MAX_WMMA / 8];
+    const uint32_t *places =
+        instruction->operands + fragment_registers(form, WMMA_ACCUMULATOR, TYPE_F64);
+    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+        return ACTION_FAULT;
+    if (warp->block->cluster->float_mode != instruction->float_mode)
+        float_mode_set(warp->block->cluster->float_mode = instruction->float_mode);
+    places = read_bytes(warp, form, WMMA_A, TYPE_F64, places, a);
+    places = read_bytes(warp, form, WMMA_B, TYPE_F64, places, b);
+    read_bytes(warp, form, WMMA_ACCUMULATOR, TYPE_F64, places, c);
+    for (int i = 0; i < form->m * form->n; i++)
+        for (int k = 0; k < form->k; k++)
+            c[i] = fma(a[i / form->n * form->k + k], b[k * form->n + i % form->n], c[i]);
+    write_sums(warp, instruction, TYPE_F64, c);
+    count_product(warp, 2 * form->m * form->n * form->k);
     return ACTION_NEXT;
 }

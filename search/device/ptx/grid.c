@@ -56,6 +56,9 @@ static void release_block(struct block *block) {
     for (int i = 0; i < block->warp_count; i++) {
         free(block->warps[i].copies);
         free(block->warps[i].products);
+        for (int lane = 0; block->warps[i].calls && lane < LANES; lane++)
+            free(block->warps[i].calls[lane].bytes);
+        free(block->warps[i].calls);
     }
     bulk_release(block);
     free(block->warps);
@@ -63,11 +66,13 @@ static void release_block(struct block *block) {
     free(block->local);
 }
 
+/* Shared memory: what is declared, what is reserved, and the dynamic part, which is aligned. */
 static void init_cluster(struct cluster *cluster, const struct ptx_launch *launch,
                          struct ptx_counts *counts, struct ptx_fault *fault) {
     const struct kernel *kernel = (const struct kernel *)launch->kernel;
     uint32_t alignment = kernel->dynamic_smem_alignment;
-    uint32_t dynamic = (kernel->visible.static_smem_bytes + alignment - 1) / alignment * alignment;
+    uint32_t fixed = kernel->visible.static_smem_bytes + kernel->reserved_smem_bytes;
+    uint32_t dynamic = (fixed + alignment - 1) / alignment * alignment;
     uint32_t bytes = dynamic + launch->smem_bytes;
     *cluster = (struct cluster){.count = 1, .shared_bytes = (bytes + 127) / 128 * 128};
     for (int i = 0; i < 3; i++) {
@@ -161,6 +166,38 @@ static void fail_at(struct grid *grid, uint64_t run) {
         ;
 }
 
+/* All clusters of a cooperative launch, which wait for each other by a word of global memory: the
+   second of eight bytes, as cooperative_groups/details/driver_abi.h has it. */
+static void run_together(struct part *part) {
+    const struct grid *grid = part->grid;
+    const struct ptx_launch *launch = grid->launch;
+    struct ptx_memory *memory = ((const struct kernel *)launch->kernel)->module->memory;
+    uint64_t workspace = ptx_memory_allocate(memory, "the grid's barrier", 8);
+    if (!workspace)
+        BUG("out of memory for the barrier of a grid");
+    memset(ptx_memory_at(memory, workspace, 8), 0, 8);
+    ptx_memory_written(memory, workspace, 8);
+    struct cluster *clusters = take(grid->count * sizeof *clusters);
+    for (uint64_t i = 0; i < grid->count; i++) {
+        init_cluster(&clusters[i], launch, &part->counts, &part->fault);
+        place_cluster(&clusters[i], permuted(i, grid->count, launch->block_seed), grid->clusters);
+        clusters[i].slot = (int)i;
+        clusters[i].workspace = workspace;
+    }
+    if (launch->microscope)
+        observe_launch(launch->microscope, clusters, (int)grid->count);
+    float_mode_set(FLOAT_NEAREST);
+    if (clusters_run(clusters, (int)grid->count, launch->block_seed) < 0)
+        fail_at(part->grid, part->failed);
+    float_mode_set(FLOAT_NEAREST);
+    if (launch->microscope)
+        observe_end(launch->microscope, clusters);
+    for (uint64_t i = 0; i < grid->count; i++)
+        release_cluster(&clusters[i]);
+    free(clusters);
+    ptx_memory_release(memory, workspace);
+}
+
 /* Whoever is free takes the next: when one fails, all before it have been begun, and are ended. */
 static void *run_part(void *context) {
     struct part *part = context;
@@ -170,7 +207,7 @@ static void *run_part(void *context) {
     double chains = 0;
     init_cluster(&cluster, launch, &part->counts, &part->fault);
     if (launch->microscope)
-        observe_launch(launch->microscope, &cluster);
+        observe_launch(launch->microscope, &cluster, 1);
     float_mode_set(FLOAT_NEAREST);
     for (;;) {
         uint64_t run = atomic_fetch_add(&grid->next, 1);
@@ -180,7 +217,7 @@ static void *run_part(void *context) {
             grid->runs < grid->count ? (2 * run + 1) * grid->count / (2 * grid->runs) : run;
         place_cluster(&cluster, permuted(at, grid->count, launch->block_seed), grid->clusters);
         part->counts.chain_cycles = 0;
-        if (cluster_run(&cluster, launch->block_seed) < 0) {
+        if (clusters_run(&cluster, 1, launch->block_seed) < 0) {
             part->failed = run;
             fail_at(grid, run);
         }
@@ -204,6 +241,7 @@ static void add_counts(struct ptx_counts *sum, const struct ptx_counts *part) {
     sum->global_store_bytes += part->global_store_bytes;
     sum->shared_bytes += part->shared_bytes;
     sum->shared_wavefronts += part->shared_wavefronts;
+    sum->remote_bytes += part->remote_bytes;
     sum->local_bytes += part->local_bytes;
     sum->async_bytes += part->async_bytes;
     sum->barriers += part->barriers;
@@ -216,8 +254,9 @@ static void add_counts(struct ptx_counts *sum, const struct ptx_counts *part) {
 
 static int threads_for(const struct grid *grid) {
     const struct ptx_launch *launch = grid->launch;
-    if (launch->microscope || ((const struct kernel *)launch->kernel)->in_order ||
-        grid->runs < RUNS_LEAST || grid->runs > RUNS_MOST || launch->threads < 2)
+    if (launch->cooperative || launch->microscope ||
+        ((const struct kernel *)launch->kernel)->in_order || grid->runs < RUNS_LEAST ||
+        grid->runs > RUNS_MOST || launch->threads < 2)
         return 1;
     return launch->threads < THREADS_MAX ? launch->threads : THREADS_MAX;
 }
@@ -231,7 +270,10 @@ static int run_parts(struct grid *grid, struct part *parts, int threads) {
         if (pthread_create(&parts[begun].thread, NULL, run_part, &parts[begun]) != 0)
             break;
     }
-    run_part(&parts[0]);
+    if (grid->launch->cooperative)
+        run_together(&parts[0]);
+    else
+        run_part(&parts[0]);
     for (int i = 1; i < begun; i++)
         pthread_join(parts[i].thread, NULL);
     return begun;
@@ -244,7 +286,8 @@ static void init_grid(struct grid *grid, const struct ptx_launch *launch) {
         grid->clusters[i] = launch->grid[i] / (size[0] ? size[i] : 1);
         grid->count *= grid->clusters[i];
     }
-    grid->runs = launch->sample && launch->sample < grid->count ? launch->sample : grid->count;
+    bool samples = launch->sample && launch->sample < grid->count && !launch->cooperative;
+    grid->runs = samples ? launch->sample : grid->count;
     atomic_store(&grid->end, grid->runs);
 }
 

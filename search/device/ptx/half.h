@@ -67,6 +67,18 @@ static inline uint16_t sum_to_half(float sum) {
     return half == 0x8000 ? 0 : half;
 }
 
+/* fp8 (PTX ISA 5.2.3): e5m2 is the upper byte of a half; e4m3 has an exponent 8 less, no infinities
+   and one NaN of either sign. */
+static inline float e5m2_to_float(uint8_t bits) {
+    return half_to_float((uint16_t)(bits << 8));
+}
+
+static inline float e4m3_to_float(uint8_t bits) {
+    uint32_t magnitude = float_bits(half_to_float((uint16_t)((bits & 0x7f) << 7)) * 0x1p8f);
+    magnitude = (bits & 0x7f) == 0x7f ? 0x7fffffff : magnitude;
+    return bits_float(magnitude | (uint32_t)(bits & 0x80) << 24);
+}
+
 static inline float bfloat_to_float(uint16_t bfloat) {
     return bits_float((uint32_t)bfloat << 16);
 }

@@ -20,7 +20,12 @@
 
 #include "device/ptx/ast.h"
 
-enum { LANES = 32, LANE_INPUTS_MAX = 4, PRODUCT_COLUMNS = 256 /* of a wgmma, at most */ };
+enum { LANES = 32, LANE_INPUTS_MAX = 4 };
+enum {
+    PRODUCT_COLUMNS = 256, /* of a wgmma, at most */
+    PRODUCT_DEPTH = 32,    /* products that an element of it is the sum of, at most */
+    KEPT_MAX = 64,         /* of a row of a sparse matrix */
+};
 
 /* Rounding of the machine's floating point unit, and flush-to-zero. */
 enum float_mode {
@@ -56,17 +61,29 @@ enum rounding_to_integer {
 struct conversion {
     enum type from, to;
     enum rounding_to_integer to_integer;
-    bool saturate;            /* .sat: floats to [0, 1], integers to the target's range */
-    bool relu;                /* negative and NaN to 0 */
-    enum float_mode rounding; /* of results in 16-bit formats; others round as the machine is set */
+    bool saturate; /* .sat: floats to [0, 1], integers to the target's range */
+    bool relu;     /* negative to 0 */
+    bool finite;   /* .satfinite of results in 16 bits or tf32: no infinity */
+    bool away;     /* ties away from zero: of results in tf32 */
+    enum float_mode
+        rounding; /* of results in 16 bits or tf32; others round as the machine is set */
 };
 
 /* The shape of an mma; matrix.inc says which lane holds what and how it is added up. */
-enum matrix_format { MATRIX_F16, MATRIX_BF16, MATRIX_TF32 };
+enum matrix_format { MATRIX_F16, MATRIX_BF16, MATRIX_TF32, MATRIX_E4M3, MATRIX_E5M2 };
+static inline enum matrix_format matrix_format_of(enum type type) {
+    return type == TYPE_BF16   ? MATRIX_BF16
+           : type == TYPE_TF32 ? MATRIX_TF32
+           : type == TYPE_E4M3 ? MATRIX_E4M3
+           : type == TYPE_E5M2 ? MATRIX_E5M2
+                               : MATRIX_F16;
+}
+
 struct matrix_shape {
-    int k; /* m is 16, n is 8; of wgmma and wmma they are given apart */
-    enum matrix_format format;
-    bool half_accumulators; /* c and d are f16 (pairs) */
+    int k;                          /* m is 16, n is 8; of wgmma and wmma they are given apart */
+    int b_registers;                /* of mma */
+    enum matrix_format left, right; /* of a and b: formats of fp8 may differ */
+    bool half_accumulators;         /* c and d are f16 (pairs) */
 };
 /* d = a * b + c; the arrays hold the registers in PTX's order. */
 typedef void (*matrix_function)(const struct matrix_shape *shape, void *const *d,
@@ -85,12 +102,16 @@ struct lanes {
     void (*convert)(const struct conversion *conversion, void *out, const void *const *in);
     lanes_function (*convert_frequent)(const struct conversion *conversion);
     matrix_function matrix;
-    /* Numbers of a 16-bit format as fp32. */
-    void (*widen)(float *out, const uint16_t *in, int count, enum matrix_format format);
+    /* Numbers of a format of 8 or 16 bits as fp32. */
+    void (*widen)(float *out, const void *in, int count, enum matrix_format format);
     /* sum += left * right, 16 rows of n columns; of left and right the first k. Sums for
        half_accumulators are still to be rounded, by float_to_half. */
     void (*rows)(const struct matrix_shape *shape, int n, float (*sum)[PRODUCT_COLUMNS],
-                 const float (*left)[16], const float (*right)[PRODUCT_COLUMNS]);
+                 const float (*left)[PRODUCT_DEPTH], const float (*right)[PRODUCT_COLUMNS]);
+    /* The same where `left` is what was kept of 2k columns, and `kept` says of each row which. */
+    void (*sparse_rows)(const struct matrix_shape *shape, int n, float (*sum)[PRODUCT_COLUMNS],
+                        const float (*left)[PRODUCT_DEPTH], const float (*right)[PRODUCT_COLUMNS],
+                        const uint8_t (*kept)[KEPT_MAX]);
 };
 
 struct lanes lanes_best(void);

@@ -46,6 +46,11 @@ static int check_launch(const struct ptx_launch *launch, struct ptx_fault *fault
                                 kernel->cluster[0], kernel->cluster[1], kernel->cluster[2]);
         cluster *= kernel->cluster[0] ? kernel->cluster[i] : 1;
     }
+    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    if (launch->cooperative && blocks > ORDER_SLOTS_MAX)
+        return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
+                            "%llu blocks cannot live together: the most is %d",
+                            (unsigned long long)blocks, ORDER_SLOTS_MAX);
     if (cluster > CLUSTER_MAX)
         return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
                             "a cluster of %llu blocks is too large: the most is %d",

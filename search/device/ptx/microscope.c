@@ -21,6 +21,7 @@ static const struct {
     [PTX_FINDING_GRID_RACE] = {"race-between-blocks", false},
     [PTX_FINDING_BARRIER] = {"divergent-barrier", false},
     [PTX_FINDING_BEFORE_WAIT] = {"before-wait", false},
+    [PTX_FINDING_PROXY] = {"missing-proxy-fence", false},
     [PTX_FINDING_LANES] = {"lanes-disagree", false},
     [PTX_FINDING_ENDLESS] = {"endless-loop", false},
     [PTX_FINDING_DEADLOCK] = {"deadlock", false},
@@ -75,14 +76,16 @@ struct ptx_microscope *ptx_microscope_new(struct ptx_memory *memory) {
 }
 
 static void end_launch(struct ptx_microscope *microscope) {
-    for (int i = 0; i < CLUSTER_MAX; i++) {
-        shadow_free(microscope->shared[i]);
-        microscope->shared[i] = NULL;
+    for (int i = 0; i < microscope->view_count; i++) {
+        for (int rank = 0; rank < CLUSTER_MAX; rank++)
+            shadow_free(microscope->views[i].shared[rank]);
+        free(microscope->views[i].meetings);
     }
+    free(microscope->views);
     free(microscope->costs);
-    free(microscope->meetings);
     microscope->costs = NULL;
-    microscope->meetings = NULL;
+    microscope->views = NULL;
+    microscope->view_count = 0;
     microscope->seen_count = microscope->place_count = 0;
 }
 
@@ -261,32 +264,48 @@ static void add_cost(struct ptx_microscope *microscope, const struct cluster *cl
 
 /* ---- launches ---- */
 
-void observe_launch(struct ptx_microscope *microscope, const struct cluster *cluster) {
+void observe_launch(struct ptx_microscope *microscope, const struct cluster *cluster, int slots) {
     const struct block *block = cluster->blocks;
     int warps = cluster->count * block->warp_count;
     microscope->kernel = block->kernel;
-    order_launch(&microscope->order, warps + 1, block->launch->early);
+    order_launch(&microscope->order, warps + 1, slots, block->launch->early);
     microscope->costs =
         calloc(2 * (size_t)block->kernel->code_count + 1, sizeof *microscope->costs);
-    microscope->meetings = calloc((size_t)warps * BARRIERS, sizeof *microscope->meetings);
-    if (!microscope->costs || !microscope->meetings)
+    microscope->views = calloc((size_t)slots, sizeof *microscope->views);
+    microscope->view_count = slots;
+    if (!microscope->costs || !microscope->views)
         BUG("out of memory for the microscope");
-    for (int i = 0; i < cluster->count; i++)
-        if (!(microscope->shared[i] = shadow_new(block->shared_bytes)))
+    for (int i = 0; i < slots; i++) {
+        struct view *view = &microscope->views[i];
+        view->meetings = calloc((size_t)warps * BARRIERS, sizeof *view->meetings);
+        if (!view->meetings)
             BUG("out of memory for the microscope");
+        for (int rank = 0; rank < cluster->count; rank++)
+            if (!(view->shared[rank] = shadow_new(block->shared_bytes)))
+                BUG("out of memory for the microscope");
+    }
 }
 
 void observe_unit(struct cluster *cluster) {
     struct ptx_microscope *microscope = cluster->blocks->microscope;
     int warps = cluster->count * cluster->blocks->warp_count;
-    order_unit(&microscope->order);
-    memset(microscope->meetings, 0, (size_t)warps * BARRIERS * sizeof *microscope->meetings);
-    for (int i = 0; i < cluster->count; i++)
-        memset(microscope->shared[i]->states, 0, microscope->shared[i]->bytes);
+    struct view *view = view_of(cluster->blocks);
+    order_unit(&microscope->order, cluster->slot);
+    memset(view->meetings, 0, (size_t)warps * BARRIERS * sizeof *view->meetings);
+    for (int i = 0; i < cluster->count; i++) {
+        const struct block *block = &cluster->blocks[i];
+        memset(view->shared[i]->states, 0, view->shared[i]->bytes);
+        memset(view->shared[i]->states + block_reserved(block), BYTE_WRITTEN,
+               block->kernel->reserved_smem_bytes);
+    }
     microscope->places = array_grow(microscope->places, microscope->place_count,
                                     &microscope->place_capacity, sizeof *microscope->places);
     memcpy(microscope->places[microscope->place_count++], cluster->blocks->position,
            sizeof *microscope->places);
+}
+
+void observe_turn(const struct cluster *cluster) {
+    order_turn(&cluster->blocks->microscope->order, cluster->slot);
 }
 
 void observe_end(struct ptx_microscope *microscope, const struct cluster *cluster) {

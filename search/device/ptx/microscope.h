@@ -10,15 +10,21 @@
  *     ptx_microscope_free(microscope);
  *
  * What it knows of order: barriers of the block, of warps and of clusters, mbarriers by phases,
- * waits for cp.async, copies of the copy engine as an actor of its own, atomics and strong accesses
+ * waits for cp.async, copies of the copy engine as an actor of its own (who writes to what it has
+ * still to read is told as well), st.async and red.async like them, atomics and strong accesses
  * (volatile, relaxed, acquire, release); between blocks these order only what a fence or a release
  * came after; and what the launch before an early one did orders griddepcontrol.wait. Two accesses
  * of which one writes, and which none of these orders, race; however the emulator happened to run
  * them. Of two writes only such that differ count. Lanes of a warp are threads like others: what
- * they exchange through memory wants a __syncwarp.
+ * they exchange through memory wants a __syncwarp: so two collectives of a cooperative group of
+ * more than 32 threads race without a sync between them, where NVIDIA's header counts on more than
+ * PTX promises.
+ *
+ * What wgmma and the copy engine read in shared memory wants a fence.proxy.async of the warp that
+ * stored it, or of the one that has it read; what cp.async brought is taken to be fenced.
  *
  * What it does not see: a fault stops its launch, so that there may be more behind it; a missing
- * fence.proxy.async or fence between warps of one block; of an allocation's overrun into padding
+ * wgmma.fence, or fence between warps of one block; of an allocation's overrun into padding
  * of the same tensor nothing; more readers of a byte than two since it was written; which threads
  * of a block a release to other blocks covers (it takes all); local memory.
  *
@@ -38,6 +44,7 @@ enum ptx_finding_kind {
     PTX_FINDING_GRID_RACE,
     PTX_FINDING_BARRIER,
     PTX_FINDING_BEFORE_WAIT,
+    PTX_FINDING_PROXY, /* what threads stored, and no fence.proxy.async has shown to others */
     PTX_FINDING_LANES,
     PTX_FINDING_ENDLESS,
     PTX_FINDING_DEADLOCK,

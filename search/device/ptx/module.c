@@ -18,24 +18,16 @@ static const struct module_variable *find_variable(const struct ptx_module *modu
     return NULL;
 }
 
-static bool is_function(const struct ptx_module *module, int name) {
-    for (int i = 0; i < module->ast->function_count; i++)
-        if (module->ast->functions[i].name == name)
-            return true;
-    return false;
-}
-
-/* One element of an initialiser as bytes; a name is its address. A function has none: who calls
-   through it is refused when that is decoded. */
+/* One element of an initialiser as bytes; a name is its address. */
 static int element_bits(const struct ptx_module *module, const struct operand *value,
                         enum type type, uint64_t *bits) {
     *bits = value->bits;
     if (value->kind == OPERAND_NAME) {
         const struct module_variable *variable = find_variable(module, value->name);
-        bool known = variable || is_function(module, value->name);
+        bool known = variable || ast_function(module->ast, value->name);
         if (!known || type_bytes(type) != 8)
             return -1;
-        *bits = variable ? *bits + variable->address : ~0ull;
+        *bits = variable ? *bits + variable->address : function_address(value->name);
     } else if (type == TYPE_F32 && value->kind == OPERAND_FLOAT64) {
         *bits = float_bits((float)bits_double(value->bits));
     } else if (type == TYPE_F64 && value->kind == OPERAND_FLOAT32) {
@@ -148,6 +140,9 @@ void ptx_module_free(struct ptx_module *module) {
         free(kernel->targets);
         free(kernel->constants);
         free(kernel->specials);
+        for (int j = 0; j < kernel->routine_count; j++)
+            free(kernel->routines[j].registers);
+        free(kernel->routines);
     }
     ast_free(module->ast);
 }

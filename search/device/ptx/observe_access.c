@@ -5,15 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum how { LOADS, STORES, UPDATES /* an atomic */, FILLS /* asynchronously: done at a wait */ };
+/* An atomic updates. What is done asynchronously is done at a wait. */
+enum how { LOADS, STORES, UPDATES, FILLS, REDUCES };
 
-static const char *const verbs[] = {"loaded", "stored", "updated", "copied asynchronously"};
+static const char *const verbs[] = {"loaded", "stored", "updated", "copied asynchronously",
+                                    "reduced asynchronously"};
 
 /* One lane's access of bytes that lie together. */
 struct touch {
     struct report report; /* of what may be found */
     enum how how;
-    bool strong;
+    bool strong, by_proxy;
     int actor;
     uint32_t bytes;
     struct shadow *shadow;
@@ -33,7 +35,7 @@ static bool writes(const struct touch *touch) {
 
 static bool place_shared(struct touch *touch, const struct block *block, const struct block *owner,
                          uint64_t offset) {
-    touch->shadow = block->microscope->shared[owner->rank];
+    touch->shadow = view_of(block)->shared[owner->rank];
     touch->offset = touch->report.address = offset;
     touch->data = owner->shared + offset;
     touch->report.tensor = "shared memory";
@@ -87,7 +89,7 @@ static void describe_other(const struct touch *touch, const struct trace *other,
     char place[256];
     describe_place(kernel, &kernel->code[other->code], &unused, place, sizeof place);
     if (other->actor == order_engine(&microscope->order)) {
-        snprintf(text, bytes, "the copy engine writes%s", place);
+        snprintf(text, bytes, "the copy engine%s", place);
         return;
     }
     const unsigned *first = microscope->places[other->unit - microscope->order.first_unit];
@@ -118,11 +120,13 @@ static void report_race(struct touch *touch, const struct trace *other, const ch
                      "which the kernel before this one used too: griddepcontrol.wait has not come");
         return;
     }
-    bool same_block = other->unit == block->microscope->order.unit &&
-                      (other->actor / block->warp_count == (int)block->rank ||
-                       other->actor == order_engine(&block->microscope->order));
+    bool same_unit = other->unit == block->microscope->order.own->number;
+    bool by_engine = same_unit && other->actor == order_engine(&block->microscope->order);
+    bool same_block = same_unit && other->actor / block->warp_count == (int)block->rank;
     char where[128], who[320];
-    touch->report.kind = same_block ? PTX_FINDING_BLOCK_RACE : PTX_FINDING_GRID_RACE;
+    touch->report.kind = by_engine && touch->how == LOADS ? PTX_FINDING_BEFORE_WAIT
+                         : by_engine || same_block        ? PTX_FINDING_BLOCK_RACE
+                                                          : PTX_FINDING_GRID_RACE;
     touch->report.other = other->code;
     if (!microscope_knows(&touch->report)) {
         describe_where(touch, where, sizeof where);
@@ -165,9 +169,22 @@ static bool is_same_value(const struct touch *touch, const struct trace *other, 
 static bool is_race(const struct touch *touch, const struct trace *other) {
     const struct order *order = &touch->report.warp->block->microscope->order;
     if (!other->time || (touch->strong && other->strong) ||
-        (touch->is_shared && other->unit != order->unit))
+        (touch->is_shared && other->unit != order->own->number))
         return false;
     return !order_knows(order, touch->actor, (uint32_t)touch->report.lane, other);
+}
+
+/* Whether another proxy reads what a thread stored, and neither its warp nor the reader's has since
+   fenced the two. */
+static bool lacks_fence(const struct touch *touch, const struct trace *write) {
+    const struct warp *warp = touch->report.warp;
+    const struct order_unit *own = warp->block->microscope->order.own;
+    if (!touch->by_proxy || !write->time || write->unit != own->number ||
+        write->actor == order_engine(&warp->block->microscope->order))
+        return false;
+    execute_function by = warp->kernel->code[write->code].execute;
+    return (by == execute_store || by == execute_store_matrix) &&
+           own->proxied[write->actor] < write->time && own->proxied[touch->actor] < write->time;
 }
 
 /* A reader replaces one that came before it; of more than two that nothing orders, some are lost.
@@ -193,18 +210,22 @@ static void touch_bytes(struct touch *touch) {
     const struct order *order = &touch->report.warp->block->microscope->order;
     struct trace now = {
         .time = order->now,
-        .unit = order->unit,
+        .unit = order->own->number,
         .code = (uint32_t)(touch->report.instruction - touch->report.warp->kernel->code),
         .actor = (uint16_t)touch->actor,
         .lane = (uint8_t)touch->report.lane,
         .strong = touch->strong};
-    bool unwritten = false, awaited = false, raced = false;
+    bool asynchronous = touch->how == FILLS || touch->how == REDUCES;
+    bool unwritten = false, awaited = false, lent = false, raced = false, unfenced = false;
     for (uint32_t i = 0; i < touch->bytes; i++) {
         uint8_t *state = &touch->shadow->states[touch->offset + i];
         struct cell *cell = &touch->shadow->cells[touch->offset + i];
-        bool waits = (*state & BYTE_AWAITED) && touch->how != FILLS;
+        bool takes = (*state & BYTE_LENT) && writes(touch);
+        bool waits = ((*state & BYTE_AWAITED) && !asynchronous) || takes;
         awaited |= waits;
-        unwritten |= !*state && (touch->how == LOADS || touch->how == UPDATES);
+        lent |= takes;
+        unwritten |= !(*state & (BYTE_WRITTEN | BYTE_AWAITED)) && touch->how != STORES &&
+                     touch->how != FILLS;
         if (!waits && !raced && is_race(touch, &cell->write) &&
             !is_same_value(touch, &cell->write, i)) {
             report_race(touch, &cell->write, cell->write.strong ? "updated" : "wrote");
@@ -214,13 +235,15 @@ static void touch_bytes(struct touch *touch) {
             report_race(touch, &cell->plain, "wrote");
             raced = true;
         }
+        unfenced |= !waits && !raced && lacks_fence(touch, &cell->write);
         for (int r = 0; r < 2 && writes(touch) && !raced; r++)
             if (is_race(touch, &cell->reads[r])) {
                 report_race(touch, &cell->reads[r], "read");
                 raced = true;
             }
         if (touch->how == LOADS) {
-            remember_read(touch, cell, &now);
+            if (!waits) /* else it has been told */
+                remember_read(touch, cell, &now);
             continue;
         }
         if (!touch->strong)
@@ -229,13 +252,17 @@ static void touch_bytes(struct touch *touch) {
             cell->plain = cell->write;
         cell->write = now;
         cell->reads[0].time = cell->reads[1].time = 0;
-        *state = touch->how == FILLS ? *state | BYTE_AWAITED : *state | BYTE_WRITTEN;
+        *state |= asynchronous ? BYTE_AWAITED : BYTE_WRITTEN;
     }
     if (awaited)
         report_state(touch, PTX_FINDING_BEFORE_WAIT,
-                     "which an asynchronous copy still brings: its wait has not come");
+                     lent ? "which an asynchronous copy still reads: its wait has not come"
+                          : "which an asynchronous copy still brings: its wait has not come");
     else if (unwritten)
         report_state(touch, PTX_FINDING_UNWRITTEN, "which nobody wrote");
+    else if (unfenced)
+        report_state(touch, PTX_FINDING_PROXY,
+                     "which threads stored: no fence.proxy.async has come since");
 }
 
 static struct touch touch_of(struct warp *warp, const struct instruction *instruction, enum how how,
@@ -256,7 +283,7 @@ static void synchronise(const struct touch *touch, const struct access *access) 
     uint64_t key =
         touch->is_shared ? order_key_shared(block->rank, touch->offset) : touch->report.address;
     if (touch->how != STORES)
-        order_acquire(order, touch->actor, key);
+        order_acquire(order, touch->actor, 1u << touch->report.lane, key);
     if (touch->how != LOADS)
         order_publish(order, touch->actor, key, access->fenced);
 }
@@ -266,7 +293,7 @@ void observe_access(struct warp *warp, const struct instruction *instruction,
     struct block *block = warp->block;
     execute_function execute = instruction->execute;
     const void *base = access->base_bytes ? place_of(warp, base_place) : NULL;
-    bool atomic = execute == execute_atomic;
+    bool atomic = execute == execute_atomic || execute == execute_atomic_wide;
     enum how how = atomic                                                        ? UPDATES
                    : execute == execute_copy_async                               ? FILLS
                    : execute == execute_store || execute == execute_store_matrix ? STORES
@@ -300,6 +327,7 @@ void observe_sources(struct warp *warp, const struct instruction *instruction,
 void observe_shared(struct warp *warp, const struct instruction *instruction, int lane,
                     const struct block *owner, uint32_t offset, uint32_t bytes, bool is_store) {
     struct touch touch = touch_of(warp, instruction, is_store ? STORES : LOADS, lane, bytes);
+    touch.by_proxy = !is_store;
     warp->block->microscope->order.now++;
     if (place_shared(&touch, warp->block, owner, offset))
         touch_bytes(&touch);
@@ -314,8 +342,10 @@ void observe_place(struct warp *warp, const struct instruction *instruction, enu
 }
 
 void observe_global(struct warp *warp, const struct instruction *instruction, int lane,
-                    uint64_t address, uint32_t bytes, bool is_store) {
-    struct touch touch = touch_of(warp, instruction, is_store ? STORES : LOADS, lane, bytes);
+                    uint64_t address, uint32_t bytes, enum observed how) {
+    static const enum how hows[] = {LOADS, STORES, UPDATES};
+    struct touch touch = touch_of(warp, instruction, hows[how], lane, bytes);
+    touch.strong = how == OBSERVED_UPDATE;
     warp->block->microscope->order.now++;
     if (place_global(&touch, warp->block, address))
         touch_bytes(&touch);
@@ -325,7 +355,7 @@ void observe_global(struct warp *warp, const struct instruction *instruction, in
 
 void observe_landing(struct warp *warp, uint32_t offset, uint32_t bytes) {
     const struct block *block = warp->block;
-    struct shadow *shadow = block->microscope->shared[block->rank];
+    struct shadow *shadow = view_of(block)->shared[block->rank];
     memset(shadow->states + offset, BYTE_WRITTEN, bytes);
     for (uint32_t i = 0; i < bytes; i++) {
         struct trace *write = &shadow->cells[offset + i].write;
@@ -334,35 +364,60 @@ void observe_landing(struct warp *warp, uint32_t offset, uint32_t bytes) {
     }
 }
 
-void observe_copy_tracked(struct warp *warp, uint32_t offset, uint32_t bytes) {
+uint32_t observe_copy_tracked(struct warp *warp, uint32_t offset, uint32_t bytes) {
     const struct block *block = warp->block;
     struct order *order = &block->microscope->order;
-    struct shadow *shadow = block->microscope->shared[block->rank];
+    struct shadow *shadow = view_of(block)->shared[block->rank];
     order->now++;
     for (uint32_t i = 0; i < bytes; i++) {
         struct trace *write = &shadow->cells[offset + i].write;
         write->time = order->now;
         write->actor = (uint16_t)order_engine(order);
     }
+    return order->now;
 }
 
-void observe_bulk_issue(struct warp *warp, const struct instruction *instruction, int lane,
-                        const struct block *owner, uint32_t offset, uint32_t bytes) {
+uint32_t observe_bulk_issue(struct warp *warp, const struct instruction *instruction, int lane,
+                            const struct block *owner, uint32_t offset, uint32_t bytes,
+                            bool reduces) {
     struct order *order = &warp->block->microscope->order;
-    struct touch touch = touch_of(warp, instruction, FILLS, lane, bytes);
+    struct touch touch = touch_of(warp, instruction, reduces ? REDUCES : FILLS, lane, bytes);
+    touch.strong = reduces;
     order->now++;
     if (!place_shared(&touch, warp->block, owner, offset))
-        return;
+        return order->now;
     touch_bytes(&touch);
     for (uint32_t i = 0; i < bytes; i++)
         touch.shadow->cells[offset + i].write.actor = (uint16_t)order_engine(order);
+    return order->now;
 }
 
+/* Bytes that something issued later will bring, too, are still awaited. */
 void observe_bulk_landing(const struct block *owner, uint32_t offset, uint32_t bytes,
-                          uint32_t barrier) {
+                          uint32_t barrier, uint32_t issued) {
     struct ptx_microscope *microscope = owner->microscope;
-    struct shadow *shadow = microscope->shared[owner->rank];
-    memset(shadow->states + offset, BYTE_WRITTEN, bytes);
-    order_deliver(&microscope->order, order_key_shared(owner->rank, barrier),
-                  shadow->cells[offset].write.time);
+    struct shadow *shadow = view_of(owner)->shared[owner->rank];
+    for (uint32_t i = 0; i < bytes; i++) {
+        uint8_t *state = &shadow->states[offset + i];
+        *state |= BYTE_WRITTEN;
+        if (shadow->cells[offset + i].write.time == issued)
+            *state &= (uint8_t)~BYTE_AWAITED;
+    }
+    order_deliver(&microscope->order, order_key_shared(owner->rank, barrier), issued);
+}
+
+static void mark(uint8_t *states, uint32_t bytes, int flag, bool set) {
+    for (uint32_t i = 0; i < bytes; i++)
+        states[i] = (uint8_t)(set ? states[i] | flag : states[i] & ~flag);
+}
+
+void observe_lent(const struct block *owner, uint32_t offset, uint32_t bytes, bool lent) {
+    mark(view_of(owner)->shared[owner->rank]->states + offset, bytes, BYTE_LENT, lent);
+}
+
+void observe_awaited(const struct block *block, uint64_t address, uint32_t bytes, bool awaited) {
+    struct memory_spot spot;
+    if (memory_spot(block->memory, address, &spot) && spot.shadow &&
+        bytes <= spot.bytes - spot.offset)
+        mark(spot.shadow->states + spot.offset, bytes, BYTE_AWAITED, awaited);
 }

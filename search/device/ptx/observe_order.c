@@ -6,7 +6,8 @@
 /* ---- barriers of the block ---- */
 
 static struct meeting *meeting_of(const struct warp *warp, uint32_t barrier) {
-    return &warp->block->microscope->meetings[actor_of(warp) * BARRIERS + (int)barrier];
+    struct meeting *meetings = view_of(warp->block)->meetings;
+    return &meetings[actor_of(warp) * BARRIERS + (int)barrier];
 }
 
 void observe_arrival(struct warp *warp, const struct instruction *instruction, uint32_t barrier,
@@ -59,7 +60,7 @@ void observe_barrier(struct block *block, uint32_t barrier) {
 }
 
 void observe_departure(struct warp *warp, uint32_t barrier, uint32_t mask) {
-    order_acquire(&warp->block->microscope->order, actor_of(warp),
+    order_acquire(&warp->block->microscope->order, actor_of(warp), mask,
                   order_key_barrier(warp->block->rank, barrier));
     observe_lanes(warp, mask);
 }
@@ -72,16 +73,28 @@ void observe_lanes(struct warp *warp, uint32_t mask) {
 
 void observe_fence(struct warp *warp) {
     struct order *order = &warp->block->microscope->order;
-    order->fence = order->now;
+    order->own->fence = order->now;
+}
+
+void observe_proxy_fence(struct warp *warp) {
+    struct order *order = &warp->block->microscope->order;
+    order->own->proxied[actor_of(warp)] = order->now;
 }
 
 void observe_dependency(struct warp *warp) {
-    warp->block->microscope->order.waited = true;
+    warp->block->microscope->order.own->waited = true;
 }
 
 /* ---- mbarriers and clusters ---- */
 
-void observe_arrive(struct warp *warp, const struct block *owner, uint32_t offset) {
+/* What is relaxed says of no access before it, but of those before a fence. */
+static bool says_nothing(const struct warp *warp, bool relaxed) {
+    return relaxed && !warp->block->microscope->order.own->fence;
+}
+
+void observe_arrive(struct warp *warp, const struct block *owner, uint32_t offset, bool relaxed) {
+    if (says_nothing(warp, relaxed))
+        return;
     order_release(&warp->block->microscope->order, actor_of(warp),
                   order_key_shared(owner->rank, offset));
 }
@@ -91,12 +104,14 @@ void observe_phase(const struct block *owner, uint32_t offset) {
 }
 
 void observe_wait(struct warp *warp, const struct block *owner, uint32_t offset, uint32_t mask) {
-    order_acquire(&warp->block->microscope->order, actor_of(warp),
+    order_acquire(&warp->block->microscope->order, actor_of(warp), mask,
                   order_key_shared(owner->rank, offset));
     observe_lanes(warp, mask);
 }
 
-void observe_cluster_arrive(struct warp *warp) {
+void observe_cluster_arrive(struct warp *warp, bool relaxed) {
+    if (says_nothing(warp, relaxed))
+        return;
     order_release(&warp->block->microscope->order, actor_of(warp), ORDER_KEY_CLUSTER);
 }
 
@@ -105,7 +120,7 @@ void observe_cluster_phase(struct cluster *cluster) {
 }
 
 void observe_cluster_wait(struct warp *warp, uint32_t mask) {
-    order_acquire(&warp->block->microscope->order, actor_of(warp), ORDER_KEY_CLUSTER);
+    order_acquire(&warp->block->microscope->order, actor_of(warp), mask, ORDER_KEY_CLUSTER);
     observe_lanes(warp, mask);
 }
 

@@ -52,6 +52,8 @@ static const struct opcode opcodes[] = {
     {"mapa", decode_mapa, execute_map_to_block, 0},
     {"getctarank", decode_getctarank, execute_rank_of_address, 0},
     {"wgmma", decode_wgmma, NULL, 0},
+    {"tensormap", decode_tensormap, NULL, 0},
+    {"multimem", decode_multimem, NULL, 0},
     {"membar", decode_fence, execute_fence, 0},
     {"fence", decode_fence, execute_fence, 0},
     {"prefetch", decode_ignored, NULL, 0},
@@ -59,6 +61,7 @@ static const struct opcode opcodes[] = {
     {"discard", decode_ignored, NULL, 0},
     {"applypriority", decode_ignored, NULL, 0},
     {"griddepcontrol", decode_dependency, execute_await_launch, 0},
+    {"pmevent", decode_ignored, NULL, 0},
     {"setmaxnreg", decode_ignored, NULL, 0},
     {"createpolicy", decode_policy, NULL, 0},
 };

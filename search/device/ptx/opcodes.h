@@ -56,6 +56,8 @@ DECODE(mbarrier);
 DECODE(mapa);
 DECODE(getctarank);
 DECODE(wgmma);
+DECODE(tensormap);
+DECODE(multimem);
 
 /* The rows of the table, in its order; NULL beyond the last. */
 const struct opcode *opcode_at(int index);
@@ -76,8 +78,23 @@ int decode_cluster_barrier(struct decoder *decoder);
 /* The registers of a matrix, `bytes` each. */
 int matrix_operand(struct decoder *decoder, int index, int count, int bytes, bool is_result,
                    uint32_t *places);
-/* s8 or u8. */
-bool is_byte(enum type type);
+bool is_fp8(enum type type); /* e4m3 or e5m2 */
+/* mma of whole numbers, of doubles, and of a sparse a: what follows the type of d. */
+int decode_numbers_product(struct decoder *decoder, struct sparsity sparsity);
+int decode_doubles_product(struct decoder *decoder);
+int decode_sparse_product(struct decoder *decoder, enum type d, struct sparsity sparsity);
+/* mma.m8n8k4 of f16: all behind the shape and the type of d. */
+int decode_quarters_product(struct decoder *decoder, enum type d);
+/* An mma whose operands d, a, b and c have so many registers of `bytes` each; metadata: of a sparse
+   a, or NULL. */
+int emit_product(struct decoder *decoder, const struct instruction *instruction,
+                 const int counts[4], int bytes, const uint32_t *metadata);
+/* The metadata of a sparse a with `k` columns, and behind it the selector. All of `sparsity` is
+   known but `first`. */
+int sparse_operands(struct decoder *decoder, int index, int k, struct sparsity *sparsity,
+                    uint32_t *place);
+/* Takes the first of s8, u8, s4, u4 and b1 that is not taken; false if there is none. */
+bool take_number_format(struct decoder *decoder, struct number_format *format);
 
 /* Bytes of the register that the operand names, at least `least`. */
 int register_bytes_of(struct decoder *decoder, const struct operand *operand, int least);

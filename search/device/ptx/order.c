@@ -22,7 +22,7 @@ static uint32_t *clock_new(const struct order *order) {
 }
 
 static uint32_t *clock_of(const struct order *order, int actor) {
-    return order->clocks + (size_t)actor * (size_t)order->actors;
+    return order->own->clocks + (size_t)actor * (size_t)order->actors;
 }
 
 static void clock_join(const struct order *order, uint32_t *clock, const uint32_t *other) {
@@ -87,6 +87,10 @@ static struct order_object *slot_of(struct order *order, uint64_t key) {
     return &order->objects[at];
 }
 
+static int own_slot(const struct order *order) {
+    return (int)(order->own - order->units);
+}
+
 static void make_room(struct order *order) {
     struct order_object *old = order->objects;
     int count = order->object_capacity;
@@ -102,17 +106,20 @@ static void make_room(struct order *order) {
     free(old);
 }
 
-/* Its clocks are those of the unit that runs: they begin anew with each. */
-static struct order_object *object_of(struct order *order, uint64_t key) {
+/* Its clocks are those of the unit that runs: they begin anew with each. Units that take turns have
+   each an object of their own; what is known of other units is with the first one's. */
+static struct order_object *object_of(struct order *order, uint64_t key, int slot) {
     make_room(order);
-    struct order_object *object = slot_of(order, key);
+    struct order_object *object = slot_of(order, key |= (uint64_t)slot << 48);
     if (!object->key) {
-        *object = (struct order_object){
-            .key = key, .unit = order->unit, .pending = clock_new(order), .done = clock_new(order)};
+        *object = (struct order_object){.key = key,
+                                        .unit = order->own->number,
+                                        .pending = clock_new(order),
+                                        .done = clock_new(order)};
         order->object_count++;
     }
-    if (object->unit != order->unit) {
-        object->unit = order->unit;
+    if (slot == own_slot(order) && object->unit != order->own->number) {
+        object->unit = order->own->number;
         memset(object->pending, 0, (size_t)order->actors * sizeof *object->pending);
         memset(object->done, 0, (size_t)order->actors * sizeof *object->done);
     }
@@ -123,38 +130,68 @@ static struct order_object *object_of(struct order *order, uint64_t key) {
 
 void order_release_memory(struct order *order) {
     forget_objects(order);
-    free(order->clocks);
-    free(order->lanes);
-    free(order->known.items);
-    order->clocks = NULL;
-    order->lanes = NULL;
-    order->known = (struct knowledge){0};
+    for (int i = 0; i < order->slots; i++) {
+        free(order->units[i].clocks);
+        free(order->units[i].lanes);
+        free(order->units[i].proxied);
+        free(order->units[i].landed);
+        free(order->units[i].known.items);
+    }
+    free(order->units);
+    order->units = order->own = NULL;
+    order->slots = 0;
 }
 
-void order_launch(struct order *order, int actors, bool early) {
+void order_launch(struct order *order, int actors, int slots, bool early) {
     order_release_memory(order);
     order->early = early;
     order->prior_unit = order->first_unit;
     order->actors = actors;
-    order->first_unit = order->unit + 1;
-    order->clocks = grown(NULL, (size_t)actors * (size_t)actors * sizeof *order->clocks);
-    order->lanes = grown(NULL, (size_t)actors * sizeof *order->lanes);
+    order->first_unit = order->begun + 1;
+    order->units = grown(NULL, (size_t)slots * sizeof *order->units);
+    order->slots = slots;
+    for (int i = 0; i < slots; i++) {
+        struct order_unit *unit = &order->units[i];
+        *unit = (struct order_unit){0};
+        unit->clocks = grown(NULL, (size_t)actors * (size_t)actors * sizeof *unit->clocks);
+        unit->lanes = grown(NULL, (size_t)actors * sizeof *unit->lanes);
+        unit->proxied = grown(NULL, (size_t)actors * sizeof *unit->proxied);
+        unit->landed = grown(NULL, (size_t)actors * sizeof *unit->landed);
+    }
+    order->own = order->units;
 }
 
-void order_unit(struct order *order) {
+void order_unit(struct order *order, int slot) {
     size_t actors = (size_t)order->actors;
-    order->unit++;
-    order->fence = 0;
-    order->waited = false;
-    order->known.count = 0;
-    memset(order->clocks, 0, actors * actors * sizeof *order->clocks);
-    memset(order->lanes, 0, actors * sizeof *order->lanes);
+    order_turn(order, slot);
+    order->own->number = ++order->begun;
+    order->own->fence = 0;
+    order->own->waited = false;
+    order->own->known.count = 0;
+    memset(order->own->clocks, 0, actors * actors * sizeof *order->own->clocks);
+    memset(order->own->lanes, 0, actors * sizeof *order->own->lanes);
+    memset(order->own->proxied, 0, actors * sizeof *order->own->proxied);
+    memset(order->own->landed, 0, actors * sizeof *order->own->landed);
+}
+
+void order_turn(struct order *order, int slot) {
+    order->own = &order->units[slot];
 }
 
 /* ---- synchronising ---- */
 
+/* Lanes know at least up to `time` what the copy engine did. */
+static void land(uint32_t landed[32], uint32_t mask, uint32_t time) {
+    for (int i = 0; i < 32; i++)
+        if (mask >> i & 1 && landed[i] < time)
+            landed[i] = time;
+}
+
 void order_lanes(struct order *order, int actor, uint32_t mask) {
-    uint32_t(*lanes)[32] = order->lanes[actor];
+    uint32_t(*lanes)[32] = order->own->lanes[actor], *landed = order->own->landed[actor];
+    for (int i = 0; i < 32; i++)
+        if (mask >> i & 1)
+            land(landed, mask, landed[i]);
     for (int i = 0; i < 32; i++)
         for (int j = 0; j < 32 && mask >> i & 1; j++)
             if (mask >> j & 1)
@@ -162,52 +199,58 @@ void order_lanes(struct order *order, int actor, uint32_t mask) {
 }
 
 void order_release(struct order *order, int actor, uint64_t key) {
-    struct order_object *object = object_of(order, key);
+    struct order_object *object = object_of(order, key, own_slot(order));
     clock_join(order, object->pending, clock_of(order, actor));
     object->pending[actor] = order->now;
 }
 
 void order_deliver(struct order *order, uint64_t key, uint32_t time) {
-    uint32_t *engine = &object_of(order, key)->pending[order_engine(order)];
+    uint32_t *engine = &object_of(order, key, own_slot(order))->pending[order_engine(order)];
     *engine = *engine > time ? *engine : time;
 }
 
 void order_complete(struct order *order, uint64_t key) {
-    struct order_object *object = object_of(order, key);
+    struct order_object *object = object_of(order, key, own_slot(order));
     clock_join(order, object->done, object->pending);
     memset(object->pending, 0, (size_t)order->actors * sizeof *object->pending);
 }
 
 void order_publish(struct order *order, int actor, uint64_t key, bool fenced) {
-    struct order_object *object = object_of(order, key);
+    struct order_object *object = object_of(order, key, own_slot(order));
     clock_join(order, object->done, clock_of(order, actor));
     object->done[actor] = order->now;
-    if (!fenced && !order->fence)
+    if (!order_key_is_global(key) || (!fenced && !order->own->fence))
         return;
-    learn(&object->known, order->unit, fenced ? order->now : order->fence);
-    learn_all(&object->known, &order->known);
+    struct knowledge *known = &object_of(order, key, 0)->known;
+    learn(known, order->own->number, fenced ? order->now : order->own->fence);
+    learn_all(known, &order->own->known);
 }
 
-void order_acquire(struct order *order, int actor, uint64_t key) {
-    struct order_object *object = object_of(order, key);
+void order_acquire(struct order *order, int actor, uint32_t mask, uint64_t key) {
+    struct order_object *object = object_of(order, key, own_slot(order));
     clock_join(order, clock_of(order, actor), object->done);
-    learn_all(&order->known, &object->known);
+    land(order->own->landed[actor], mask, object->done[order_engine(order)]);
+    if (order_key_is_global(key))
+        learn_all(&order->own->known, &object_of(order, key, 0)->known);
 }
 
 bool order_knows(const struct order *order, int actor, uint32_t lane, const struct trace *trace) {
     if (trace->unit < order->first_unit)
-        return !order->early || order->waited || trace->unit < order->prior_unit;
-    if (trace->unit != order->unit) {
-        int at = find_unit(&order->known, trace->unit);
-        return at < order->known.count && order->known.items[at].unit == trace->unit &&
-               order->known.items[at].time >= trace->time;
+        return !order->early || order->own->waited || trace->unit < order->prior_unit;
+    if (trace->unit != order->own->number) {
+        const struct knowledge *known = &order->own->known;
+        int at = find_unit(known, trace->unit);
+        return at < known->count && known->items[at].unit == trace->unit &&
+               known->items[at].time >= trace->time;
     }
+    if (trace->actor == order_engine(order))
+        return order->own->landed[actor][lane] >= trace->time;
     if (trace->actor != actor)
         return clock_of(order, actor)[trace->actor] >= trace->time;
     if (trace->lane != LANE_MANY)
-        return trace->lane == lane || order->lanes[actor][lane][trace->lane] >= trace->time;
+        return trace->lane == lane || order->own->lanes[actor][lane][trace->lane] >= trace->time;
     for (uint32_t other = 0; other < 32; other++)
-        if (other != lane && order->lanes[actor][lane][other] < trace->time)
+        if (other != lane && order->own->lanes[actor][lane][other] < trace->time)
             return false;
     return true;
 }

@@ -127,7 +127,7 @@ static int add_local_variable(struct parser *parser, const struct variable *vari
     return 0;
 }
 
-/* Of calls through pointers, which are refused where they stand (decode_call.c). */
+/* Of calls through pointers: what they pass says it as well. */
 static int skip_prototype(struct parser *parser) {
     while (!token_is(parser, ";") && parser->lexer.token.kind != TOKEN_END)
         lexer_next(&parser->lexer);
@@ -144,7 +144,7 @@ static int parse_label(struct parser *parser) {
     int name = intern(parser, parser->lexer.token.slice);
     lexer_next(&parser->lexer);
     lexer_next(&parser->lexer);
-    if (accept_token(parser, ".callprototype"))
+    if (accept_token(parser, ".callprototype") || accept_token(parser, ".calltargets"))
         return skip_prototype(parser);
     if (!accept_token(parser, ".branchtargets")) {
         new_statement(parser, STATEMENT_LABEL)->name = name;

@@ -8,17 +8,18 @@
  * started, or has ended, is out of reach. Every access to memory is checked for bounds and
  * alignment; shared and local memory, registers and fresh global memory start as bytes of 0xff (a
  * NaN in every floating format). cp.async writes land at the wait that covers them, so a missing
- * wait reads old data here as it may on a GPU; what an mbarrier tracks, and TMA loads, land when no
- * warp of their block can go on without them, and until then the target of a TMA load holds bytes
- * of 0xff (execute_copy.c, execute_bulk.c). A wgmma is computed when it is issued, its wait needs
- * all four warps, and what it reads must stay until then (execute_warpgroup.c). What PTX leaves
- * open is fixed: mma and wgmma add up as an H200 does (matrix.inc); approximate functions are
- * correctly rounded or nearly. README.md says how far a GPU's results are from these.
+ * wait reads old data here as it may on a GPU; what an mbarrier tracks, TMA loads, and what is sent
+ * to other blocks' shared memory, land when no warp of their block can go on without them, and
+ * until then the target of such a copy or store holds bytes of 0xff (execute_copy.c,
+ * execute_bulk.c, execute_remote.c). A wgmma is computed when it is issued, its wait needs all four
+ * warps, and what it reads must stay until then (execute_warpgroup.c). What PTX leaves open is
+ * fixed: mma and wgmma add up as an H200 does (matrix.inc); approximate functions are correctly
+ * rounded or nearly. README.md says how far a GPU's results are from these.
  *
- * What it does not do: time anything; find a missing fence.proxy.async or wgmma.fence; products of
- * fp8, of 4 or single bits or of sparse matrices, st.async and copies from shared to shared memory,
- * a cluster's size given at the launch, textures, recursion, calls through pointers; a block that
- * waits for a block which has not started yet never sees it come (a timeout here). The payload of a
+ * What it does not do: time anything; find a missing wgmma.fence; sparse products of fp8, multimem,
+ * copies by im2col, tensor maps with steps between elements; a cluster's size given at the launch,
+ * textures, recursion beyond a stack of 8 KB a thread; a block that waits for a block which has not
+ * started yet never sees it come (a timeout here), but in a cooperative launch. The payload of a
  * NaN is not specified. An opcode it does not know is a fault that names it.
  *
  *     struct ptx_memory *memory = ptx_memory_new();
@@ -139,10 +140,11 @@ struct ptx_fault {
    counts the bytes of the lanes that took part. */
 struct ptx_counts {
     uint64_t warp_instructions;
-    uint64_t mma_operations; /* 2 * m * n * k of each mma */
+    uint64_t mma_operations; /* 2 * m * n * k of each mma; half of it of a sparse one */
     uint64_t global_load_bytes, global_store_bytes;
     uint64_t shared_bytes;      /* loads, stores, ldmatrix */
     uint64_t shared_wavefronts; /* passes over the 32 banks that these took */
+    uint64_t remote_bytes;      /* of these, and asynchronously, with other blocks of the cluster */
     uint64_t local_bytes;
     uint64_t async_bytes;       /* cp.async, from global to shared; not in the counts above */
     uint64_t barriers;          /* waits of a warp at a barrier of the block */
@@ -159,6 +161,7 @@ struct ptx_pace {
     double issue;             /* of a warp, from one instruction to the next */
     double special_function;  /* the same of ex2, rcp, sin ... */
     double shared, global;    /* until a load is there */
+    double remote;            /* the same of another block's shared memory */
     double copy;              /* until the first byte of an asynchronous copy is */
     double copy_bytes;        /* that follow it, a cycle */
     double matrix_operations; /* a cycle, of one warp */
@@ -176,15 +179,18 @@ struct ptx_launch {
     uint64_t step_limit;   /* warp instructions of the whole launch; 0 for 2^40 */
     double deadline_s;     /* seconds of processor time from now; 0 for none */
     uint64_t block_seed;   /* 0: blocks in ascending order; else in an order drawn from it */
-    bool early;            /* may run beside the launch before it: for the microscope */
-    FILE *print;           /* where printf goes; NULL: nowhere */
+    bool cooperative; /* all blocks live together: kernels may wait for the whole grid (this_grid())
+                       */
+    bool early;       /* may run beside the launch before it: for the microscope */
+    FILE *print;      /* where printf goes; NULL: nowhere */
     struct ptx_microscope *microscope; /* looks at all of it (microscope.h); NULL: nobody does */
     /* Of the host: blocks run on so many side by side, where they do not see each other (no atomics
        beyond shared memory, no printf) and nobody looks; 0, 1: one after the other. What is counted
        is the same, but after a fault, and so is the fault that is told; a step_limit and a deadline
        are each thread's. */
     int threads;
-    uint64_t sample; /* runs at most so many clusters, evenly spread over the grid; 0: all */
+    uint64_t sample; /* runs at most so many clusters, evenly spread over the grid; 0: all, and all
+                        of a cooperative launch */
     const struct ptx_pace *pace; /* NULL: chains are not reckoned */
     bool serial_products; /* the machine code waits for each wgmma at once: for the pace alone */
 };

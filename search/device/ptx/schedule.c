@@ -58,6 +58,10 @@ static uint64_t special_value(const struct warp *warp, enum special_register whi
         return ~((1u << lane) - 1);
     case SPECIAL_LANEMASK_GT:
         return (uint32_t) ~((2ull << lane) - 1);
+    case SPECIAL_EXPLICIT_CLUSTER:
+        return block->kernel->visible.cluster[0] ? ALL_LANES : 0;
+    case SPECIAL_AGGREGATE_SMEM_SIZE: /* with what the system takes */
+        return block->shared_bytes + 1024;
     case SPECIAL_DYNAMIC_SMEM_SIZE:
         return launch->smem_bytes;
     case SPECIAL_TOTAL_SMEM_SIZE:
@@ -87,6 +91,14 @@ static uint64_t special_value(const struct warp *warp, enum special_register whi
     case SPECIAL_NCLUSTERID_Z:
         axis = which - SPECIAL_NCLUSTERID_X;
         return launch->grid[axis] / cluster->size[axis];
+    case SPECIAL_FRAME:
+        return block->local_bytes - STACK_BYTES;
+    case SPECIAL_GRID_BARRIER_HIGH:
+        return cluster->workspace >> 32;
+    case SPECIAL_GRID_BARRIER_LOW:
+        return (uint32_t)cluster->workspace;
+    case SPECIAL_RESERVED_SMEM:
+        return block_reserved(block);
     case SPECIAL_NSMID:
         return 1;
     default:
@@ -102,7 +114,7 @@ static void start_warp(struct warp *warp) {
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint64_t value = special_value(warp, slot->which, lane);
             memcpy(warp->registers + slot->place + lane * (uint32_t)slot->bytes, &value,
-                   (size_t)slot->bytes);
+                   slot->bytes ? (size_t)slot->bytes : sizeof(uint32_t));
         }
     }
     warp->live = warp->active = left >= LANES ? ALL_LANES : (1u << left) - 1;
@@ -116,6 +128,8 @@ static void start_warp(struct warp *warp) {
     warp->product_count = 0;
     warp->product_group = warp->product_paused = 0;
     warp->cluster_arrived = warp->cluster_owed = 0;
+    for (int lane = 0; warp->calls && lane < LANES; lane++)
+        warp->calls[lane].used = 0;
 }
 
 /* ---- A block ---- */
@@ -178,21 +192,29 @@ static void describe_wait(struct warp *warp, const struct fragment *fragment, ch
                  "warpgroup have issued");
 }
 
-/* Names one place where lanes wait. */
-static int report_deadlock(struct cluster *cluster) {
-    struct warp *culprit = NULL;
-    const struct fragment *held = NULL;
+/* Who of the cluster, or else `culprit`, is to blame, and which of its fragments. */
+static struct warp *worst_of(struct cluster *cluster, struct warp *culprit,
+                             const struct fragment **held) {
     for (int b = 0; b < cluster->count; b++)
         for (int i = 0; i < cluster->blocks[b].warp_count; i++) {
             struct warp *warp = &cluster->blocks[b].warps[i];
             for (int j = 0; warp->live && j < warp->parked_count; j++)
-                if (!held || blame(warp, &warp->parked[j]) > blame(culprit, held)) {
+                if (!*held || blame(warp, &warp->parked[j]) > blame(culprit, *held)) {
                     culprit = warp;
-                    held = &warp->parked[j];
+                    *held = &warp->parked[j];
                 }
         }
+    return culprit;
+}
+
+/* Names one place where lanes wait. */
+static int report_deadlock(struct cluster *clusters, int count) {
+    struct warp *culprit = NULL;
+    const struct fragment *held = NULL;
+    for (int i = 0; i < count; i++)
+        culprit = worst_of(&clusters[i], culprit, &held);
     if (!held)
-        BUG("a cluster that neither goes on nor waits");
+        BUG("clusters that neither go on nor wait");
     char text[320];
     describe_wait(culprit, held, text, sizeof text);
     fault_at(culprit, &culprit->kernel->code[held->pc], __builtin_ctz(held->mask),
@@ -208,8 +230,8 @@ static bool awaits_event(const struct block *block) {
     return awaits;
 }
 
-/* Nobody can go on by himself. Lets waits give up, as try_wait may, for a program that then does
-   something else. Whether there are such. */
+/* Nobody can go on by himself. Lets waits of the cluster give up, as try_wait may, for a program
+   that then does something else. Whether there are such. */
 static bool prod(struct cluster *cluster) {
     enum { GIVE_UP_MAX = 16 };
     bool helps = false;
@@ -237,9 +259,10 @@ static int out_of_time(struct block *block, const char *what) {
 
 static void start_block(struct block *block) {
     memset(block->shared, 0xff, block->shared_bytes);
+    memset(block->shared + block_reserved(block), 0, block->kernel->reserved_smem_bytes);
     memset(block->local, 0xff, (size_t)block->local_bytes * (size_t)block->warp_count * LANES);
     memset(block->barriers, 0, sizeof block->barriers);
-    block->impatient = false;
+    block->impatient = block->polled = false;
     block->state = BLOCK_NOT_STARTED;
     chain_begin(block);
     for (int i = 0; i < block->warp_count; i++)
@@ -277,12 +300,14 @@ static int run_warps(struct block *block, bool *progress) {
     return result;
 }
 
-/* Runs until the block can only go on with the help of others, or they should have a turn. When no
-   warp goes on the copy engine works. */
+/* Runs until the block can only go on with the help of others, or they should have a turn: where it
+   looked for what they do, at once, so that each block sees what was done as soon as it can be
+   seen. When no warp goes on the copy engine works. */
 static int run_block(struct block *block, bool *progress) {
     enum { TURNS_MAX = 16 };
     block->state = BLOCK_RUNS;
-    for (int turn = 0; turn < TURNS_MAX && block->state == BLOCK_RUNS; turn++) {
+    block->polled = false;
+    for (int turn = 0; turn < TURNS_MAX && block->state == BLOCK_RUNS && !block->polled; turn++) {
         bool went_on;
         if (run_warps(block, &went_on) < 0)
             return -1;
@@ -296,27 +321,44 @@ static int run_block(struct block *block, bool *progress) {
     return 0;
 }
 
-/* A block goes as far as it can before the next one has a turn, and the last one begins: who does
-   not wait for others finds nothing done by them. */
-int cluster_run(struct cluster *cluster, uint64_t seed) {
-    int count = cluster->count, first = count - 1 + (int)(seed % (uint64_t)count);
-    for (int i = 0; i < count; i++)
+static void begin(struct cluster *cluster) {
+    for (int i = 0; i < cluster->count; i++)
         start_block(&cluster->blocks[i]);
     if (cluster->blocks->microscope)
         observe_unit(cluster);
     cluster->given_up = 0;
-    cluster->arrived_at = 0;
+    cluster->arrived_at = cluster->met_at = 0;
+}
+
+/* A block goes as far as it can before the next one has a turn, and the last one begins: who does
+   not wait for others finds nothing done by them. */
+static int take_turn(struct cluster *cluster, uint64_t seed, bool *alive, bool *progress) {
+    int count = cluster->count, first = count - 1 + (int)(seed % (uint64_t)count);
+    float_mode_set(cluster->float_mode);
+    if (cluster->blocks->microscope)
+        observe_turn(cluster);
+    for (int i = 0; i < count; i++) {
+        struct block *block = &cluster->blocks[(first + count - i) % count];
+        if (block->state != BLOCK_ENDED && run_block(block, progress) < 0)
+            return -1;
+        *alive |= block->state != BLOCK_ENDED;
+    }
+    return 0;
+}
+
+int clusters_run(struct cluster *clusters, int count, uint64_t seed) {
+    for (int i = 0; i < count; i++)
+        begin(&clusters[i]);
     for (;;) {
-        bool alive = false, progress = false;
-        for (int i = 0; i < count; i++) {
-            struct block *block = &cluster->blocks[(first + count - i) % count];
-            if (block->state != BLOCK_ENDED && run_block(block, &progress) < 0)
+        bool alive = false, progress = false, helps = false;
+        for (int i = 0; i < count; i++)
+            if (take_turn(&clusters[i], seed, &alive, &progress) < 0)
                 return -1;
-            alive |= block->state != BLOCK_ENDED;
-        }
         if (!alive)
             return 0;
-        if (!progress && !prod(cluster))
-            return report_deadlock(cluster);
+        for (int i = 0; i < count && !progress; i++)
+            helps |= prod(&clusters[i]);
+        if (!progress && !helps)
+            return report_deadlock(clusters, count);
     }
 }

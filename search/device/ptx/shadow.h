@@ -12,6 +12,7 @@
 enum {
     BYTE_WRITTEN = 1,
     BYTE_AWAITED = 2, /* an asynchronous copy brings it: it is nobody's until its wait */
+    BYTE_LENT = 4,    /* an asynchronous copy has still to read it */
 };
 
 struct cell {

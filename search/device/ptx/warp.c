@@ -129,6 +129,18 @@ enum action warp_branch(struct warp *warp, uint32_t taken, uint32_t target) {
     return ACTION_JUMP;
 }
 
+enum action warp_branch_apart(struct warp *warp, uint32_t mask, uint32_t taken, uint32_t target) {
+    uint32_t skip = warp->active & ~mask, others = mask & ~taken;
+    if (others)
+        warp_park(warp, others, FRAGMENT_READY, 0);
+    if (skip) {
+        warp->pc++;
+        warp_park(warp, skip, FRAGMENT_READY, 0);
+        warp->pc--;
+    }
+    return warp_branch(warp, taken, target);
+}
+
 enum action warp_exit(struct warp *warp, uint32_t mask) {
     warp->active &= ~mask;
     warp->live &= ~mask;

@@ -10,7 +10,8 @@ static const struct ptx_pace pace = {.issue = 1,
                                      .matrix_operations = 1024,
                                      .matrix = 30,
                                      .barrier = 20,
-                                     .cluster_barrier = 300};
+                                     .cluster_barrier = 300,
+                                     .remote = 200};
 
 static const char source[] =
     "__device__ void copy(void *to, const void *from) {\n"
@@ -60,6 +61,33 @@ static const char pair_source[] =
     "    out[blockIdx.x * 32 + threadIdx.x] = sum;\n"
     "}\n";
 
+/* Both blocks work between barriers; and each reads a word after the other of its own (there = 0)
+   or of the other's shared memory. */
+static const char remote_source[] =
+    "extern \"C\" __global__ void __cluster_dims__(2, 1, 1) phases(unsigned *out, int phases, int "
+    "rounds) {\n"
+    "    unsigned sum = threadIdx.x;\n"
+    "    for (int i = 0; i < phases; i++) {\n"
+    "        for (int k = 0; k < rounds; k++) sum = sum * 3 + (sum >> 5);\n"
+    "        asm volatile(\"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\");\n"
+    "    }\n"
+    "    out[blockIdx.x * 32 + threadIdx.x] = sum;\n"
+    "}\n"
+    "extern \"C\" __global__ void __cluster_dims__(2, 1, 1) across(unsigned *out, int there, int "
+    "steps) {\n"
+    "    __shared__ unsigned next[32];\n"
+    "    unsigned at = threadIdx.x, from;\n"
+    "    next[at] = (at + 1) % 32;\n"
+    "    asm volatile(\"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\");\n"
+    "    asm(\"mapa.shared::cluster.u32 %0, %1, %2;\" : \"=r\"(from) : "
+    "\"r\"((unsigned)__cvta_generic_to_shared(next)), \"r\"(blockIdx.x ^ there));\n"
+    "    for (int i = 0; i < steps; i++)\n"
+    "        asm volatile(\"ld.shared::cluster.u32 %0, [%1];\" : \"=r\"(at) : \"r\"(from + 4 * "
+    "at));\n"
+    "    asm volatile(\"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\");\n"
+    "    out[blockIdx.x * 32 + threadIdx.x] = at;\n"
+    "}\n";
+
 static double chain_of(struct harness *harness, const char *kernel, unsigned blocks,
                        unsigned threads) {
     harness_run(harness, kernel, blocks, threads);
@@ -98,6 +126,42 @@ static void test_clusters_begin_anew(void **unused) {
         harness_close(&harness);
     }
     assert_true(cycles[0] > 100 * pace.cluster_barrier && cycles[1] == cycles[0]);
+}
+
+static double cluster_chain(const char *kernel, int first, int second, uint64_t *remote_bytes) {
+    struct harness harness;
+    harness_open_cuda(&harness, remote_source, "sm_90");
+    uint64_t to = harness_buffer(&harness, "out", 2 * 128, NULL);
+    harness.launch.pace = &pace;
+    harness_argument(&harness, &to, 8);
+    harness_argument(&harness, &first, 4);
+    harness_argument(&harness, &second, 4);
+    double cycles = chain_of(&harness, kernel, 2, 32);
+    *remote_bytes = harness.counts.remote_bytes;
+    harness_close(&harness);
+    return cycles;
+}
+
+/* Who goes on late from a cluster's barrier does not wait for what others did behind it. */
+static void test_a_cluster_works_together(void **unused) {
+    (void)unused;
+    uint64_t unused_bytes;
+    double idle = cluster_chain("phases", 10, 0, &unused_bytes);
+    double alone = cluster_chain("phases", 1, 10000, &unused_bytes);
+    double together = cluster_chain("phases", 10, 1000, &unused_bytes);
+    assert_true(idle >= 10 * pace.cluster_barrier);
+    assert_true(together < 1.1 * (idle + alone));
+}
+
+static void test_other_blocks_are_far(void **unused) {
+    (void)unused;
+    enum { STEPS = 100 };
+    uint64_t own_bytes, remote_bytes;
+    double own = cluster_chain("across", 0, STEPS, &own_bytes);
+    double remote = cluster_chain("across", 1, STEPS, &remote_bytes);
+    assert_int_equal(own_bytes, 0);
+    assert_int_equal(remote_bytes, 2 * STEPS * 128);
+    assert_true(remote > own + pace.remote - pace.shared);
 }
 
 /* What is waited for at once takes its latency each time; two copies ahead, a third of it. */
@@ -157,9 +221,45 @@ static void test_a_sample_stands_for_the_grid(void **unused) {
     harness_close(&harness);
 }
 
+/* A sparse product counts, and takes, what it keeps: half. */
+static void test_sparse_products_take_half(void **unused) {
+    (void)unused;
+    enum { PRODUCTS = 100, OPERATIONS = 2 * 16 * 8 * 32 };
+    static const char *const products[] = {
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, {%r0,%r1,%r2,%r3}, "
+        "{%r0,%r1}, {%r0,%r1,%r2,%r3};\n",
+        "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r0,%r1,%r2,%r3}, {%r0,%r1}, "
+        "{%r0,%r1}, {%r0,%r1,%r2,%r3}, %e, 0;\n",
+    };
+    struct ptx_pace slow = pace;
+    double cycles[2];
+    slow.matrix_operations = 16;
+    for (int i = 0; i < 2; i++) {
+        struct harness harness;
+        char text[1 << 15];
+        int used = snprintf(text, sizeof text, "%s",
+                            ".version 8.5\n.target sm_80\n.address_size 64\n"
+                            ".entry k() { .reg .b32 %r<4>, %e; mov.b32 %e, 0x44444444;\n");
+        for (int j = 0; j < PRODUCTS; j++)
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s", products[i]);
+        snprintf(text + used, sizeof text - (size_t)used, "ret; }\n");
+        harness_open(&harness, text);
+        harness.launch.pace = &slow;
+        cycles[i] = chain_of(&harness, "k", 1, 32);
+        assert_int_equal(harness.counts.mma_operations, PRODUCTS * OPERATIONS / (1 + i));
+        harness_close(&harness);
+    }
+    double taken = PRODUCTS * OPERATIONS / slow.matrix_operations;
+    assert_true(cycles[0] > taken && cycles[0] < 1.01 * taken);
+    assert_true(cycles[1] > taken / 2 && cycles[1] < 1.01 * taken / 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sparse_products_take_half),
         cmocka_unit_test(test_clusters_begin_anew),
+        cmocka_unit_test(test_a_cluster_works_together),
+        cmocka_unit_test(test_other_blocks_are_far),
         cmocka_unit_test(test_copies_ahead_hide_latency),
         cmocka_unit_test(test_barriers_pass_time_on),
         cmocka_unit_test(test_a_sample_stands_for_the_grid),

@@ -6,7 +6,8 @@
  *     char *ptx = compile_cuda(source, "sm_89", log, sizeof log);
  *     free(ptx);
  *
- * The source's file is called kernel.cu, and lines are kept (-lineinfo).
+ * The source's file is called kernel.cu, and lines are kept (-lineinfo). It may include files of
+ * the repository, from its top.
  */
 #ifndef EVOTILE_TESTS_DEVICE_PTX_COMPILE_CUDA_H
 #define EVOTILE_TESTS_DEVICE_PTX_COMPILE_CUDA_H
@@ -28,8 +29,8 @@ static inline char *compile_cuda(const char *source, const char *architecture, c
     if (!nvrtc)
         return NULL;
     snprintf(arch, sizeof arch, "-arch=%s", architecture);
-    const char *const options[] = {arch, "-lineinfo", "-std=c++17", "--ptxas-options=-v"};
-    int status = nvrtc_compile(nvrtc, "kernel.cu", source, options, 4, &image, reason, &error);
+    const char *const options[] = {arch, "-lineinfo", "-std=c++17", "--ptxas-options=-v", "-I."};
+    int status = nvrtc_compile(nvrtc, "kernel.cu", source, options, 5, &image, reason, &error);
     nvrtc_close(nvrtc);
     snprintf(log, log_bytes, "%s", status == 0 ? image.log : status > 0 ? reason : error.text);
     if (status != 0)

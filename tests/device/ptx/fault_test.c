@@ -37,6 +37,11 @@ static const struct {
      "unsigned r; if (i < 16) { asm volatile(\"ldmatrix.sync.aligned.m8n8.x1."
      "shared.b16 {%0}, [%1];\" : \"=r\"(r) : \"r\"(0)); x[i] = r; }",
      1, PTX_FAULT_LANES, "takes all 32", 0},
+    {"metadata that names a place twice",
+     "unsigned e = i == 53 ? 0xe5e4e4e4 : i % 4 == 1 ? 0xe4e4e4e4 : 0; float d = 0; "
+     "asm volatile(\"mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+     "{%0,%0,%0,%0}, {%1,%1}, {%1,%1}, {%0,%0,%0,%0}, %1, 1;\" : \"+f\"(d) : \"r\"(e)); x[i] = d;",
+     1, PTX_FAULT_MISUSE, "0xe5e4e4e4: 0x5 names no two places in their order", 53},
 };
 
 static void test_faults(void **unused) {
@@ -163,17 +168,19 @@ static const struct {
     {"add.u33 %r1, %r2, %r3;", "'add.u33'"},
     {"ld.global.sideways.u32 %r1, [%rd1];", "'.sideways' is not known"},
     {"mov.u32 %r1, %r99;", "nobody declared '%r99'"},
-    {"mov.u32 %r1, %envreg2;", "takes a cooperative launch"},
+    {"mov.u32 %r1, %envreg7;", "nobody declared '%envreg7'"},
     {"add.u32 %r1, %r2;", "has 2 operands"},
     {"bra nowhere;", "label that does not exist: 'nowhere'"},
     {"a: a: ret;", "stands here twice"},
     {"add.u64 %rd1, %r1, %rd1;", "wrong size"},
     {"@%r1 bra a; a: ret;", "guard is no predicate"},
-    {"mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1}, {%r1}, {%r1}, {%r1};", "shape"},
-    {"call f; ret;", "not known"},
-    {"shape_0 : .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-     ".param .b32 to; .param .b32 from; call (to), %rd1, (from), shape_0; ret;",
-     "calls through a pointer are not known"},
+    {"mma.sync.aligned.m8n8k4.row.col.f32.bf16.bf16.f32 {%r1}, {%r1}, {%r1}, {%r1};", "shape"},
+    {"mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%r1, %r1, %r1, %r1}, {%r1, %r1, %r1, "
+     "%r1}, {%r1, %r1, %r1, %r1}, {%r1, %r1, %r1, %r1}, %r1, 2;",
+     "operand 6 is no number below 2"},
+    {"mma.sync.aligned.m16n8k64.row.col.s32.s4.s8.s32 {%r1}, {%r1}, {%r1}, {%r1};", "shape"},
+    {"call f; ret;", "nobody declared 'f'"},
+    {"call %r1; ret;", "wrong size"},
 };
 
 static void test_unknown_forms(void **unused) {
@@ -198,14 +205,33 @@ static void test_unknown_forms(void **unused) {
     }
 }
 
-static void test_recursion_is_refused(void **unused) {
+/* Calls that decode, and go wrong when they are made. */
+static void test_calls_that_go_wrong(void **unused) {
     (void)unused;
-    struct harness harness;
-    harness_open(&harness, ".version 8.0\n.target sm_80\n.address_size 64\n"
-                           ".func f() { call f; call f; ret; }\n.entry k() { call f; ret; }\n");
-    assert_int_equal(harness_try(&harness, "k", 1, 32), -1);
-    assert_non_null(strstr(harness.fault.text, "recursion"));
-    harness_close(&harness);
+    static const struct {
+        const char *body, *said;
+    } rows[] = {
+        {"call f; ret;", "deeper than its stack of 8192 bytes"},
+        {"mov.u64 %rd1, 5; call %rd1; ret;", "called 0x5, which is no function"},
+        {"mov.u64 %rd1, g; call %rd1; ret;", "no function with these parameters"},
+        {"mov.u64 %rd1, f; add.u64 %rd1, %rd1, 1; P: .callprototype _ (); call %rd1, P; ret;",
+         "no function with these"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512];
+        struct harness harness;
+        snprintf(text, sizeof text,
+                 ".version 8.0\n.target sm_80\n.address_size 64\n"
+                 ".func f() { call f; call f; ret; }\n.func g(.param .b32 x) { ret; }\n"
+                 ".entry k() { .reg .b64 %%rd<3>; %s }\n",
+                 rows[i].body);
+        harness_open(&harness, text);
+        assert_int_equal(harness_try(&harness, "k", 1, 32), -1);
+        assert_int_equal(harness.fault.kind, PTX_FAULT_MISUSE);
+        if (!strstr(harness.fault.text, rows[i].said))
+            fail_msg("%s: %s", rows[i].body, harness.fault.text);
+        harness_close(&harness);
+    }
 }
 
 static void test_geometry(void **unused) {
@@ -231,7 +257,7 @@ int main(void) {
         cmocka_unit_test(test_use_after_release),
         cmocka_unit_test(test_broken_text),
         cmocka_unit_test(test_unknown_forms),
-        cmocka_unit_test(test_recursion_is_refused),
+        cmocka_unit_test(test_calls_that_go_wrong),
         cmocka_unit_test(test_geometry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,10 +19,9 @@
 static const struct {
     const char *name, *where;
 } elsewhere[] = {
-    {"trap", "gpu/exploits_test"},
-    {"brkpt", "a trap"},
-    {"wmma", "gpu/samples_test"},
-    {"setmaxnreg", "gpu/hopper_test"},
+    {"trap", "gpu/exploits_test"},     {"brkpt", "a trap"},
+    {"wmma", "gpu/samples_test"},      {"setmaxnreg", "gpu/hopper_test"},
+    {"tensormap", "gpu/samples_test"}, {"multimem", "nowhere: it is refused"},
 };
 
 /* All forms, decoded. */
@@ -189,7 +188,7 @@ static void a_difference_is_found(void **state) {
     struct decoded *decoded = *state;
     struct form_plan plan = {.one = "emulated:sm_90",
                              .other = "emulated:sm_90",
-                             .threads = 128,
+                             .threads = 256, /* a cluster of two blocks */
                              .jobs = 1,
                              .tamper = change_one};
     struct form_result *results = forms_judge(&decoded->list, &plan);

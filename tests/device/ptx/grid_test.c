@@ -101,11 +101,62 @@ static void who_sees_others_runs_in_order(void **state) {
     harness_close(&harness);
 }
 
+/* A barrier by hand: none of its blocks goes on before the last has come. */
+static void a_cooperative_launch_lives_together(void **state) {
+    (void)state;
+    static const char waiting[] =
+        "extern \"C\" __global__ void wait(int *next, int *early) {\n"
+        "    if (atomicAdd(next, 1) + 1 == gridDim.x)\n"
+        "        return;\n"
+        "    while (*(volatile int *)next < (int)gridDim.x)\n"
+        "        if (clock64() == 0) atomicAdd(early, 1);\n"
+        "}\n"
+        "extern \"C\" __global__ void workspace(unsigned long long *where) {\n"
+        "    unsigned high, low;\n"
+        "    asm(\"mov.u32 %0, %%envreg1;\" : \"=r\"(high));\n"
+        "    asm(\"mov.u32 %0, %%envreg2;\" : \"=r\"(low));\n"
+        "    *where = (unsigned long long)high << 32 | low;\n"
+        "}\n";
+    struct harness harness;
+    int *next;
+    uint64_t *where;
+    harness_open_cuda(&harness, waiting, "sm_90");
+    uint64_t counter = harness_buffer(&harness, "next", 8, &next);
+    uint64_t to = harness_buffer(&harness, "where", 8, &where);
+    *next = 0;
+    harness_argument(&harness, &to, sizeof to);
+    harness_run(&harness, "workspace", 1, 1);
+    assert_true(*where == 0);
+    harness.launch.cooperative = true;
+    harness_run(&harness, "workspace", 1, 1);
+    assert_true(*where != 0 && *where % 4 == 0);
+    assert_null(ptx_memory_at(harness.memory, *where, 8)); /* it was the launch's */
+    harness.launch.argument_bytes = 0;
+    harness_argument(&harness, &counter, sizeof counter);
+    harness_argument(&harness, &to, sizeof to);
+    harness.launch.sample = 4; /* all run */
+    harness.launch.block_seed = 77;
+    harness_run(&harness, "wait", BLOCKS, 1);
+    assert_int_equal(*next, BLOCKS);
+    assert_int_equal(harness.counts.blocks, BLOCKS);
+    assert_int_equal(harness_try(&harness, "wait", 5000, 1), -1);
+    assert_int_equal(harness.fault.kind, PTX_FAULT_LAUNCH);
+    assert_non_null(strstr(harness.fault.text, "5000 blocks cannot live together"));
+    *next = 0;
+    harness.launch.cooperative = false;
+    harness.launch.sample = 0;
+    harness.launch.step_limit = 100000;
+    assert_int_equal(harness_try(&harness, "wait", BLOCKS, 1), -1);
+    assert_int_equal(harness.fault.kind, PTX_FAULT_TIMEOUT);
+    harness_close(&harness);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_do_what_one_does),
         cmocka_unit_test(the_first_fault_is_told),
         cmocka_unit_test(who_sees_others_runs_in_order),
+        cmocka_unit_test(a_cooperative_launch_lives_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,6 +140,19 @@ static inline bool form_is_run(struct form_bench *bench, const struct form *form
     return verdict == VERDICT_OK;
 }
 
+/* What one form alone gives; false: result->failure says why nothing. */
+static inline bool form_bench_alone(struct form_bench *bench, const struct form_list *list,
+                                    int number, const void *inputs, uint64_t *results,
+                                    struct form_result *result) {
+    struct error error = {0};
+    char *ptx = forms_ptx(list, number, 1);
+    bool loaded = form_bench_load(bench, ptx, &error) == 0;
+    free(ptx);
+    if (!loaded)
+        snprintf(result->failure, sizeof result->failure, "%.300s", error.text);
+    return loaded && form_is_run(bench, &list->forms[number], number, inputs, results, result);
+}
+
 static inline void form_desk_judge(struct form_desk *desk, int number) {
     const struct form *form = &desk->list->forms[number];
     const struct form_plan *plan = desk->plan;

@@ -167,6 +167,18 @@ static inline void form_name(const struct form *form, char name[2 * FORM_TEXT]) 
     snprintf(name, 2 * FORM_TEXT, "%s%s%s", form->opcode, *form->extra ? " " : "", form->extra);
 }
 
+/* The form of that name, which is in the table. */
+static inline const struct form *form_of_list(const struct form_list *list, const char *wanted) {
+    char name[2 * FORM_TEXT];
+    for (int i = 0; i < list->count; i++) {
+        form_name(&list->forms[i], name);
+        if (!strcmp(name, wanted))
+            return &list->forms[i];
+    }
+    fprintf(stderr, "forms/table.h has no '%s'\n", wanted);
+    abort();
+}
+
 /* ---- from forms to PTX ---- */
 
 static inline int form_stride(const struct form *form) {
@@ -232,10 +244,11 @@ static inline void form_write_registers(FILE *out, const struct form_group *grou
 
 static inline void form_write_kernel(FILE *out, const struct form *form, int number) {
     fprintf(out,
-            ".visible .entry f%d(.param .u64 in, .param .u64 out, .param .u64 scratch) {\n"
+            ".visible .entry f%d(.param .u64 in, .param .u64 out, .param .u64 scratch)\n%s%.0d%s{\n"
             ".reg .b64 %%n, %%out, %%m, %%z; .reg .b32 %%s, %%t, %%u;\n"
             ".shared .align 128 .b8 own[%d];\n",
-            number, FORM_THREADS * FORM_SCRATCH_BYTES);
+            number, form->row->cluster ? ".reqnctapercluster " : "", form->row->cluster,
+            form->row->cluster ? ", 1, 1\n" : "", FORM_THREADS * FORM_SCRATCH_BYTES);
     for (int i = 0; i < form->result_count; i++)
         form_write_registers(out, &form->results[i], form_result_names[i]);
     for (int i = 0; i < form->operand_count; i++)
@@ -286,7 +299,7 @@ static inline char *forms_ptx(const struct form_list *list, int first, int count
     FILE *out = open_memstream(&text, &length);
     if (!out)
         abort();
-    fputs(".version 8.4\n.target sm_90a\n.address_size 64\n"
+    fputs(".version 9.0\n.target sm_90a\n.address_size 64\n"
           ".const .align 4 .b32 form_constants[32] = {",
           out);
     for (int i = 0; i < 32; i++)

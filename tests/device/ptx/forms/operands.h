@@ -12,6 +12,10 @@
  *     angle     within -pi and pi, or at an edge below
  *     ordinary  no exponent beyond 2^+-126
  *     matrix    in most warps between -2 and 2, in some any number, in few with an edge
+ *     pairs     a sparse matrix's metadata: every four bits name two of four places, in their order
+ *     picks     the same in any order
+ *     halves    the same of tf32: every four bits name the first or the second of two
+ *     fp8       four of them: in most warps below 2, in many of those not below 1/8
  */
 #ifndef EVOTILE_TESTS_DEVICE_PTX_FORMS_OPERANDS_H
 #define EVOTILE_TESTS_DEVICE_PTX_FORMS_OPERANDS_H
@@ -33,11 +37,16 @@ enum operand_kind_of {
     KIND_ANGLE,
     KIND_ORDINARY,
     KIND_MATRIX,
+    KIND_PAIRS,
+    KIND_PICKS,
+    KIND_HALVES,
+    KIND_FP8,
     KIND_COUNT_OF
 };
 
-static const char *const operand_kinds[] = {"",      "count", "lane",  "size",     "few",
-                                            "crowd", "block", "angle", "ordinary", "matrix"};
+static const char *const operand_kinds[] = {"",      "count", "lane",   "size",     "few",
+                                            "crowd", "block", "angle",  "ordinary", "matrix",
+                                            "pairs", "picks", "halves", "fp8"};
 
 struct float_format {
     int bits, digits; /* of the number and of its fraction */
@@ -211,6 +220,15 @@ static inline uint64_t number_between(enum type type, double limit, uint64_t ran
     }
 }
 
+/* Eight times four bits, each one of the first `count` below. */
+static inline uint64_t operand_metadata(int count, uint64_t random) {
+    static const uint8_t places[] = {0x4, 0xe, 0x8, 0xc, 0x9, 0xd, 0x1, 0x2, 0x3, 0x6, 0x7, 0xb};
+    uint64_t metadata = 0;
+    for (int i = 0; i < 8; i++, random >>= 8)
+        metadata |= (uint64_t)places[(int)(random & 255) % count] << 4 * i;
+    return metadata;
+}
+
 static inline uint64_t operand_number(enum type type, enum operand_kind_of kind, int thread,
                                       uint64_t seed) {
     uint64_t own = seed ^ (uint64_t)thread * 0xd1342543de82ef95u;
@@ -247,6 +265,18 @@ static inline uint64_t operand_number(enum type type, enum operand_kind_of kind,
         if (mood % 16 == 1 && random % 64 == 0)
             return number_any(type, 0, more);
         return number_between(type, mood % 16 < 4 ? 0x1p-13 : 2, more);
+    case KIND_PAIRS:
+        return operand_metadata(6, more);
+    case KIND_PICKS:
+        return operand_metadata(12, more);
+    case KIND_HALVES:
+        return operand_metadata(2, more);
+    case KIND_FP8:
+        if (mood % 8 == 0)
+            return number_any(type, random, more);
+        if (mood % 8 < 4)
+            return more & (random % 4 ? 0xbfbfbfbf : 0x8f00bf00 >> random % 9);
+        return (more & 0xbfbfbfbf) | 0x30303030;
     default:
         return number_any(type, random, more);
     }

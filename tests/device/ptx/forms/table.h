@@ -11,7 +11,8 @@
  * just `opcode results, operands`: $f the opcode; $d $q $v the groups of results, $a $b $c $e $g
  * those of operands; $u the last type; $n $m addresses of the thread's operands and of its own 16
  * bytes of global memory, $s of 16 bytes of shared memory, $z of memory that nobody reads; $w b16,
- * b32 or b64, as wide as t. `least`: a result below it is measured with it.
+ * b32 or b64, as wide as t. `least`: a result below it is measured with it. `cluster`: of so many
+ * blocks (0: none).
  */
 #ifndef EVOTILE_TESTS_DEVICE_PTX_FORMS_TABLE_H
 #define EVOTILE_TESTS_DEVICE_PTX_FORMS_TABLE_H
@@ -23,6 +24,7 @@ struct form_row {
     double ulps;
     const char *body;
     double least;
+    int cluster;
 };
 
 #define FORM(row_pattern, row_groups, row_ulps, ...)                                               \
@@ -60,19 +62,22 @@ struct form_row {
     ".reg .b32 at; .reg .pred first; mov.u32 at, %laneid; setp.eq.u32 first, at, 0; "              \
     "shl.b32 at, at, 4; "
 #define MEET "bar.warp.sync " MEMBERS "; "
-/* b, of the first 16 threads, is the right matrix; `to` describes it. */
-#define RIGHT_IN                                                                                   \
-    ".shared .align 128 .b8 right[256]; .reg .b32 at, it; .reg .b64 to, left; .reg .pred yes; "    \
-    "mov.u32 at, right; mov.u32 it, own; sub.u32 it, $s, it; add.u32 at, at, it; "                 \
-    "setp.lt.u32 yes, it, 256; @yes st.shared.v4.b32 [at], $b; setp.eq.u32 yes, it, it; "          \
-    "mov.u32 at, right; shr.u32 at, at, 4; cvt.u64.u32 to, at; or.b64 to, to, 0x1000080000; "
-#define MULTIPLY(left)                                                                             \
-    "fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned; "                                    \
-    "$f $d, " left ", to, yes, $x; wgmma.commit_group.sync.aligned; "                              \
-    "wgmma.wait_group.sync.aligned 0;"
-#define MULTIPLY_BYTES(left)                                                                       \
-    "fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned; "                                    \
-    "$f $d, " left ", to, yes; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;"
+/* b, of the block's first threads, is the right matrix, of so many bytes; `to` describes it. */
+#define RIGHT_OF(bytes)                                                                            \
+    ".shared .align 128 .b8 right[" bytes "]; .reg .b32 at, it; .reg .b64 to, left; "              \
+    ".reg .pred yes; mov.u32 at, right; mov.u32 it, own; sub.u32 it, $s, it; "                     \
+    "add.u32 at, at, it; setp.lt.u32 yes, it, " bytes "; @yes st.shared.v4.b32 [at], $b; "         \
+    "setp.eq.u32 yes, it, it; mov.u32 at, right; shr.u32 at, at, 4; cvt.u64.u32 to, at; "          \
+    "or.b64 to, to, 0x1000080000; "
+#define RIGHT_IN   RIGHT_OF("256")
+#define RIGHT_IN_2 RIGHT_OF("512") /* for a sparse a */
+#define PRODUCT(operands)                                                                          \
+    "fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned; $f $d, " operands                    \
+    "; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;"
+#define MULTIPLY(left)                  PRODUCT(left ", to, yes, $x")
+#define MULTIPLY_WHOLE(left)            PRODUCT(left ", to, yes")
+#define MULTIPLY_SPARSE(left, selector) PRODUCT(left ", to, $e, " selector ", yes, $x")
+#define MULTIPLY_SPARSE_WHOLE(left)     PRODUCT(left ", to, $e, 0, yes")
 #define LEFT_IN                                                                                    \
     "st.shared.v4.b32 [$s], $a; mov.u32 at, own; shr.u32 at, at, 4; cvt.u64.u32 left, at; "        \
     "or.b64 left, left, 0x1000080000; "
@@ -82,7 +87,15 @@ struct form_row {
 #define CARRY_IN ".reg .u32 it; add.cc.u32 it, $c, 0xfffffffe; "
 #define CARRY    "addc.$u $q, 0, 0;"
 #define ONE_B    "$f $d, $a, {$b}, $c;"
-#define ROWS_IN  "st.shared.v4.b32 [$s], $a; bar.warp.sync " MEMBERS "; "
+#define PAIRED   ".reg .b32 x, y; mov.b32 x, $a; mov.b32 y, $b; $f $d, x, y;"
+#define SPARSE_A "$f $d, $a, $b, $c, $e, $x;"
+/* With what PTX calls ordered metadata, and without. */
+#define SPARSE(what, groups)                                                                       \
+    FORM("mma.sp::ordered_metadata.sync.aligned." what, groups "~pairs", 0, .body = SPARSE_A),     \
+        FORM("mma.sp.sync.aligned." what, groups "~picks", 0, .body = SPARSE_A)
+#define SPARSE_TF32(what, groups)                                                                  \
+    FORM("mma.{sp::ordered_metadata,sp}.sync.aligned." what, groups "~halves", 0, .body = SPARSE_A)
+#define ROWS_IN "st.shared.v4.b32 [$s], $a; bar.warp.sync " MEMBERS "; "
 
 /* A copy to the thread's bytes, and an mbarrier behind them. */
 #define TRACKED                                                                                    \
@@ -91,6 +104,43 @@ struct form_row {
 #define AWAIT_TRACKED                                                                              \
     "AGAIN: mbarrier.try_wait.parity.shared.b64 came, [at], 0; @!came bra AGAIN; "                 \
     "ld.shared.b64 $d, [$s]; mbarrier.inval.shared.b64 [at];"
+
+/* Two blocks: `there` is the thread's bytes in the other one, and an mbarrier here and there (`at`)
+   waits for $x bytes, all that a block gets. */
+#define MEET_CLUSTER "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; "
+#define NEIGHBOUR                                                                                  \
+    "st.shared.b32 [$s], $a; .reg .b32 rank, at; mov.u32 rank, %cluster_ctarank; "                 \
+    "xor.b32 rank, rank, 1; mapa.shared::cluster.u32 at, $s, rank; " MEET_CLUSTER
+#define ACROSS                                                                                     \
+    ".shared .align 8 .b64 bar; .reg .b32 rank, there, at, it; .reg .pred first, came; "           \
+    "mov.u32 rank, %cluster_ctarank; xor.b32 rank, rank, 1; mov.u32 it, %tid.x; "                  \
+    "setp.eq.u32 first, it, 0; @first mbarrier.init.shared.b64 [bar], 1; "                         \
+    "fence.mbarrier_init.release.cluster; fence.proxy.async; " MEET_CLUSTER                        \
+    "@first mbarrier.arrive.expect_tx.shared.b64 _, [bar], $x; "                                   \
+    "mapa.shared::cluster.u32 there, $s, rank; mov.u32 at, bar; "                                  \
+    "mapa.shared::cluster.u32 at, at, rank; "
+#define AWAIT_ACROSS                                                                               \
+    "AGAIN: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 came, [bar], 0; "             \
+    "@!came bra AGAIN; "
+/* b, in memory of its own, goes to the neighbour's a. */
+#define SEND_ACROSS                                                                                \
+    ".shared .align 128 .b8 sent[2048]; .reg .b32 from, spot; mov.u32 from, sent; mov.u32 spot, "  \
+    "own; "                                                                                        \
+    "sub.u32 spot, $s, spot; add.u32 from, from, spot; "
+/* a global, b shared. */
+#define REDUCE(vector)                                                                             \
+    "st.global." vector " [$m], $a; st.shared." vector " [$s], $b; fence.proxy.async; "            \
+    "$f [$m], [$s], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; "                  \
+    "ld.global." vector " $d, [$m];"
+/* No infinity, no NaN, no zero: what PTX leaves open. */
+#define TAME(number, mask)                                                                         \
+    "and.b32 " number ", " number ", " mask "; or.b32 " number ", " number ", 0x10001; "
+#define TAME_FOUR(of, mask)                                                                        \
+    TAME("%" of "0", mask)                                                                         \
+    TAME("%" of "1", mask)                                                                         \
+    TAME("%" of "2", mask)                                                                         \
+    TAME("%" of "3", mask)
+#define TAME_ALL(mask) TAME_FOUR("a", mask) TAME_FOUR("b", mask)
 
 static const struct form_row form_rows[] = {
     /* ---- integers ---- */
@@ -110,10 +160,20 @@ static const struct form_row form_rows[] = {
     FORM("mad.{lo,hi}.cc.{u32,s32,u64,s64}", "t t = t t t", 0, .body = "$f $d, $a, $b, $c; " CARRY),
     FORM("madc.{lo,hi}{,.cc}.{u32,s32,u64,s64}", "t t = t t t u32~few", 0,
          .body = ".reg .u32 it; add.cc.u32 it, $e, 0xfffffffe; $f $d, $a, $b, $c; " CARRY),
-    FORM("sad.{u32,s32}", "t = t t t", 0),
+    FORM("sad." WORDS, "t = t t t", 0),
+    FORM("mad.hi.{u16,s16}", "t = t t t", 0),
+    FORM("mad.hi.sat.s32", "t = t t t", 0),
+    FORM("mul24.hi.{u32,s32}", "t = t t", 0),
+    FORM("mad24.{lo,hi}.{u32,s32}", "t = t t t", 0),
+    FORM("cvt.pack.sat.{u16,s16}.s32", "b32 = t t", 0),
+    FORM("cvt.pack.sat.{u8,s8}.s32.b32", "b32 = s32 s32 b32", 0),
     FORM("{div,rem}." WORDS, "t = t t", 0),
     FORM("{abs,neg}.{s16,s32,s64}", "t = t", 0),
     FORM("{min,max}." WORDS, "t = t t", 0),
+    FORM("{min,max}.s32.relu", "s32 = s32 s32", 0),
+    FORM("add.{u16x2,s16x2}", "b32 = 2s16 2s16", 0, .body = PAIRED),
+    FORM("{min,max}.{u16x2,s16x2,s16x2.relu}", "b32 = 2s16 2s16", 0, .body = PAIRED),
+    FORM("vabsdiff{2,4}.u32.u32.u32{,.add}", "t = t t t", 0),
     FORM("{and,or,xor}.{b16,b32,b64,pred}", "t = t t", 0),
     FORM("not.{b16,b32,b64,pred}", "t = t", 0),
     FORM("cnot.{b16,b32,b64}", "t = t", 0),
@@ -129,10 +189,16 @@ static const struct form_row form_rows[] = {
          .body = "$f $d, $a, $b, $c, $x;"),
     FORM("{popc,clz}.{b32,b64}", "b32 = t", 0),
     FORM("brev.{b32,b64}", "t = t", 0),
+    FORM("fns.b32", "t = t u32~lane s32~few", 0),
+    FORM("fns.b32", "t = t u32~lane", 0,
+         .body = ".reg .s32 nth; shr.s32 nth, $a, 29; $f $d, $a, $b, nth;"),
     FORM("bfind.{u32,s32,u64,s64}", "b32 = t", 0),
-    FORM("bfind.shiftamt.{u32,u64}", "b32 = t", 0),
+    FORM("bfind.shiftamt.{u32,s32,u64,s64}", "b32 = t", 0),
+    FORM("bmsk.{clamp,wrap}.b32", "t = u32~count u32~count", 0),
+    FORM("szext.{clamp,wrap}.{u32,s32}", "t = t u32~count", 0),
     FORM("selp.{b16,b32,b64,u16,s16,u32,s32,u64,s64,f32,f64}", "t = t t pred", 0),
     FORM("slct.{b32,u32,s32,f32}.s32", "d = d d t", 0),
+    FORM("slct.{b16,u16,s16,b64,u64,s64,f64}.{s32,f32}", "d = d d t", 0),
     FORM("slct{,.ftz}.{b32,u32,s32,f32}.f32", "d = d d t", 0),
     FORM("slct.{b32,u32}.f32", "d = d d t", 0,
          .body = ".reg .b32 it; mul.ftz.f32 it, $c, $c; $f $d, $a, $b, $c;"),
@@ -148,6 +214,12 @@ static const struct form_row form_rows[] = {
     FORM("mov.b64", "2b32 = t", 0),
     FORM("mov.b64", "t = 4b16", 0),
     FORM("mov.b64", "4b16 = t", 0),
+    FORM("mov.b128", "2b64 = 2b64", 0, .body = ".reg .b128 x, y; $f x, $a; $f y, x; $f $d, y;"),
+    FORM("mov.pred", "pred = b32", 0, .body = "$f $d, %is_explicit_cluster;"),
+    FORM("mov.pred", "pred = b32", 0, .body = "$f $d, %is_explicit_cluster;", .cluster = 2),
+    FORM("mov.u64|%current_graph_exec", "b64 = b64", 0, .body = "$f $d, $x;"),
+    FORM("mov.u32|{%aggr_smem_size,%total_smem_size,%dynamic_smem_size}", "b32 = b32", 0,
+         .body = "$f $d, $x;"),
 
     FORM("mov.{b16,u32,s64}|{1,-1,0x7f,0b101,017,WARP_SZ}", "t = t", 0, .body = "$f $d, $x;"),
     FORM("add.f32|{0f3f800000,0fff800000,1.5,-2.0e-3}", "t = t", 0, .body = "$f $d, $a, $x;"),
@@ -184,7 +256,8 @@ static const struct form_row form_rows[] = {
     FORM("{rcp,sqrt}" ROUNDED "{,.ftz}.f32", "t = t", 0),
     FORM("div" ROUNDED ".f64", "t = t t", 0),
     FORM("{rcp,sqrt}" ROUNDED ".f64", "t = t", 0),
-    FORM("{min,max}{,.ftz}{,.NaN}.f32", "t = t t", 0),
+    FORM("{min,max}{,.ftz}{,.NaN}{,.xorsign.abs}.f32", "t = t t", 0),
+    FORM("testp.{finite,infinite,number,notanumber,normal,subnormal}.{f32,f64}", "pred = t", 0),
     FORM("{min,max}.f64", "t = t t", 0),
     FORM("{abs,neg}{,.ftz}.f32", "t = t", 0),
     FORM("{abs,neg}.f64", "t = t", 0),
@@ -205,7 +278,11 @@ static const struct form_row form_rows[] = {
     FORM("{add,sub,mul}{,.rn}.{bf16,bf16x2}", "t = t t", 0),
     FORM("fma.rn{,.sat,.relu}.{f16,f16x2}", "t = t t t", 0),
     FORM("fma.rn{,.relu}.{bf16,bf16x2}", "t = t t t", 0),
-    FORM("{min,max}{,.NaN}.{f16,f16x2,bf16,bf16x2}", "t = t t", 0),
+    FORM("{min,max}{,.NaN}{,.xorsign.abs}.{f16,f16x2,bf16,bf16x2}", "t = t t", 0),
+    FORM("{add,sub,mul}{,.rn}.ftz{,.sat}.{f16,f16x2}", "t = t t", 0),
+    FORM("fma.rn.ftz{,.sat,.relu}.{f16,f16x2}", "t = t t t", 0),
+    FORM("{min,max}.ftz{,.NaN}{,.xorsign.abs}.{f16,f16x2}", "t = t t", 0),
+    FORM("{abs,neg}.ftz.{f16,f16x2}", "t = t", 0),
     FORM("{abs,neg}.{f16,f16x2,bf16,bf16x2}", "t = t", 0),
     FORM("ex2.approx.{f16,f16x2}", "t = t", 2),
     FORM("ex2.approx.ftz.{bf16,bf16x2}", "t = t", 2),
@@ -244,7 +321,10 @@ static const struct form_row form_rows[] = {
          .body = ".reg .b8 byte; $f byte, $a; mov.b16 $d, {byte, 0};"),
     FORM("cvt." TO_WHOLE ".bf16.bf16", "d = t", 0),
     FORM("cvt.{rm,rp}.bf16.f32", "d = t", 0),
-    FORM("cvt.rna.tf32.f32", "b32 = t", 0),
+    FORM("cvt.rna{,.satfinite}.tf32.f32", "b32 = t", 0),
+    FORM("cvt.{rn,rz}{,.relu}.tf32.f32", "b32 = t", 0),
+    FORM("cvt.{rn,rz}.satfinite{,.relu}.{f16,bf16}.f32", "d = t", 0),
+    FORM("cvt.{rn,rz}.satfinite{,.relu}.{f16x2,bf16x2}.f32", "d = t t", 0),
     FORM("cvt.rn.satfinite{,.relu}.{e4m3x2,e5m2x2}.f32", "b16 = t t", 0),
     FORM("cvt.rn.satfinite{,.relu}.{e4m3x2,e5m2x2}.f32", "b16 = t~matrix t~matrix", 0),
     FORM("cvt.rn.satfinite{,.relu}.{e4m3x2,e5m2x2}.f16x2", "b16 = t", 0),
@@ -303,6 +383,58 @@ static const struct form_row form_rows[] = {
         .body =
             "mbarrier.init.shared.b64 [$s], 1; $f $d, [$s], 0; mbarrier.arrive.shared.b64 _, [$s]; "
             "$f $q, [$s], 0; mbarrier.inval.shared.b64 [$s];"),
+    FORM("pmevent", "b32 = b32", 0, .body = "$f 3; mov.b32 $d, $a;"),
+    FORM("mbarrier.{test_wait,try_wait}.parity.acquire.{cta,cluster}.shared::cta.b64",
+         "pred pred = b32", 0,
+         .body =
+             "mbarrier.init.shared.b64 [$s], 2; mbarrier.arrive.release.cluster.shared::cta.b64 "
+             "_, [$s], 1; $f $d, [$s], 0; mbarrier.arrive.release.cta.shared::cta.b64 _, [$s]; "
+             "$f $q, [$s], 0; mbarrier.inval.shared.b64 [$s];"),
+    FORM("mbarrier.arrive.expect_tx{,.release.cta,.release.cluster}.shared::cta.b64",
+         "pred pred b32 = b32", 0,
+         .body = ".reg .b64 phase; mbarrier.init.shared.b64 [$s], 2; $f phase, [$s], 16; "
+                 "mbarrier.arrive.shared.b64 _, [$s]; "
+                 "mbarrier.test_wait.parity.shared.b64 $d, [$s], 0; "
+                 "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [$s], 16; "
+                 "mbarrier.test_wait.shared.b64 $q, [$s], phase; "
+                 "mbarrier.pending_count.b64 $v, phase; mbarrier.inval.shared.b64 [$s];"),
+    FORM("mbarrier.expect_tx.relaxed.{cta,cluster}.shared::cta.b64", "pred pred = b32", 0,
+         .body = "mbarrier.init.shared.b64 [$s], 1; $f [$s], 32; mbarrier.arrive.shared.b64 _, "
+                 "[$s]; mbarrier.test_wait.parity.shared.b64 $d, [$s], 0; "
+                 "mbarrier.complete_tx.shared::cta.b64 [$s], 32; "
+                 "mbarrier.test_wait.parity.shared.b64 $q, [$s], 0; "
+                 "mbarrier.inval.shared.b64 [$s];"),
+    FORM("mbarrier.arrive{,_drop}.noComplete.shared.b64", "b32 pred = b32", 0,
+         .body = ".reg .b64 phase; mbarrier.init.shared.b64 [$s], 5; $f phase, [$s], 2; "
+                 "mbarrier.arrive.shared.b64 phase, [$s]; mbarrier.pending_count.b64 $d, phase; "
+                 "mbarrier.test_wait.parity.shared.b64 $q, [$s], 0; "
+                 "mbarrier.inval.shared.b64 [$s];"),
+    FORM("mbarrier.arrive_drop{,.release.cta}.shared::cta.b64", "b32 pred pred = b32", 0,
+         .body = ".reg .b64 phase; mbarrier.init.shared.b64 [$s], 2; $f phase, [$s]; "
+                 "mbarrier.arrive.shared.b64 _, [$s]; "
+                 "mbarrier.test_wait.parity.shared.b64 $q, [$s], 0; "
+                 "mbarrier.arrive.shared.b64 phase, [$s]; mbarrier.pending_count.b64 $d, phase; "
+                 "mbarrier.test_wait.parity.shared.b64 $v, [$s], 1; "
+                 "mbarrier.inval.shared.b64 [$s];"),
+    FORM("mbarrier.arrive{,.release.cluster}.shared::cluster.b64", "b32 = b32", 0,
+         .body = ".shared .align 8 .b64 bar; .reg .b32 rank, at, it; .reg .pred first, came; "
+                 "mov.u32 rank, %cluster_ctarank; xor.b32 rank, rank, 1; mov.u32 it, %tid.x; "
+                 "setp.eq.u32 first, it, 0; @first mbarrier.init.shared.b64 [bar], 128; "
+                 "fence.mbarrier_init.release.cluster; st.shared.b32 [$s], $a; " MEET_CLUSTER
+                 "mov.u32 at, bar; mapa.shared::cluster.u32 at, at, rank; $f _, [at]; "
+                 "AGAIN: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 came, [bar], 0; "
+                 "@!came bra AGAIN; mapa.shared::cluster.u32 at, $s, rank; "
+                 "ld.shared::cluster.b32 $d, [at]; " MEET_CLUSTER,
+         .cluster = 2),
+    FORM("atom.relaxed.cluster.shared::cluster.add.u32", "b32 b32 = b32 b32", 0,
+         .body = NEIGHBOUR "$f $q, [at], $b; " MEET_CLUSTER "ld.shared.b32 $d, [$s];",
+         .cluster = 2),
+    FORM("red.relaxed.cluster.shared::cluster.add.u32", "b32 = b32 b32", 0,
+         .body = NEIGHBOUR "$f [at], $b; " MEET_CLUSTER "ld.shared.b32 $d, [$s];", .cluster = 2),
+    FORM("ld.{relaxed,acquire}.cluster.shared::cluster.b32", "b32 = b32", 0,
+         .body = NEIGHBOUR "$f $d, [at]; " MEET_CLUSTER, .cluster = 2),
+    FORM("st.{relaxed,release}.cluster.shared::cluster.b32", "b32 = b32 b32", 0,
+         .body = NEIGHBOUR "$f [at], $b; " MEET_CLUSTER "ld.shared.b32 $d, [$s];", .cluster = 2),
     FORM("nanosleep.u32", "b32 = b32", 0, .body = "$f 20; mov.b32 $d, $a;"),
     FORM("griddepcontrol.{wait,launch_dependents}", "b32 = b32", 0, .body = BESIDE),
 
@@ -316,6 +448,10 @@ static const struct form_row form_rows[] = {
     FORM("call{,.uni}", "b32 = b32", 0,
          .body = "{ .param .b32 from; .param .b32 to; st.param.b32 [from], $a; "
                  "$f (to), form_function, (from); ld.param.b32 $d, [to]; }"),
+    FORM("call{,.uni}", "b32 = b32", 0,
+         .body = "{ .param .b32 from; .param .b32 to; .reg .b64 at; st.param.b32 [from], $a; "
+                 "mov.u64 at, form_function; P: .callprototype (.param .b32 _) _ (.param .b32 _); "
+                 "$f (to), at, (from), P; ld.param.b32 $d, [to]; }"),
     FORM("{ret,exit}", "b32 = b32 pred", 0, .body = "mov.b32 $d, $a; @$b $f;"),
 
     /* ---- memory ---- */
@@ -363,6 +499,16 @@ static const struct form_row form_rows[] = {
     FORM("atom.global{,.relaxed.gpu,.acq_rel.sys}.cas.{b32,b64}", "t t = t~few t~few t", 0,
          .body = CAS_GLOBAL),
     FORM("atom.global.cas.b16", "t t = t~few t~few t", 0, .body = CAS_GLOBAL),
+    FORM("atom{,.relaxed.gpu}.global.exch.b128", "2b64 2b64 = 2b64 2b64", 0,
+         .body = ".reg .b128 x, y; mov.b128 y, $b; st.global.v2.b64 [$m], $a; $f x, [$m], y; "
+                 "mov.b128 $d, x; ld.global.v2.b64 $q, [$m];"),
+    FORM("atom{,.acq_rel.gpu}.global.cas.b128", "2b64 2b64 = 2b64~few 2b64~few 2b64", 0,
+         .body = ".reg .b128 x, y, z; mov.b128 y, $b; mov.b128 z, $c; "
+                 "st.global.v2.b64 [$m], $a; $f x, [$m], y, z; mov.b128 $d, x; "
+                 "ld.global.v2.b64 $q, [$m];"),
+    FORM("atom.shared.exch.b128", "2b64 2b64 = 2b64 2b64", 0,
+         .body = ".reg .b128 x, y; mov.b128 y, $b; st.shared.v2.b64 [$s], $a; $f x, [$s], y; "
+                 "mov.b128 $d, x; ld.shared.v2.b64 $q, [$s];"),
     FORM("atom.shared.cas.{b32,b64}", "t t = t~few t~few t", 0, .body = CAS_SHARED),
     FORM("atom.global.add.{f32,f64,noftz.f16,noftz.f16x2,noftz.bf16,noftz.bf16x2}", "t t = t t", 0,
          .body = ATOM_GLOBAL),
@@ -408,6 +554,104 @@ static const struct form_row form_rows[] = {
          .body = TRACKED "$f [at]; " AWAIT_TRACKED),
     FORM("cp.async.mbarrier.arrive.shared.b64", "b64 = b64", 0,
          .body = TRACKED "$f [at]; mbarrier.arrive.shared.b64 _, [at]; " AWAIT_TRACKED),
+    FORM("ld.global{,.L1::no_allocate}.b128", "2b64 = 2b64", 0,
+         .body = ".reg .b128 wide; st.global.v2.b64 [$m], $a; $f wide, [$m]; mov.b128 $d, wide;"),
+    FORM("ld.shared.b128", "2b64 = 2b64", 0,
+         .body = ".reg .b128 wide; st.shared.v2.b64 [$s], $a; $f wide, [$s]; mov.b128 $d, wide;"),
+    FORM("st.global{,.L1::no_allocate}.b128", "2b64 = 2b64", 0,
+         .body = ".reg .b128 wide; mov.b128 wide, $a; $f [$m], wide; ld.global.v2.b64 $d, [$m];"),
+    FORM("st.shared.b128", "2b64 = 2b64", 0,
+         .body = ".reg .b128 wide; mov.b128 wide, $a; $f [$s], wide; ld.shared.v2.b64 $d, [$s];"),
+    FORM("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.{b32,s32,f32}|512", "t = t", 0,
+         .body =
+             ACROSS "$f [there], $a, [at]; " AWAIT_ACROSS "ld.shared.$w $d, [$s]; " MEET_CLUSTER,
+         .cluster = 2),
+    FORM(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.{b64,u64,f64}|1024", "t = t", 0,
+        .body = ACROSS "$f [there], $a, [at]; " AWAIT_ACROSS "ld.shared.$w $d, [$s]; " MEET_CLUSTER,
+        .cluster = 2),
+    FORM("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.{v2.b32|1024,v2.b64|2048}",
+         "2t = 2t", 0,
+         .body =
+             ACROSS "$f [there], $a, [at]; " AWAIT_ACROSS "ld.shared.v2.$w $d, [$s]; " MEET_CLUSTER,
+         .cluster = 2),
+    FORM("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32|2048", "4t = 4t", 0,
+         .body =
+             ACROSS "$f [there], $a, [at]; " AWAIT_ACROSS "ld.shared.v4.$w $d, [$s]; " MEET_CLUSTER,
+         .cluster = 2),
+    FORM("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes."
+         "{add.u32|512,min.u32|512,max.u32|512,add.s32|512,min.s32|512,max.s32|512,and.b32|512,"
+         "or.b32|512,xor.b32|512,add.u64|1024}",
+         "t = t t", 0,
+         .body = "st.shared.$w [$s], $a; " ACROSS "$f [there], $b, [at]; " AWAIT_ACROSS
+                 "ld.shared.$w $d, [$s]; " MEET_CLUSTER,
+         .cluster = 2),
+    FORM("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{inc,dec}.u32|512",
+         "t = t~count t~count", 0,
+         .body = "st.shared.$w [$s], $a; " ACROSS "$f [there], $b, [at]; " AWAIT_ACROSS
+                 "ld.shared.$w $d, [$s]; " MEET_CLUSTER,
+         .cluster = 2),
+    FORM("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes|2048", "2b64 = 2b64", 0,
+         .body = ACROSS "$f [$s], [$n], 16, [bar]; " AWAIT_ACROSS
+                        "ld.shared.v2.b64 $d, [$s]; " MEET_CLUSTER,
+         .cluster = 2),
+    FORM(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster|2048",
+        "2b64 = 2b64", 0,
+        .body = ".reg .b16 both; .reg .pred sends; mov.b16 both, 3; " ACROSS
+                "setp.eq.u32 sends, rank, 1; @sends $f [$s], [$n], 16, [bar], both; " AWAIT_ACROSS
+                "ld.shared.v2.b64 $d, [$s]; " MEET_CLUSTER,
+        .cluster = 2),
+    FORM("cp.async.bulk.global.shared::cta.bulk_group", "2b64 = 2b64 2b64", 0,
+         .body = REDUCE("v2.b64")),
+    FORM("cp.async.bulk.prefetch.L2.global", "b64 = b64 b64", 0,
+         .body = "$f [$n], 16; mov.b64 $d, $a;"),
+    FORM("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes|2048",
+         "2b64 = 2b64", 0,
+         .body = SEND_ACROSS "st.shared.v2.b64 [from], $a; " ACROSS
+                             "$f [there], [from], 16, [at]; " AWAIT_ACROSS
+                             "ld.shared.v2.b64 $d, [$s]; " MEET_CLUSTER,
+         .cluster = 2),
+    FORM("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes."
+         "{add.u32,add.s32,min.u32,max.u32,min.s32,max.s32,and.b32,or.b32,xor.b32}|2048",
+         "4t = 4t 4t", 0,
+         .body = SEND_ACROSS "st.shared.v4.b32 [$s], $a; st.shared.v4.b32 [from], $b; " ACROSS
+                             "$f [there], [from], 16, [at]; " AWAIT_ACROSS
+                             "ld.shared.v4.b32 $d, [$s]; " MEET_CLUSTER,
+         .cluster = 2),
+    FORM("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes."
+         "{inc,dec}.u32|2048",
+         "4t = 4t~count 4t~count", 0,
+         .body = SEND_ACROSS "st.shared.v4.b32 [$s], $a; st.shared.v4.b32 [from], $b; " ACROSS
+                             "$f [there], [from], 16, [at]; " AWAIT_ACROSS
+                             "ld.shared.v4.b32 $d, [$s]; " MEET_CLUSTER,
+         .cluster = 2),
+    FORM("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u64|"
+         "2048",
+         "2t = 2t 2t", 0,
+         .body = SEND_ACROSS "st.shared.v2.b64 [$s], $a; st.shared.v2.b64 [from], $b; " ACROSS
+                             "$f [there], [from], 16, [at]; " AWAIT_ACROSS
+                             "ld.shared.v2.b64 $d, [$s]; " MEET_CLUSTER,
+         .cluster = 2),
+    FORM("cp.reduce.async.bulk.global.shared::cta.bulk_group.{add,min,max}.{u32,s32}", "4t = 4t 4t",
+         0, .body = REDUCE("v4.b32")),
+    FORM("cp.reduce.async.bulk.global.shared::cta.bulk_group.{inc,dec}.u32",
+         "4t = 4t~count 4t~count", 0, .body = REDUCE("v4.b32")),
+    FORM("cp.reduce.async.bulk.global.shared::cta.bulk_group.{and,or,xor}.b32", "4t = 4t 4t", 0,
+         .body = REDUCE("v4.b32")),
+    FORM("cp.reduce.async.bulk.global.shared::cta.bulk_group."
+         "{add.u64,min.u64,max.u64,min.s64,max.s64,and.b64,or.b64,xor.b64,add.f64}",
+         "2t = 2t 2t", 0, .body = REDUCE("v2.b64")),
+    FORM("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32", "4t = 4t 4t", 0,
+         .body = REDUCE("v4.b32")),
+    FORM("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16",
+         "4f16x2 = 4f16x2 4f16x2", 0, .body = REDUCE("v4.b32")),
+    FORM("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.bf16",
+         "4bf16x2 = 4bf16x2 4bf16x2", 0, .body = REDUCE("v4.b32")),
+    FORM("cp.reduce.async.bulk.global.shared::cta.bulk_group.{min,max}.f16",
+         "4f16x2 = 4f16x2 4f16x2", 0, .body = TAME_ALL("0xfbfffbff") REDUCE("v4.b32")),
+    FORM("cp.reduce.async.bulk.global.shared::cta.bulk_group.{min,max}.bf16",
+         "4bf16x2 = 4bf16x2 4bf16x2", 0, .body = TAME_ALL("0xff7fff7f") REDUCE("v4.b32")),
     FORM("prefetch{.global,}.{L1,L2}", "b32 = b32", 0, .body = GENERIC "$f [at]; mov.b32 $d, $a;"),
     FORM("prefetchu.L1", "b32 = b32", 0, .body = GENERIC "$f [at]; mov.b32 $d, $a;"),
     FORM("applypriority.global.L2::evict_normal", "b32 = b32", 0,
@@ -469,12 +713,62 @@ static const struct form_row form_rows[] = {
          "4f32 = 2f32~matrix f32~matrix 4f32~matrix", 0, .body = ONE_B),
     FORM("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
          "4f32 = 4f32~matrix 2f32~matrix 4f32~matrix", 0),
+    FORM("mma.sync.aligned.m16n8k16.row.col.f32.{e4m3,e5m2}.{e4m3,e5m2}.f32",
+         "4f32 = 2b32~fp8 b32~fp8 4f32~matrix", 0, .body = ONE_B),
+    FORM("mma.sync.aligned.m16n8k16.row.col.f16.{e4m3,e5m2}.{e4m3,e5m2}.f16",
+         "2f16x2 = 2b32~fp8 b32~fp8 2f16x2~matrix", 0, .body = ONE_B),
+    FORM("mma.sync.aligned.m16n8k32.row.col.f32.{e4m3,e5m2}.{e4m3,e5m2}.f32",
+         "4f32 = 4b32~fp8 2b32~fp8 4f32~matrix", 0),
+    FORM("mma.sync.aligned.m16n8k32.row.col.f16.{e4m3,e5m2}.{e4m3,e5m2}.f16",
+         "2f16x2 = 4b32~fp8 2b32~fp8 2f16x2~matrix", 0),
     FORM("mma.sync.aligned.m8n8k16.row.col{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32",
          "2s32 = b32 b32 2s32", 0, .body = "$f $d, {$a}, {$b}, $c;"),
     FORM("mma.sync.aligned.m16n8k16.row.col{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32",
          "4s32 = 2b32 b32 4s32", 0, .body = ONE_B),
     FORM("mma.sync.aligned.m16n8k32.row.col{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32",
          "4s32 = 4b32 2b32 4s32", 0),
+    FORM("mma.sync.aligned.m8n8k32.row.col{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32",
+         "2s32 = b32 b32 2s32", 0, .body = "$f $d, {$a}, {$b}, $c;"),
+    FORM("mma.sync.aligned.m16n8k32.row.col{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32",
+         "4s32 = 2b32 b32 4s32", 0, .body = ONE_B),
+    FORM("mma.sync.aligned.m16n8k64.row.col{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32",
+         "4s32 = 4b32 2b32 4s32", 0),
+    FORM("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.{and,xor}.popc", "2s32 = b32 b32 2s32", 0,
+         .body = "$f $d, {$a}, {$b}, $c;"),
+    FORM("mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.{and,xor}.popc", "4s32 = 2b32 b32 4s32",
+         0, .body = ONE_B),
+    FORM("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.{and,xor}.popc", "4s32 = 4b32 2b32 4s32",
+         0),
+    FORM("mma.sync.aligned.m8n8k4.{row,col}.{row,col}.f32.f16.f16.f32",
+         "8f32 = 2f16x2~matrix 2f16x2~matrix 8f32~matrix", 0),
+    FORM("mma.sync.aligned.m8n8k4.{row,col}.{row,col}.f32.f16.f16.f16",
+         "8f32 = 2f16x2~matrix 2f16x2~matrix 4f16x2~matrix", 0),
+    FORM("mma.sync.aligned.m8n8k4.{row,col}.{row,col}.f16.f16.f16.f16",
+         "4f16x2 = 2f16x2~matrix 2f16x2~matrix 4f16x2~matrix", 0),
+    SPARSE("m16n8k16.row.col.f32.f16.f16.f32|{0,1,2,3}",
+           "4f32 = 2f16x2~matrix 2f16x2~matrix 4f32~matrix b32"),
+    SPARSE("m16n8k32.row.col.f32.f16.f16.f32|{0,1}",
+           "4f32 = 4f16x2~matrix 4f16x2~matrix 4f32~matrix b32"),
+    SPARSE("m16n8k16.row.col.f16.f16.f16.f16|{0,3}",
+           "2f16x2 = 2f16x2~matrix 2f16x2~matrix 2f16x2~matrix b32"),
+    SPARSE("m16n8k32.row.col.f16.f16.f16.f16|{0,1}",
+           "2f16x2 = 4f16x2~matrix 4f16x2~matrix 2f16x2~matrix b32"),
+    SPARSE("m16n8k16.row.col.f32.bf16.bf16.f32|{0,2}",
+           "4f32 = 2bf16x2~matrix 2bf16x2~matrix 4f32~matrix b32"),
+    SPARSE("m16n8k32.row.col.f32.bf16.bf16.f32|{0,1}",
+           "4f32 = 4bf16x2~matrix 4bf16x2~matrix 4f32~matrix b32"),
+    SPARSE_TF32("m16n8k8.row.col.f32.tf32.tf32.f32|{0,1,2,3}",
+                "4f32 = 2f32~matrix 2f32~matrix 4f32~matrix b32"),
+    SPARSE_TF32("m16n8k16.row.col.f32.tf32.tf32.f32|{0,1}",
+                "4f32 = 4f32~matrix 4f32~matrix 4f32~matrix b32"),
+    SPARSE("m16n8k64.row.col.f32.{e4m3,e5m2}.{e4m3,e5m2}.f32|0",
+           "4f32 = 4b32~fp8 4b32~fp8 4f32~matrix b32"),
+    SPARSE("m16n8k32.row.col{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32|{0,1}",
+           "4s32 = 2b32 2b32 4s32 b32"),
+    SPARSE("m16n8k64.row.col{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32|0", "4s32 = 4b32 4b32 4s32 b32"),
+    SPARSE("m16n8k64.row.col{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32|{0,1}",
+           "4s32 = 2b32 2b32 4s32 b32"),
+    SPARSE("m16n8k128.row.col{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32|0", "4s32 = 4b32 4b32 4s32 b32"),
     FORM("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", "2t = t~matrix t~matrix 2t~matrix", 0,
          .body = "$f $d, {$a}, {$b}, $c;"),
     FORM("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64", "4t = 2t~matrix t~matrix 4t~matrix", 0,
@@ -484,14 +778,28 @@ static const struct form_row form_rows[] = {
     FORM("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64", "4t = 8t~matrix 4t~matrix 4t~matrix",
          0),
     FORM("wgmma.mma_async.sync.aligned.m64n8k32.s32{,.satfinite}.{s8,u8}.{s8,u8}",
-         "4s32 = 4b32 4b32 4s32", 0, .body = START_4 RIGHT_IN MULTIPLY_BYTES("$a")),
+         "4s32 = 4b32 4b32 4s32", 0, .body = START_4 RIGHT_IN MULTIPLY_WHOLE("$a")),
     FORM("wgmma.mma_async.sync.aligned.m64n8k32.s32.{s8,u8}.{s8,u8}", "4s32 = 4b32 4b32 4s32", 0,
-         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY_BYTES("left")),
+         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY_WHOLE("left")),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc", "4s32 = 4b32 4b32 4s32", 0,
+         .body = START_4 RIGHT_IN MULTIPLY_WHOLE("$a")),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc", "4s32 = 4b32 4b32 4s32", 0,
+         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY_WHOLE("left")),
     FORM("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32|{1;1,-1;1}",
          "4f32 = 4f32~matrix 4f32~matrix 4f32~matrix", 0, .body = START_4 RIGHT_IN MULTIPLY("$a")),
     FORM("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32|{1;1,1;-1}",
          "4f32 = 4f32~matrix 4f32~matrix 4f32~matrix", 0,
          .body = START_4 RIGHT_IN LEFT_IN MULTIPLY("left")),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k32.f32.{e4m3,e5m2}.{e4m3,e5m2}|{1;1,-1;1}",
+         "4f32 = 4b32~fp8 4b32~fp8 4f32~matrix", 0, .body = START_4 RIGHT_IN MULTIPLY("$a")),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k32.f32.{e4m3,e5m2}.{e4m3,e5m2}|{1;1,1;-1}",
+         "4f32 = 4b32~fp8 4b32~fp8 4f32~matrix", 0,
+         .body = START_4 RIGHT_IN LEFT_IN MULTIPLY("left")),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k32.f16.{e4m3,e5m2}.{e4m3,e5m2}|{1;1,-1;1}",
+         "2f16x2 = 4b32~fp8 4b32~fp8 2f16x2~matrix", 0, .body = START_2 RIGHT_IN MULTIPLY("$a")),
+    FORM("wgmma.mma_async.sync.aligned.m64n8k32.f16.{e4m3,e5m2}.{e4m3,e5m2}|{1;1,1;-1}",
+         "2f16x2 = 4b32~fp8 4b32~fp8 2f16x2~matrix", 0,
+         .body = START_2 RIGHT_IN LEFT_IN MULTIPLY("left")),
     FORM("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16|{1;1;0,-1;1;0}",
          "4f32 = 4f16x2~matrix 4f16x2~matrix 4f32~matrix", 0,
          .body = START_4 RIGHT_IN MULTIPLY("$a")),
@@ -510,6 +818,42 @@ static const struct form_row form_rows[] = {
     FORM("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16|{1;1;0;0,1;-1;0;0,1;1;1;0,1;1;0;1}",
          "2f16x2 = 4f16x2~matrix 4f16x2~matrix 2f16x2~matrix", 0,
          .body = START_2 RIGHT_IN LEFT_IN MULTIPLY("left")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k64.s32{,.satfinite}.{s8,u8}.{s8,u8}",
+         "4s32 = 4b32 4b32 4s32 b32~pairs", 0,
+         .body = START_4 RIGHT_IN_2 MULTIPLY_SPARSE_WHOLE("$a")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.{s8,u8}.{s8,u8}",
+         "4s32 = 4b32 4b32 4s32 b32~picks", 0,
+         .body = START_4 RIGHT_IN_2 LEFT_IN MULTIPLY_SPARSE_WHOLE("left")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32|{1;1,-1;1}",
+         "4f32 = 4f32~matrix 4f32~matrix 4f32~matrix b32~halves", 0,
+         .body = START_4 RIGHT_IN_2 MULTIPLY_SPARSE("$a", "1")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32|{1;1,1;-1}",
+         "4f32 = 4f32~matrix 4f32~matrix 4f32~matrix b32~halves", 0,
+         .body = START_4 RIGHT_IN_2 LEFT_IN MULTIPLY_SPARSE("left", "0")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16|{1;1;0,-1;1;0,1;1;1}",
+         "4f32 = 4f16x2~matrix 4f16x2~matrix 4f32~matrix b32~pairs", 0,
+         .body = START_4 RIGHT_IN_2 MULTIPLY_SPARSE("$a", "0")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16|{1;1;0;0,1;-1;0;0,1;1;1;0,1;1;0;1}",
+         "4f32 = 4f16x2~matrix 4f16x2~matrix 4f32~matrix b32~pairs", 0,
+         .body = START_4 RIGHT_IN_2 LEFT_IN MULTIPLY_SPARSE("left", "1")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16|{1;1;0,-1;1;0}",
+         "4f32 = 4bf16x2~matrix 4bf16x2~matrix 4f32~matrix b32~picks", 0,
+         .body = START_4 RIGHT_IN_2 MULTIPLY_SPARSE("$a", "1")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16|{1;1;0;0,1;1;0;1}",
+         "4f32 = 4bf16x2~matrix 4bf16x2~matrix 4f32~matrix b32~pairs", 0,
+         .body = START_4 RIGHT_IN_2 LEFT_IN MULTIPLY_SPARSE("left", "0")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k32.f16.f16.f16|{1;1;0,-1;1;0}",
+         "2f16x2 = 4f16x2~matrix 4f16x2~matrix 2f16x2~matrix b32~pairs", 0,
+         .body = START_2 RIGHT_IN_2 MULTIPLY_SPARSE("$a", "0")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k32.f16.f16.f16|{1;1;0;0,1;1;1;1}",
+         "2f16x2 = 4f16x2~matrix 4f16x2~matrix 2f16x2~matrix b32~pairs", 0,
+         .body = START_2 RIGHT_IN_2 LEFT_IN MULTIPLY_SPARSE("left", "1")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.{e4m3,e5m2}.{e4m3,e5m2}|{1;1}",
+         "4f32 = 4b32~fp8 4b32~fp8 4f32~matrix b32~pairs", 0,
+         .body = START_4 RIGHT_IN_2 MULTIPLY_SPARSE("$a", "0")),
+    FORM("wgmma.mma_async.sp.sync.aligned.m64n8k64.f16.{e4m3,e5m2}.{e4m3,e5m2}|{1;1}",
+         "2f16x2 = 4b32~fp8 4b32~fp8 2f16x2~matrix b32~pairs", 0,
+         .body = START_2 RIGHT_IN_2 LEFT_IN MULTIPLY_SPARSE("left", "0")),
 };
 enum { FORM_ROWS = sizeof form_rows / sizeof *form_rows };
 

@@ -83,8 +83,9 @@ static inline void sample_begin(struct samples *bench, const char *name) {
     assert_non_null(file);
     assert_true(fread(source, 1, sizeof source - 1, file) < sizeof source - 1);
     fclose(file);
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
-             bench->device->info.compute_capability);
+    int capability = bench->device->info.compute_capability;
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%s", capability,
+             capability == 90 ? "a" : "");
     snprintf(include, sizeof include, "-I%s/include", home ? home : EVOTILE_CUDA_HOME);
     snprintf(library, sizeof library, "-I%s/include/cccl", home ? home : EVOTILE_CUDA_HOME);
     const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v",
@@ -401,6 +402,78 @@ static inline void check_numbers_product(struct samples *bench) {
     sample_end(bench);
 }
 
+/* The number at a place of a row of 16 bytes. */
+static inline int samples_small_number(const uint32_t *row, int at, int bits, bool is_signed) {
+    int number = (int)(row[at * bits / 32] >> at * bits % 32 & ((1u << bits) - 1));
+    return is_signed && number >> (bits - 1) ? number - (1 << bits) : number;
+}
+
+static inline void check_small_numbers(struct samples *bench) {
+    enum { WORDS = 2 * 16 * 4, SUMS = 16 * 16 };
+    static int32_t d[4 * SUMS], got[4 * SUMS];
+    uint32_t a[WORDS], b[WORDS];
+    for (int i = 0; i < WORDS; i++) {
+        a[i] = samples_random(bench);
+        b[i] = samples_random(bench);
+    }
+    for (int i = 0; i < 4 * SUMS; i++) /* some of them pass the end of 32 bits */
+        d[i] = i % 3 ? (int32_t)samples_random(bench) : INT32_MAX - i;
+    sample_begin(bench, "small_numbers");
+    sample_buffer(bench, a, sizeof a);
+    sample_buffer(bench, b, sizeof b);
+    uint64_t sums = sample_buffer(bench, d, sizeof d);
+    sample_run(bench, "small_numbers", 1, 1, 128, 1, 0);
+    sample_read(bench, sums, got, sizeof got);
+    for (int i = 0; i < 4 * SUMS; i++) {
+        int what = i / SUMS, row = i % SUMS / 16, column = i % 16, bits = what < 2 ? 4 : 1;
+        int64_t sum = d[i];
+        for (int k = 0; k < 2 * 128 / bits; k++) {
+            int part = k / (128 / bits), at = k % (128 / bits);
+            int x = samples_small_number(a + (part * 16 + row) * 4, at, bits, what == 0);
+            int y = samples_small_number(b + (part * 16 + column) * 4, at, bits, what == 0);
+            sum += what == 3 ? x != y : x * y;
+        }
+        if (what == 1 && sum > INT32_MAX)
+            sum = INT32_MAX;
+        if (got[i] != (int32_t)(uint32_t)(uint64_t)sum)
+            fail_msg("sum %d: %d, but must be %lld", i, got[i], (long long)sum);
+    }
+    sample_end(bench);
+}
+
+/* Sums are exact. */
+static inline void check_sparse_product(struct samples *bench) {
+    enum { M = 16, N = 8, K = 32 };
+    float a[M * K], b[N * K], d[M * N], got[M * N];
+    uint16_t left[M * K], right[N * K];
+    for (int i = 0; i < M * K; i += 4) {
+        uint32_t random = samples_random(bench);
+        memset(a + i, 0, 4 * sizeof *a); /* two places, which may be the same, or hold zeros */
+        a[i + (int)(random & 3)] = (float)(random >> 4 & 7) - 3;
+        a[i + (int)(random >> 2 & 3)] = (float)(random >> 8 & 7) - 3;
+    }
+    for (int i = 0; i < N * K; i++)
+        b[i] = (float)(samples_random(bench) % 64) - 32;
+    for (int i = 0; i < M * N; i++)
+        d[i] = (float)(samples_random(bench) % 1000) / 8;
+    for (int i = 0; i < M * K; i++)
+        left[i] = float_to_half(a[i]);
+    for (int i = 0; i < N * K; i++)
+        right[i] = float_to_half(b[i]);
+    sample_begin(bench, "sparse_product");
+    sample_buffer(bench, left, sizeof left);
+    sample_buffer(bench, right, sizeof right);
+    uint64_t sums = sample_buffer(bench, d, sizeof d);
+    sample_run(bench, "sparse_product", 1, 1, 32, 1, 0);
+    sample_read(bench, sums, got, sizeof got);
+    for (int i = 0; i < M * N; i++) {
+        for (int k = 0; k < K; k++)
+            d[i] += a[i / N * K + k] * b[i % N * K + k];
+        sample_near(got[i], d[i], 0, "product");
+    }
+    sample_end(bench);
+}
+
 static inline void check_groups(struct samples *bench) {
     enum { N = 256 };
     float in[N], scans[N], got;
@@ -684,6 +757,9 @@ static inline void check_fourier(struct samples *bench) {
     sample_end(bench);
 }
 
+#include "device/ptx/samples/across.h"
+#include "device/ptx/samples/control.h"
+
 static const struct sample {
     const char *name;
     void (*check)(struct samples *bench);
@@ -696,7 +772,17 @@ static const struct sample {
     {"wmma product", check_wmma_product},
     {"wmma shapes", check_wmma_shapes},
     {"product of numbers", check_numbers_product},
+    {"small numbers", check_small_numbers},
+    {"sparse product", check_sparse_product},
     {"cooperative groups", check_groups},
+    {"barriers of the grid", check_whole_grid},
+    {"large tiles", check_large_tiles},
+    {"groups by label", check_labels},
+    {"copies of groups", check_group_copies},
+    {"groups of clusters", check_clusters},
+    {"across a cluster", check_across},
+    {"sums in a tensor", check_tensor_sums},
+    {"calls", check_calls},
     {"pipeline", check_pipeline},
     {"halves", check_halves},
     {"small floats", check_small_floats},

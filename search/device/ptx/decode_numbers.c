@@ -1,0 +1,89 @@
+/* How mma of whole numbers and of doubles is decoded: PTX ISA 9.7.14.5. */
+#include "device/ptx/execute.h"
+#include "device/ptx/opcodes.h"
+
+bool take_number_format(struct decoder *decoder, struct number_format *format) {
+    static const struct {
+        const char *name;
+        struct number_format format;
+    } formats[] = {{"s8", {8, true}},
+                   {"u8", {8, false}},
+                   {"s4", {4, true}},
+                   {"u4", {4, false}},
+                   {"b1", {1, false}}};
+    for (int i = 1; i < decoder->part_count; i++)
+        for (size_t j = 0; j < sizeof formats / sizeof *formats; j++)
+            if (!decoder->taken[i] && slice_is(decoder->parts[i], formats[j].name)) {
+                *format = formats[j].format;
+                return decoder->taken[i] = true;
+            }
+    return false;
+}
+
+int emit_product(struct decoder *decoder, const struct instruction *instruction,
+                 const int counts[4], int bytes, const uint32_t *metadata) {
+    uint32_t places[4 + 8 + 4 + 4 + 1], *place = places;
+    for (int i = 0; i < 4; place += counts[i++])
+        if (matrix_operand(decoder, i, counts[i], bytes, i == 0, place) < 0)
+            return -1;
+    if (metadata)
+        *place++ = *metadata;
+    emit(decoder, instruction, places, (int)(place - places));
+    return 0;
+}
+
+int decode_numbers_product(struct decoder *decoder, struct sparsity sparsity) {
+    struct instruction instruction = {.execute = execute_multiply_numbers, .float_mode = FLOAT_ANY};
+    struct numbers_form *form = &instruction.as.numbers;
+    static const char *const shapes[] = {"m8n8k16",   "m8n8k32",   "m8n8k128",
+                                         "m16n8k16",  "m16n8k32",  "m16n8k64",
+                                         "m16n8k128", "m16n8k256", NULL};
+    static const int k_of_shape[] = {16, 32, 128, 16, 32, 64, 128, 256};
+    static const char *const operations[] = {"and", "xor", NULL};
+    int shape = take_one_of(decoder, shapes);
+    bool known = shape >= 0 && take_number_format(decoder, &form->a) &&
+                 take_number_format(decoder, &form->b) && form->a.bits == form->b.bits &&
+                 take_type(decoder) == TYPE_S32;
+    if (!known)
+        return decode_fail(decoder, "this shape or these types are not known");
+    form->m = shapes[shape][1] == '8' ? 8 : 16;
+    form->k = (uint16_t)k_of_shape[shape];
+    if (form->a.bits == 1) {
+        int operation = take_one_of(decoder, operations);
+        known = !sparsity.is_sparse && operation >= 0 && take(decoder, "popc");
+        form->exclusive = operation == 1;
+    } else {
+        form->saturates = take(decoder, "satfinite");
+    }
+    int rows8 = form->m / 8, steps = form->k * form->a.bits / 128; /* of 128 bits, of b */
+    int kept = sparsity.is_sparse ? steps / 2 : steps;             /* and of a */
+    uint32_t metadata;
+    if (!known || kept < 1 || kept > rows8 || (sparsity.is_sparse && form->m == 8))
+        return decode_fail(decoder, "this shape or these types are not known");
+    sparsity.width = form->a.bits == 4 ? 8 : 4;
+    if (sparsity.is_sparse ? sparse_operands(decoder, 4, form->k, &sparsity, &metadata)
+                           : expect_operands(decoder, 4, 4))
+        return -1;
+    form->sparsity = sparsity;
+    return emit_product(decoder, &instruction, (int[]){2 * rows8, rows8 * kept, steps, 2 * rows8},
+                        4, sparsity.is_sparse ? &metadata : NULL);
+}
+
+int decode_doubles_product(struct decoder *decoder) {
+    struct instruction instruction = {.execute = execute_multiply_doubles};
+    struct doubles_form *form = &instruction.as.doubles;
+    static const char *const shapes[] = {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16", NULL};
+    static const uint8_t k_of_shape[] = {4, 4, 8, 16};
+    int shape = take_one_of(decoder, shapes);
+    bool known = shape >= 0;
+    for (int i = 0; i < 3; i++) /* a, b, c */
+        known = known && take_type(decoder) == TYPE_F64;
+    instruction.float_mode = take_float_mode(decoder);
+    if (!known || expect_operands(decoder, 4, 4) < 0)
+        return decode_fail(decoder, "this shape or these types are not known");
+    form->m = shape == 0 ? 8 : 16;
+    form->k = k_of_shape[shape];
+    int rows8 = form->m / 8, steps = form->k / 4;
+    return emit_product(decoder, &instruction, (int[]){2 * rows8, rows8 * steps, steps, 2 * rows8},
+                        8, NULL);
+}

@@ -1,0 +1,47 @@
+/* How mma.sp is decoded, the product with an a of which half of the columns are zeros: PTX ISA
+   9.7.14.6. */
+#include "device/ptx/execute.h"
+#include "device/ptx/opcodes.h"
+
+int sparse_operands(struct decoder *decoder, int index, int k, struct sparsity *sparsity,
+                    uint32_t *place) {
+    const struct operand *metadata = operand_at(decoder, index);
+    const struct operand *selector = operand_at(decoder, index + 1);
+    int lanes = k / sparsity->width / 4; /* of four, that have a row's bits, or also another's */
+    if (!selector || selector->kind != OPERAND_INTEGER || selector->bits >= 4u / (unsigned)lanes)
+        return decode_fail(decoder, "operand %d is no number below %d", index + 2, 4 / lanes);
+    sparsity->first = (uint8_t)(selector->bits * (unsigned)lanes);
+    return source(decoder, metadata, TYPE_B32, 4, place);
+}
+
+/* operands: d, a, b, c, metadata */
+int decode_sparse_product(struct decoder *decoder, enum type d, struct sparsity sparsity) {
+    struct instruction instruction = {.execute = execute_multiply_sparse, .float_mode = FLOAT_ANY};
+    struct sparse_form *form = &instruction.as.sparse;
+    static const char *const shapes[] = {"m16n8k8", "m16n8k16", "m16n8k32", "m16n8k64", NULL};
+    static const int k_of_shape[] = {8, 16, 32, 64};
+    int shape = take_one_of(decoder, shapes);
+    enum type a = take_type(decoder), b = take_type(decoder), c = take_type(decoder);
+    bool is_half = a == TYPE_F16 || a == TYPE_BF16, is_wide = a == TYPE_TF32;
+    bool known = shape >= 0 && c == d && (is_fp8(a) ? is_fp8(b) : a == b) &&
+                 (d == TYPE_F32 || (d == TYPE_F16 && a == TYPE_F16)) &&
+                 (is_half || is_wide || is_fp8(a));
+    int k = known ? k_of_shape[shape] : 0;
+    int registers = known ? k * type_bytes(a) / 16 : 0; /* of a, and of b */
+    uint32_t metadata;
+    if ((registers != 2 && registers != 4) || (is_fp8(a) && k != 64) ||
+        expect_operands(decoder, 6, 6) < 0)
+        return decode_fail(decoder, "this shape or these types are not known");
+    sparsity.paired = !is_fp8(a);
+    sparsity.width = is_wide ? 2 : 4;
+    if (sparse_operands(decoder, 4, k, &sparsity, &metadata) < 0)
+        return -1;
+    form->sparsity = sparsity;
+    form->shape = (struct matrix_shape){.k = k / 2,
+                                        .left = matrix_format_of(a),
+                                        .right = matrix_format_of(b),
+                                        .half_accumulators = d == TYPE_F16};
+    int sums = d == TYPE_F16 ? 2 : 4;
+    return emit_product(decoder, &instruction, (int[]){sums, registers, registers, sums}, 4,
+                        &metadata);
+}

@@ -1,0 +1,72 @@
+/* mma.m8n8k4 of f16: PTX ISA 9.7.14.5.1. Four products at once, each by lanes 4q .. 4q + 3 and
+   16 + 4q .. 16 + 4q + 3, of which the latter have rows, of b columns, 4 to 7.
+
+   Tensor cores since Volta's do not know it, and ptxas makes ordinary arithmetic of it (13.0, for
+   sm_86 to sm_90a): for fp32 results c + p with p an FMA after the other, k upwards from 0; for f16
+   results (c + p) + q in fp32 with p = fma(a1, b1, a0 b0), q = fma(a3, b3, a2 b2), then rounded. */
+#include "device/ptx/execute.h"
+#include "device/ptx/half.h"
+
+#include <math.h>
+
+enum { QUARTERS = 4, SIZE = 8, K = 4 };
+
+/* Where in its product's matrix an element of a lane is; `along` counts k's in a lane. */
+static int line_of(int lane, int element, bool along) {
+    return lane / 16 * 4 + (along ? lane % 4 : element);
+}
+
+static float half_of(const struct warp *warp, const uint32_t *places, int lane, int element) {
+    const uint16_t *pairs = place_of(warp, places[element / 2]);
+    return half_to_float(pairs[2 * lane + element % 2]);
+}
+
+static float sum_of(const float *a, const float *b, float c, bool half) {
+    if (!half)
+        return c + fmaf(a[3], b[3], fmaf(a[2], b[2], fmaf(a[1], b[1], fmaf(a[0], b[0], 0))));
+    float first = fmaf(a[1], b[1], a[0] * b[0]), second = fmaf(a[3], b[3], a[2] * b[2]);
+    return (c + first) + second;
+}
+
+/* A lane's i-th element of c or d. */
+static void place_sum(int lane, int i, bool half, int *row, int *column) {
+    *row = lane / 16 * 4 + (half ? lane % 4 : (lane & 1) + (i & 2));
+    *column = half ? i : (i & 4) + (lane & 2) + (i & 1);
+}
+
+/* operands: d, a, b, c */
+EXECUTE(multiply_quarters) {
+    const struct quarters_form *form = &instruction->as.quarters;
+    const uint32_t *d = instruction->operands, *a = d + (form->half_result ? 4 : 8), *b = a + 2;
+    const uint32_t *c = b + 2;
+    float left[QUARTERS][SIZE][K], right[QUARTERS][SIZE][K], sums[QUARTERS][SIZE][SIZE];
+    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+        return ACTION_FAULT;
+    if (warp->block->cluster->float_mode != FLOAT_NEAREST)
+        float_mode_set(warp->block->cluster->float_mode = FLOAT_NEAREST);
+    for (int lane = 0; lane < LANES; lane++)
+        for (int i = 0; i < 8; i++) {
+            int quarter = lane % 16 / 4, element = i % 4, row, column;
+            bool half = form->half_addend;
+            left[quarter][line_of(lane, element, form->a_along)]
+                [form->a_along ? element : lane % 4] = half_of(warp, a, lane, element);
+            right[quarter][line_of(lane, element, form->b_along)]
+                 [form->b_along ? element : lane % 4] = half_of(warp, b, lane, element);
+            place_sum(lane, i, half, &row, &column);
+            sums[quarter][row][column] =
+                half ? half_of(warp, c, lane, i) : ((const float *)place_of(warp, c[i]))[lane];
+        }
+    for (int lane = 0; lane < LANES; lane++)
+        for (int i = 0; i < 8; i++) {
+            int quarter = lane % 16 / 4, row, column;
+            place_sum(lane, i, form->half_result, &row, &column);
+            float sum = sum_of(left[quarter][row], right[quarter][column],
+                               sums[quarter][row][column], form->half_result);
+            if (form->half_result)
+                ((uint16_t *)place_of(warp, d[i / 2]))[2 * lane + i % 2] = float_to_half(sum);
+            else
+                ((float *)place_of(warp, d[i]))[lane] = sum;
+        }
+    count_product(warp, 2 * QUARTERS * SIZE * SIZE * K);
+    return ACTION_NEXT;
+}

@@ -1,0 +1,119 @@
+/* Tensor maps that a kernel makes anew (PTX ISA 9.7.9.28 and 9.7.13.17.2): here a map is struct
+   tensor_map itself. */
+#include "device/ptx/execute.h"
+#include "device/ptx/observe.h"
+
+#include "device/tensor_map.h"
+
+#include <string.h>
+
+/* The host bytes of the map that a lane names; NULL with a fault. */
+static uint8_t *find_map(struct warp *warp, const struct instruction *instruction,
+                         const struct access *access, uint32_t place, int lane, bool is_store) {
+    enum { HALF = TENSOR_MAP_BYTES / 2 }; /* a map is aligned to 64 bytes */
+    int hint = -1;
+    const void *base = access->base_bytes ? place_of(warp, place) : NULL;
+    uint64_t address = lane_address(access, base, (uint32_t)lane);
+    uint8_t *at = reach(warp, instruction, access->space, lane, address, HALF, is_store, &hint);
+    if (!at ||
+        !reach(warp, instruction, access->space, lane, address + HALF, HALF, is_store, &hint))
+        return NULL;
+    if (warp->block->microscope)
+        observe_place(warp, instruction, access->space, address, TENSOR_MAP_BYTES, is_store);
+    return at;
+}
+
+/* The elements, as PTX numbers them. */
+static bool set_format(struct tensor_map *map, uint64_t value) {
+    static const struct {
+        uint8_t bytes, format;
+    } formats[] = {{1, TENSOR_WHOLE}, {2, TENSOR_WHOLE},  {4, TENSOR_WHOLE},  {4, TENSOR_SIGNED},
+                   {8, TENSOR_WHOLE}, {8, TENSOR_SIGNED}, {2, TENSOR_FLOAT},  {4, TENSOR_FLOAT},
+                   {4, TENSOR_FLOAT}, {8, TENSOR_FLOAT},  {2, TENSOR_BFLOAT}, {4, TENSOR_FLOAT},
+                   {4, TENSOR_FLOAT}};
+    if (value >= sizeof formats / sizeof *formats)
+        return false;
+    map->element_bytes = formats[value].bytes;
+    map->format = formats[value].format;
+    return true;
+}
+
+/* Whether the copy engine does so here. */
+static bool set_field(struct tensor_map *map, const struct map_form *form, uint64_t value) {
+    switch (form->field) {
+    case MAP_ADDRESS:
+        map->address = value;
+        return true;
+    case MAP_RANK: /* PTX counts from 0 */
+        map->rank = (uint8_t)(value + 1);
+        return value < TENSOR_MAP_RANK_MAX;
+    case MAP_BOX:
+        map->box[form->axis] = (uint32_t)value;
+        return true;
+    case MAP_EXTENT: /* 0 is 2^32 */
+        map->extents[form->axis] = value ? value : 1ull << 32;
+        return true;
+    case MAP_STRIDE:
+        map->strides[form->axis] = value;
+        return true;
+    case MAP_ELEMENT_STRIDE:
+        return value == 1;
+    case MAP_FORMAT:
+        return set_format(map, value);
+    case MAP_SWIZZLE:
+        map->swizzle = (uint8_t)value;
+        return value < SWIZZLE_COUNT;
+    default:
+        return value == 0;
+    }
+}
+
+/* operands: base, value */
+EXECUTE(replace_field) {
+    static const char *const names[MAP_FIELDS] = {"an address",
+                                                  "a rank",
+                                                  "an extent of the box",
+                                                  "an extent of the tensor",
+                                                  "a stride",
+                                                  "a step",
+                                                  "elements",
+                                                  "interleaving",
+                                                  "a swizzle",
+                                                  "filling"};
+    const struct map_form *form = &instruction->as.map;
+    const uint8_t *values = place_of(warp, instruction->operands[1]);
+    FOR_EACH_LANE(lane, mask) {
+        struct tensor_map map;
+        uint64_t value = 0;
+        uint8_t *at =
+            find_map(warp, instruction, &form->where, instruction->operands[0], (int)lane, true);
+        if (!at)
+            return ACTION_FAULT;
+        memcpy(&value, values + lane * instruction->width, instruction->width);
+        memcpy(&map, at, sizeof map);
+        if (!set_field(&map, form, value))
+            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
+                            "gave a tensor map %s of %llu, which is not known here",
+                            names[form->field], (unsigned long long)value);
+        memcpy(at, &map, sizeof map);
+    }
+    return ACTION_NEXT;
+}
+
+/* operands: bases of the map in global and in shared memory. The warp copies it as one. */
+EXECUTE(publish_map) {
+    const struct map_form *form = &instruction->as.map;
+    int lane = __builtin_ctz(mask);
+    if (need_all(warp, instruction, mask) == ACTION_FAULT)
+        return ACTION_FAULT;
+    const uint8_t *from =
+        find_map(warp, instruction, &form->where, instruction->operands[1], lane, false);
+    uint8_t *to =
+        from ? find_map(warp, instruction, &form->to, instruction->operands[0], lane, true) : NULL;
+    if (!to)
+        return ACTION_FAULT;
+    memcpy(to, from, TENSOR_MAP_BYTES);
+    if (warp->block->microscope)
+        observe_fence(warp);
+    return ACTION_NEXT;
+}

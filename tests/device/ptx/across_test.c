@@ -1,0 +1,88 @@
+/* What blocks of a cluster send each other wrongly, and bulk reductions of what cannot be reduced:
+   each is a fault that says so. What is right is in samples/across.cu. */
+#include "device/ptx/harness.h"
+
+/* Four blocks of one thread; of the `next` and the `far` block %n and %f are the addresses of 256
+   bytes of `words`, %b and %c of an mbarrier that has been made; %o, %m are the own ones. */
+static const char head[] =
+    ".version 8.4\n.target sm_90a\n.address_size 64\n"
+    ".visible .entry k(.param .u64 out)\n.reqnctapercluster 4, 1, 1\n{\n"
+    ".reg .b32 %n, %f, %b, %c, %o, %m, %t, %r, %s;\n.reg .b64 %d, %g;\n"
+    ".shared .align 128 .b8 words[256];\n.shared .align 8 .b64 bar;\n.shared .align 8 .b64 none;\n"
+    "ld.param.u64 %d, [out];\ncvta.to.global.u64 %d, %d;\nmov.u32 %o, words;\nmov.u32 %m, bar;\n"
+    "mov.u32 %t, %tid.x;\nmov.u32 %r, %cluster_ctarank;\n"
+    "add.u32 %s, %r, 1;\nand.b32 %s, %s, 3;\nmapa.shared::cluster.u32 %n, %o, %s;\n"
+    "mapa.shared::cluster.u32 %b, %m, %s;\nadd.u32 %s, %r, 2;\nand.b32 %s, %s, 3;\n"
+    "mapa.shared::cluster.u32 %f, %o, %s;\nmapa.shared::cluster.u32 %c, %m, %s;\n"
+    "cvt.u64.u32 %g, %o;\ncvta.shared.u64 %g, %g;\n"
+    "mbarrier.init.shared.b64 [%m], 1;\n"
+    "barrier.cluster.arrive;\nbarrier.cluster.wait;\n";
+static const char tail[] = "\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nret;\n}\n";
+
+#define STORE  "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes"
+#define SEND   "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
+#define REDUCE "cp.reduce.async.bulk.global.shared::cta.bulk_group"
+#define FIELD  "tensormap.replace.tile."
+/* A map of 16 bytes in shared memory. */
+#define MAP                                                                                        \
+    FIELD "rank.shared::cta.b1024.b32 [%o], 0; " FIELD                                             \
+          "global_address.shared::cta.b1024.b64 [%o], %d; " FIELD                                  \
+          "global_dim.shared::cta.b1024.b32 [%o], 0, 8; " FIELD                                    \
+          "swizzle_mode.shared::cta.b1024.b32 [%o], 0; "
+#define REDUCE_TENSOR                                                                              \
+    "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%g, {%r}], [%o+128];"
+
+static const struct {
+    const char *body;
+    enum ptx_fault_kind kind;
+    const char *said;
+} wrong[] = {
+    {STORE ".b32 [%n], %t, [%b];", PTX_FAULT_NONE, ""},
+    {STORE ".b32 [%o], %t, [%b];", PTX_FAULT_MISUSE, "its own block's shared memory"},
+    {STORE ".b32 [%n], %t, [%m];", PTX_FAULT_MISUSE, "its own block's shared memory"},
+    {STORE ".b32 [%n], %t, [%c];", PTX_FAULT_MISUSE, "with the mbarrier of another"},
+    {STORE ".b32 [%n], %t, [%b+8];", PTX_FAULT_MISUSE, "where none was initialised"},
+    {STORE ".b32 [%n+254], %t, [%b];", PTX_FAULT_MISALIGNED, "no multiple of 4"},
+    {STORE ".v4.b32 [%n+8], {%t, %t, %t, %t}, [%b];", PTX_FAULT_MISALIGNED, "no multiple of 16"},
+    {STORE ".b64 [%n+272], %d, [%b];", PTX_FAULT_STORE, "there are 272 bytes"},
+    {SEND " [%n], [%o], 24, [%b];", PTX_FAULT_MISALIGNED, "multiple of 16"},
+    {SEND " [%n], [%o+8], 16, [%b];", PTX_FAULT_MISALIGNED, "multiple of 16"},
+    {SEND " [%n], [%f], 16, [%b];", PTX_FAULT_MISUSE, "from another block's"},
+    {SEND " [%n], [%o], 16, [%c];", PTX_FAULT_MISUSE, "with the mbarrier of another"},
+    {SEND " [%n], [%o], 288, [%b];", PTX_FAULT_STORE, "there are 272 bytes"},
+    {SEND " [%n], [%o], 16, [%b]; exit;", PTX_FAULT_MISUSE,
+     "out of shared memory 0x0 for which nobody waited"},
+    {STORE ".b32 [%n], %t, [%b]; exit;", PTX_FAULT_STORE, "that block has ended"},
+    {REDUCE ".add.u32 [%d], [%o], 20;", PTX_FAULT_MISALIGNED, "multiples of 16"},
+    {REDUCE ".add.u32 [%d+64], [%o], 16;", PTX_FAULT_STORE, "past the end of 'out'"},
+    {REDUCE ".add.u32 [%d], [%n], 16;", PTX_FAULT_MISUSE, "from another block's"},
+    {MAP FIELD "elemtype.shared::cta.b1024.b32 [%o], 1; " FIELD
+               "box_dim.shared::cta.b1024.b32 [%o], 0, 8; " REDUCE_TENSOR,
+     PTX_FAULT_MISUSE, "of 2 bytes as their tensor map's format does not let it"},
+    {FIELD "fill_mode.shared::cta.b1024.b32 [%o], 1;", PTX_FAULT_MISUSE, "filling of 1"},
+    {FIELD "rank.shared::cta.b1024.b32 [%o], 5;", PTX_FAULT_MISUSE, "a rank of 5"},
+    {FIELD "element_stride.shared::cta.b1024.b32 [%o], 0, 2;", PTX_FAULT_MISUSE, "a step of 2"},
+};
+
+static void what_is_sent_wrongly_is_a_fault(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[8192];
+        struct harness harness;
+        snprintf(text, sizeof text, "%s%s%s", head, wrong[i].body, tail);
+        harness_open(&harness, text);
+        uint64_t out = harness_buffer(&harness, "out", 64, NULL);
+        harness_argument(&harness, &out, 8);
+        harness_try(&harness, "k", 4, 1);
+        if (harness.fault.kind != wrong[i].kind || !strstr(harness.fault.text, wrong[i].said))
+            fail_msg("%s: %d, %s", wrong[i].body, (int)harness.fault.kind, harness.fault.text);
+        harness_close(&harness);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_sent_wrongly_is_a_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
