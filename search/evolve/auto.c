@@ -18,6 +18,7 @@
 enum {
     FIRST = 6, /* trials before the first model */
     FIRST_FORETOLD = 2,
+    FORETOLD_MOST = 16, /* known values, beyond which forecasts count no more */
     ELITES = 5,
     LEARN_MOST = 400, /* trials that the model learns from, of a larger archive: */
     LEARN_BEST = 160, /* the best, and others by chance */
@@ -147,6 +148,12 @@ static size_t step_after(size_t milestone) {
     return step < 1 ? 1 : step > STEP_MOST ? STEP_MOST : step;
 }
 
+/* Forecasts are for the beginning: what is forecast to be slow is hardly asked for, and may be the
+   best (README.md). */
+static bool heeds_forecasts(const struct automatic *automatic, int known) {
+    return automatic->forecast && known <= FORETOLD_MOST;
+}
+
 static void fit(struct automatic *automatic, const struct evolution *evolution,
                 const struct lesson *lessons, int count, struct random *random) {
     struct lesson chosen[LEARN_MOST];
@@ -160,7 +167,7 @@ static void fit(struct automatic *automatic, const struct evolution *evolution,
         values[i] = squash_of(&squash, chosen[i].score_us);
         noises[i] = noise_of(evolution, &squash, &chosen[i]);
     }
-    if (automatic->forecast) {
+    if (heeds_forecasts(automatic, count)) {
         for (int i = 0; i < count; i++)
             forecasts[i] = forecast_of(automatic->forecast, &genomes[i]);
         trend_take(forecasts, values, count, squash.deviation);
@@ -364,8 +371,9 @@ static void learn_values(struct automatic *automatic, const struct lesson *known
         sorted[i] = squash_of(&squash, known[i].score_us);
         forecasts[i] = automatic->row_forecasts[known[i].entry];
     }
-    if (automatic->forecast)
-        automatic->trend = trend_take(forecasts, sorted, count, squash.deviation);
+    automatic->trend = heeds_forecasts(automatic, count)
+                           ? trend_take(forecasts, sorted, count, squash.deviation)
+                           : (struct trend){0};
     for (int i = 0; i < count; i++)
         values[known[i].entry] = sorted[i];
 }
