@@ -1,8 +1,9 @@
 /*
  * emulated: the backend without a GPU. Kernels run for real, on the CPU, from the PTX that NVRTC
  * emitted (ptx/ptx.h): their results and their faults are true. Latencies are predictions
- * (predict.h) from the published figures in the device's info and from what the last run of the
- * kernel executed.
+ * (predict.h) from the published figures in the device's info and from what the kernel executed
+ * when it last ran with that geometry and those scalars; where it never did, some blocks of it run
+ * so that it is known.
  *
  *     struct device *device = emulated_open_with(&info, &error);
  *     device->backend->module_load(device, &image, &module, &error);
@@ -38,16 +39,11 @@ struct ptx_microscope *emulated_microscope(struct device *device, const char *sy
    has the host to itself. Results, counts and predictions are the same. */
 void emulated_spread(struct device *device, int threads);
 
-/* What a call executes, from a few blocks of each of its launches: `clusters` of them (blocks,
-   where there are no clusters), evenly spread over the grid. What they leave in memory is worth
-   nothing. The verdict of running them, with its reason unless ok. */
-struct emulated_survey {
-    int clusters;
-    double deadline_s;
-    int64_t operations, bytes; /* of a call, as its template counts them */
-};
+/* What a call executes, from a few blocks of each of its launches, evenly spread over the grid.
+   What they leave in memory is worth nothing. The call's operations and bytes are those that its
+   template counts. The verdict of running them, with its reason unless ok. */
 enum verdict emulated_survey(struct device *device, const struct device_sequence *sequence,
-                             const struct emulated_survey *survey, struct prediction_call *call,
+                             int64_t operations, int64_t bytes, struct prediction_call *call,
                              char *reason);
 
 /* Warp instructions that its kernels have executed so far. */

@@ -1,6 +1,10 @@
 #include "trial/buffers.h"
 
+#include "base/random.h"
+
 #include <string.h>
+
+enum { PATTERN_WORDS = 4096 };
 
 static int place(struct device *device, const char *name, size_t bytes, enum placement placement,
                  uint64_t *address, struct error *error) {
@@ -68,6 +72,45 @@ int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *
 int buffers_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
                    struct error *error) {
     return fill(buffers, set, stress->fills, seed, error);
+}
+
+/* A word of a tensor: two halves, a float, half a double. */
+static uint32_t rough_word(enum dtype dtype, int index, uint32_t bits) {
+    switch (dtype) {
+    case DTYPE_F16:
+        return 0x38003800u | (bits & 0x83ff83ffu);
+    case DTYPE_BF16:
+        return 0x3f003f00u | (bits & 0x807f807fu);
+    case DTYPE_F32:
+        return 0x3f000000u | (bits & 0x807fffffu);
+    case DTYPE_F64:
+        return index % 2 == 0 ? bits : 0x3fe00000u | (bits & 0x800fffffu);
+    default:
+        return 0;
+    }
+}
+
+int buffers_fill_roughly(struct buffers *buffers, int set, struct error *error) {
+    const struct device_backend *backend = buffers->device->backend;
+    uint32_t pattern[PATTERN_WORDS];
+    struct random random;
+    random_seed(&random, 1, 0);
+    for (int t = 0; t < buffers->template->tensor_count; t++) {
+        const struct planned_tensor *tensor = &buffers->plan->tensors[t];
+        if (!tensor->present || buffers->template->tensors[t].role != ROLE_INPUT)
+            continue;
+        for (int i = 0; i < PATTERN_WORDS; i++)
+            pattern[i] = rough_word(tensor->dtype, i, (uint32_t)random_next(&random));
+        for (int64_t at = 0; at < tensor->bytes; at += (int64_t)sizeof pattern) {
+            int64_t bytes = tensor->bytes - at;
+            if (bytes > (int64_t)sizeof pattern)
+                bytes = sizeof pattern;
+            if (backend->write(buffers->device, buffers->tensors[set][t] + (uint64_t)at, pattern,
+                               (size_t)bytes, error) < 0)
+                return -1;
+        }
+    }
+    return 0;
 }
 
 int buffers_protect(struct buffers *buffers, int set, bool read_only, struct error *error) {

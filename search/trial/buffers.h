@@ -54,7 +54,10 @@ void buffers_release(struct buffers *buffers);
 /* Random inputs: a function of the seed and the tensor's place in the template, so that no two
    tensors are alike. They are summed up for buffers_changed. */
 int buffers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error);
-/* The same by a recipe of the template. */
+/* For who looks at no result, in a fraction of the time: floating ones of either sign, from a half
+   to one, the same few thousand again and again; integers are 0, for they may be indices. */
+int buffers_fill_roughly(struct buffers *buffers, int set, struct error *error);
+/* Random inputs by a recipe of the template. */
 int buffers_stress(struct buffers *buffers, int set, const struct stress *stress, uint64_t seed,
                    struct error *error);
 /* Forbids the candidate to write to a set's inputs, or allows it again to whoever fills them. 1

@@ -26,13 +26,16 @@ static bool shares_inputs(const struct measurement *it) {
     return all;
 }
 
-/* A prediction needs no inputs, and takes none in rotation; shared ones are there already. */
+/* A prediction needs no particular inputs, and takes none in rotation; shared ones are there
+   already. */
 static int fill(struct measurement *it, struct error *error) {
-    bool inputs = !it->one.device->info.predicts && !shares_inputs(it);
+    bool predicts = it->one.device->info.predicts, inputs = !predicts && !shares_inputs(it);
     for (int s = 0; s < it->buffers.set_count; s++) {
+        if (predicts && buffers_fill_roughly(&it->buffers, s, error) < 0)
+            return -1;
         if (inputs && buffers_fill(&it->buffers, s, it->settings.seed + (uint64_t)s, error) < 0)
             return -1;
-        if (!it->one.device->info.predicts && buffers_poison(&it->buffers, s, POISON, error) < 0)
+        if (!predicts && buffers_poison(&it->buffers, s, POISON, error) < 0)
             return -1;
         buffers_sequence(&it->buffers, s, it->one.module, &it->sequences[s]);
     }

@@ -1,26 +1,17 @@
 #include "trial/survey.h"
 
-#include "base/random.h"
 #include "base/statistics.h"
 #include "device/emulated.h"
 #include "trial/buffers.h"
 
-#include <string.h>
-
-/* Enough to see a tail under a mask, where blocks differ, in a few tenths of a second. */
-enum { CLUSTERS = 4, PATTERN_WORDS = 4096 };
-static const double deadline_s = 20;
-
 struct surveyor {
     struct compiler *compiler;
     struct device *device;
-    uint32_t floats[PATTERN_WORDS], halves[PATTERN_WORDS]; /* what inputs hold, again and again */
 };
 
 struct surveyor *surveyor_new(const struct config *config, const struct device_info *info,
                               const struct image_cache *cache, struct error *error) {
     struct surveyor *surveyor = calloc(1, sizeof *surveyor);
-    struct random random;
     if (surveyor == NULL)
         BUG("out of memory");
     surveyor->compiler = compiler_new(config, info, cache, error);
@@ -28,13 +19,6 @@ struct surveyor *surveyor_new(const struct config *config, const struct device_i
     if (surveyor->device == NULL) {
         surveyor_free(surveyor);
         return NULL;
-    }
-    /* Of either sign, from a half to one: in float, and in both halves of a word at once. */
-    random_seed(&random, 1, 0);
-    for (int i = 0; i < PATTERN_WORDS; i++) {
-        uint32_t bits = (uint32_t)random_next(&random);
-        surveyor->floats[i] = 0x3f000000u | (bits & 0x807fffffu);
-        surveyor->halves[i] = 0x38003800u | (bits & 0x83ff83ffu);
     }
     return surveyor;
 }
@@ -46,28 +30,6 @@ void surveyor_free(struct surveyor *surveyor) {
         device_close(surveyor->device);
     compiler_free(surveyor->compiler);
     free(surveyor);
-}
-
-/* Integers stay zero: they may be indices. */
-static int fill(struct surveyor *surveyor, struct buffers *buffers, struct error *error) {
-    for (int t = 0; t < buffers->template->tensor_count; t++) {
-        const struct planned_tensor *tensor = &buffers->plan->tensors[t];
-        bool half = tensor->dtype == DTYPE_F16 || tensor->dtype == DTYPE_BF16;
-        const uint32_t *pattern = half ? surveyor->halves : surveyor->floats;
-        if (!tensor->present || buffers->template->tensors[t].role != ROLE_INPUT ||
-            (!half && tensor->dtype != DTYPE_F32))
-            continue;
-        for (int64_t at = 0; at < tensor->bytes; at += (int64_t)sizeof surveyor->halves) {
-            int64_t bytes = tensor->bytes - at;
-            if (bytes > (int64_t)sizeof surveyor->halves)
-                bytes = sizeof surveyor->halves;
-            if (surveyor->device->backend->write(surveyor->device,
-                                                 buffers->tensors[0][t] + (uint64_t)at, pattern,
-                                                 (size_t)bytes, error) < 0)
-                return -1;
-        }
-    }
-    return 0;
 }
 
 static int look_at_case(struct surveyor *surveyor, const struct template *template,
@@ -82,11 +44,10 @@ static int look_at_case(struct surveyor *surveyor, const struct template *templa
     if (template_plan(template, genome, case_index, plan, error) < 0 ||
         buffers_make(buffers, NULL, surveyor->device, template, plan, 1, error) < 0)
         goto done;
-    status = fill(surveyor, buffers, error);
+    status = buffers_fill_roughly(buffers, 0, error);
     if (status == 0) {
-        const struct emulated_survey how = {CLUSTERS, deadline_s, plan->operations, plan->bytes};
         buffers_sequence(buffers, 0, module, sequence);
-        survey->verdict = emulated_survey(surveyor->device, sequence, &how,
+        survey->verdict = emulated_survey(surveyor->device, sequence, plan->operations, plan->bytes,
                                           &survey->calls[case_index], survey->reason);
     }
     buffers_release(buffers);

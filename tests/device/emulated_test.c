@@ -34,6 +34,11 @@ static const char source[] = "__device__ unsigned long long mark = 0x11223344556
                              "    smem[threadIdx.x] = by; __syncthreads();\n"
                              "    if (i < n) x[i] *= smem[127 - threadIdx.x];\n"
                              "}\n"
+                             "extern \"C\" __global__ void turns(float *x, float by, int n) {\n"
+                             "    float y = by;\n"
+                             "    for (int i = 0; i < n; i++) y = y * by + 1;\n"
+                             "    x[threadIdx.x] = y;\n"
+                             "}\n"
                              "extern \"C\" __global__ void wrong(float *x, int how) {\n"
                              "    if (how == 0) x[-1] = 0;\n"
                              "    if (how == 1) *(volatile float *)(x + 1000000);\n"
@@ -215,15 +220,16 @@ static void test_resources(void **unused) {
     tear_down(&fixture);
 }
 
-static double predicted(struct fixture *fixture, unsigned blocks, int64_t bytes) {
+/* What a call of one launch is predicted to take; without running it where it has not run. */
+static double predicted_of(struct fixture *fixture, const struct device_launch *launch,
+                           int64_t bytes) {
     char reason[REASON_SIZE];
     double samples_us[3];
     struct device_sequence sequence = {.count = 1};
     struct device_timing timing = {.launches = 10, .bytes = bytes};
     struct device_graph *graph;
     const struct device_backend *backend = fixture->device->backend;
-    sequence.launches[0] = scale_launch(fixture, 1, blocks);
-    assert_int_equal(backend->run(fixture->device, &sequence, 10, reason), VERDICT_OK);
+    sequence.launches[0] = *launch;
     assert_int_equal(backend->graph_new(fixture->device, &sequence, 1, &timing, &graph, reason),
                      VERDICT_OK);
     assert_int_equal(backend->graph_sample(fixture->device, graph, 3, samples_us, reason),
@@ -231,6 +237,15 @@ static double predicted(struct fixture *fixture, unsigned blocks, int64_t bytes)
     backend->graph_free(fixture->device, graph);
     assert_true(samples_us[0] == samples_us[1] && samples_us[1] == samples_us[2]);
     return samples_us[0];
+}
+
+static double predicted(struct fixture *fixture, unsigned blocks, int64_t bytes) {
+    char reason[REASON_SIZE];
+    struct device_sequence sequence = {.count = 1};
+    sequence.launches[0] = scale_launch(fixture, 1, blocks);
+    assert_int_equal(fixture->device->backend->run(fixture->device, &sequence, 10, reason),
+                     VERDICT_OK);
+    return predicted_of(fixture, &sequence.launches[0], bytes);
 }
 
 static void test_times(void **unused) {
@@ -241,6 +256,45 @@ static void test_times(void **unused) {
     assert_true(few > 0.5 && few < many);
     assert_true(predicted(&fixture, 8, 300000000) > 1000); /* a millisecond of DRAM */
     assert_true(predicted(&fixture, 8, 1 << 10) == few);
+    tear_down(&fixture);
+}
+
+/* Blocks that all do the same are known from a few of them, however often they go round. */
+static void test_times_of_what_has_not_run(void **unused) {
+    (void)unused;
+    struct fixture fixture;
+    set_up(&fixture);
+    struct device_launch launch = scale_launch(&fixture, 1, 1);
+    launch.kernel = "turns";
+    double few_us = 0;
+    for (int turns = 10; turns <= 10000; turns *= 1000) {
+        launch.arguments[2] = argument(&turns, 4);
+        launch.grid[0] = 600;
+        double guessed_us = predicted_of(&fixture, &launch, 0);
+        assert_true(emulated_instructions(fixture.device) < (uint64_t)turns * 600);
+        struct device_sequence sequence = {.count = 1, .launches[0] = launch};
+        char reason[REASON_SIZE];
+        assert_int_equal(fixture.device->backend->run(fixture.device, &sequence, 60, reason),
+                         VERDICT_OK);
+        double us = predicted_of(&fixture, &launch, 0);
+        assert_true(fabs(guessed_us - us) < 1e-9 * us);
+        assert_true(us > 10 * few_us);
+        few_us = us;
+    }
+    tear_down(&fixture);
+}
+
+/* Predictions judge nothing: who faults has some, too. */
+static void test_times_of_what_faults(void **unused) {
+    (void)unused;
+    struct fixture fixture;
+    int how = 3;
+    set_up(&fixture);
+    struct device_launch launch = scale_launch(&fixture, 1, 8);
+    launch.kernel = "wrong";
+    launch.arguments[1] = argument(&how, 4);
+    launch.argument_count = 2;
+    assert_true(predicted_of(&fixture, &launch, 0) > 0);
     tear_down(&fixture);
 }
 
@@ -392,6 +446,8 @@ int main(void) {
         cmocka_unit_test(test_launches_that_do_not_fit),
         cmocka_unit_test(test_resources),
         cmocka_unit_test(test_times),
+        cmocka_unit_test(test_times_of_what_has_not_run),
+        cmocka_unit_test(test_times_of_what_faults),
         cmocka_unit_test(test_occupancy),
         cmocka_unit_test(test_predictions_are_sensible),
         cmocka_unit_test(test_a_fit_predicts_what_it_has_not_seen),

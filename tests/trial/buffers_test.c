@@ -102,6 +102,40 @@ static void seeds_decide_what_is_filled(void **state) {
     assert_int_not_equal(buffers.inputs[0], buffers.inputs[1]);
 }
 
+/* Of a floating number that lies at `bytes`: whether it is from a half to one, by its bits. */
+static bool is_rough(enum dtype dtype, const char *bytes) {
+    static const struct {
+        size_t size;
+        uint64_t half, one; /* without sign; exclusive */
+    } of[DTYPE_COUNT] = {[DTYPE_F16] = {2, 0x3800, 0x3c00},
+                         [DTYPE_BF16] = {2, 0x3f00, 0x3f80},
+                         [DTYPE_F32] = {4, 0x3f000000, 0x3f800000},
+                         [DTYPE_F64] = {8, 0x3fe0000000000000, 0x3ff0000000000000}};
+    uint64_t bits = 0;
+    memcpy(&bits, bytes, of[dtype].size); /* little-endian */
+    bits &= ~(UINT64_C(1) << (8 * of[dtype].size - 1));
+    return bits >= of[dtype].half && bits < of[dtype].one;
+}
+
+static void rough_inputs_are_numbers(void **state) {
+    (void)state;
+    enum { BYTES = 6 * 40 * 4, WIDEST = 8 };
+    struct error error = {0};
+    const enum dtype dtypes[] = {DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64, DTYPE_I32, DTYPE_U32};
+    const enum dtype usual = plan.tensors[A].dtype;
+    char bytes[BYTES];
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+        plan.tensors[A].dtype = dtypes[d];
+        must(buffers_fill_roughly(&buffers, 0, &error), &error);
+        take(0, A, bytes);
+        bool index = dtypes[d] == DTYPE_I32 || dtypes[d] == DTYPE_U32;
+        for (size_t at = 0; at < BYTES; at += WIDEST)
+            assert_true(index ? bytes[at] == 0 : is_rough(dtypes[d], bytes + at));
+        assert_true(index || memcmp(bytes, bytes + WIDEST, WIDEST) != 0);
+    }
+    plan.tensors[A].dtype = usual;
+}
+
 static void the_host_may_write_to_what_is_protected(void **state) {
     (void)state;
     struct error error = {0};
@@ -121,6 +155,7 @@ int main(void) {
         cmocka_unit_test(any_byte_of_an_input_counts),
         cmocka_unit_test(inputs_that_change_places_count),
         cmocka_unit_test(seeds_decide_what_is_filled),
+        cmocka_unit_test(rough_inputs_are_numbers),
         cmocka_unit_test(the_host_may_write_to_what_is_protected),
     };
     return cmocka_run_group_tests(tests, make, release);
