@@ -468,6 +468,14 @@ static bool propose_start(struct automatic *automatic, const struct evolution *e
     return design_next(automatic->design, &proposal->genome);
 }
 
+/* Forecasts lead to what they say is fast, and what is measured there says little of the rest. So
+   behind the first questions come those with which a search without forecasts begins: far from all
+   that was asked. It goes by their number alone, for a resumed run knows no more. */
+static bool is_to_look_round(const struct automatic *automatic, const struct evolution *evolution) {
+    size_t asked = evolution->seen.count;
+    return automatic->forecast && asked >= FORETOLD_MOST && asked < FORETOLD_MOST + FIRST;
+}
+
 bool auto_propose(struct evolution *evolution, struct proposal *proposal) {
     if (!evolution->state)
         evolution->state = automatic_new(evolution);
@@ -482,6 +490,8 @@ bool auto_propose(struct evolution *evolution, struct proposal *proposal) {
     pass_milestones(automatic, evolution);
     if (automatic->milestone == 0 && !automatic->forecast)
         return propose_start(automatic, evolution, proposal);
+    if (is_to_look_round(automatic, evolution) && propose_start(automatic, evolution, proposal))
+        return true;
     if (!automatic->built)
         build_blindly(automatic, evolution);
     design_free(automatic->design);

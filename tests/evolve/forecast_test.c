@@ -191,6 +191,39 @@ static void what_is_asked_blindly_is_forecast_to_be_fast(void **state) {
     space_free(space);
 }
 
+/* The questions of a search without forecasts that come behind the first sixteen, and no others;
+   one that was resumed asks them, too. */
+static void a_search_looks_round_behind_forecasts(void **state) {
+    (void)state;
+    enum { QUESTIONS = 30, FROM = 16, TO = 22, CUT = 19 };
+    struct space *space = tiles();
+    struct predicted *predicted = predict(space, DRAWS, 13);
+    struct evolution_settings settings = evolution_defaults();
+    struct error error = {0};
+    struct genome asked[QUESTIONS];
+    settings.predicted = predicted;
+    settings.predicted_count = DRAWS;
+    settings.no_default = true;
+    for (int resumed = 0; resumed < 2; resumed++) {
+        struct evolution *evolution = evolution_new(space, &settings, 4, 0, &error);
+        int first = resumed ? CUT : 0;
+        for (int i = 0; i < first; i++)
+            evolution_tell(evolution, i, &asked[i], VERDICT_OK, measured_us(&asked[i]));
+        for (int i = first; i < QUESTIONS; i++) {
+            struct proposal proposal;
+            assert_int_equal(evolution_ask(evolution, &proposal), 1);
+            assert_int_equal(proposal.made_by,
+                             i >= FROM && i < TO ? OPERATOR_START : OPERATOR_MODEL);
+            assert_true(!resumed || genome_equal(&asked[i], &proposal.genome));
+            asked[i] = proposal.genome;
+            evolution_tell(evolution, i, &asked[i], VERDICT_OK, measured_us(&asked[i]));
+        }
+        evolution_free(evolution);
+    }
+    free(predicted);
+    space_free(space);
+}
+
 static void a_share_of_what_it_learnt_lies_beyond_the_limit(void **state) {
     (void)state;
     struct space *space = tiles();
@@ -311,6 +344,7 @@ int main(void) {
         cmocka_unit_test(genomes_nobody_named_are_ordered_too),
         cmocka_unit_test(predictions_save_trials),
         cmocka_unit_test(what_is_asked_blindly_is_forecast_to_be_fast),
+        cmocka_unit_test(a_search_looks_round_behind_forecasts),
         cmocka_unit_test(a_share_of_what_it_learnt_lies_beyond_the_limit),
         cmocka_unit_test(the_slow_share_is_filtered),
         cmocka_unit_test(what_is_filtered_can_be_repeated),
