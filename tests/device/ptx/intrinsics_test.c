@@ -11,7 +11,7 @@
 
 enum { TEXT_BYTES = 1 << 20, THREADS = 128, BLOCKS = 8, N = THREADS * BLOCKS };
 
-static const char *const architectures[] = {"sm_80", "sm_90a"};
+static const char *const architectures[] = {"compute_80", "compute_90a"};
 
 static void open_source(struct harness *harness, const char *source, const char *architecture) {
     static char log[1 << 20];
