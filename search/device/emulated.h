@@ -31,7 +31,7 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
 
 /* Looks from now on at every launch of a kernel whose module has a variable `symbol`; NULL: of all.
    The microscope is the device's, and ends with it. To be called before the device has memory or
-   modules. Such a launch has no deadline but a limit of instructions: it is four to eight times as
+   modules. Such a launch has no deadline but a limit of instructions: it is three to nine times as
    slow (make bench-emulated, OBSERVED=1). */
 struct ptx_microscope *emulated_microscope(struct device *device, const char *symbol);
 

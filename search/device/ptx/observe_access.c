@@ -206,61 +206,86 @@ static void remember_read(const struct touch *touch, struct cell *cell, const st
     slot->lane = lane;
 }
 
+/* What an access comes to, over all of its bytes. */
+struct found {
+    bool unwritten, awaited, lent, raced, unfenced;
+    bool suspected; /* a race, unless its values are the same: which another byte's may not be */
+};
+
+static void touch_byte(struct touch *touch, uint32_t byte, const struct trace *now,
+                       struct found *found) {
+    uint8_t *state = &touch->shadow->states[touch->offset + byte];
+    struct cell *cell = &touch->shadow->cells[touch->offset + byte];
+    bool asynchronous = touch->how == FILLS || touch->how == REDUCES;
+    bool takes = (*state & BYTE_LENT) && writes(touch);
+    bool waits = ((*state & BYTE_AWAITED) && !asynchronous) || takes;
+    found->awaited |= waits;
+    found->lent |= takes;
+    found->unwritten |=
+        !(*state & (BYTE_WRITTEN | BYTE_AWAITED)) && touch->how != STORES && touch->how != FILLS;
+    if (!waits && !found->raced && is_race(touch, &cell->write)) {
+        found->suspected = true;
+        if (!is_same_value(touch, &cell->write, byte)) {
+            report_race(touch, &cell->write, cell->write.strong ? "updated" : "wrote");
+            found->raced = true;
+        }
+    }
+    if (!waits && !found->raced && is_race(touch, &cell->plain)) {
+        report_race(touch, &cell->plain, "wrote");
+        found->raced = true;
+    }
+    found->unfenced |= !waits && !found->raced && lacks_fence(touch, &cell->write);
+    for (int r = 0; r < 2 && writes(touch) && !found->raced; r++)
+        if (is_race(touch, &cell->reads[r])) {
+            report_race(touch, &cell->reads[r], "read");
+            found->raced = true;
+        }
+    if (touch->how == LOADS) {
+        if (!waits) /* else it has been told */
+            remember_read(touch, cell, now);
+        return;
+    }
+    if (!touch->strong)
+        cell->plain.time = 0;
+    else if (!cell->write.strong)
+        cell->plain = cell->write;
+    cell->write = *now;
+    cell->reads[0].time = cell->reads[1].time = 0;
+    *state |= asynchronous ? BYTE_AWAITED : BYTE_WRITTEN;
+}
+
+/* Bytes of one word were mostly touched together before, too: what becomes of one becomes of the
+   next that was as it was. */
 static void touch_bytes(struct touch *touch) {
     const struct order *order = &touch->report.warp->block->microscope->order;
-    struct trace now = {
+    const struct trace now = {
         .time = order->now,
         .unit = order->own->number,
         .code = (uint32_t)(touch->report.instruction - touch->report.warp->kernel->code),
         .actor = (uint16_t)touch->actor,
         .lane = (uint8_t)touch->report.lane,
         .strong = touch->strong};
-    bool asynchronous = touch->how == FILLS || touch->how == REDUCES;
-    bool unwritten = false, awaited = false, lent = false, raced = false, unfenced = false;
+    struct found found = {0};
+    uint8_t *states = touch->shadow->states + touch->offset, state = 0;
+    struct cell *cells = touch->shadow->cells + touch->offset, cell;
     for (uint32_t i = 0; i < touch->bytes; i++) {
-        uint8_t *state = &touch->shadow->states[touch->offset + i];
-        struct cell *cell = &touch->shadow->cells[touch->offset + i];
-        bool takes = (*state & BYTE_LENT) && writes(touch);
-        bool waits = ((*state & BYTE_AWAITED) && !asynchronous) || takes;
-        awaited |= waits;
-        lent |= takes;
-        unwritten |= !(*state & (BYTE_WRITTEN | BYTE_AWAITED)) && touch->how != STORES &&
-                     touch->how != FILLS;
-        if (!waits && !raced && is_race(touch, &cell->write) &&
-            !is_same_value(touch, &cell->write, i)) {
-            report_race(touch, &cell->write, cell->write.strong ? "updated" : "wrote");
-            raced = true;
-        }
-        if (!waits && !raced && is_race(touch, &cell->plain)) {
-            report_race(touch, &cell->plain, "wrote");
-            raced = true;
-        }
-        unfenced |= !waits && !raced && lacks_fence(touch, &cell->write);
-        for (int r = 0; r < 2 && writes(touch) && !raced; r++)
-            if (is_race(touch, &cell->reads[r])) {
-                report_race(touch, &cell->reads[r], "read");
-                raced = true;
-            }
-        if (touch->how == LOADS) {
-            if (!waits) /* else it has been told */
-                remember_read(touch, cell, &now);
+        if (i > 0 && !found.suspected && states[i] == state &&
+            memcmp(&cells[i], &cell, sizeof cell) == 0) {
+            states[i] = states[i - 1];
+            cells[i] = cells[i - 1];
             continue;
         }
-        if (!touch->strong)
-            cell->plain.time = 0;
-        else if (!cell->write.strong)
-            cell->plain = cell->write;
-        cell->write = now;
-        cell->reads[0].time = cell->reads[1].time = 0;
-        *state |= asynchronous ? BYTE_AWAITED : BYTE_WRITTEN;
+        state = states[i];
+        cell = cells[i];
+        touch_byte(touch, i, &now, &found);
     }
-    if (awaited)
+    if (found.awaited)
         report_state(touch, PTX_FINDING_BEFORE_WAIT,
-                     lent ? "which an asynchronous copy still reads: its wait has not come"
-                          : "which an asynchronous copy still brings: its wait has not come");
-    else if (unwritten)
+                     found.lent ? "which an asynchronous copy still reads: its wait has not come"
+                                : "which an asynchronous copy still brings: its wait has not come");
+    else if (found.unwritten)
         report_state(touch, PTX_FINDING_UNWRITTEN, "which nobody wrote");
-    else if (unfenced)
+    else if (found.unfenced)
         report_state(touch, PTX_FINDING_PROXY,
                      "which threads stored: no fence.proxy.async has come since");
 }

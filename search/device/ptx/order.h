@@ -32,6 +32,7 @@ struct trace {
     uint8_t lane;
     bool strong; /* atomic, or so ordered that it cannot race with its like */
 };
+_Static_assert(sizeof(struct trace) == 16, "traces are compared as they lie");
 
 /* What is known of another unit. */
 struct known {
