@@ -3,7 +3,7 @@
  * emitted (ptx/ptx.h): their results and their faults are true. Latencies are predictions
  * (predict.h) from the published figures in the device's info and from what the kernel executed
  * when it last ran with that geometry and those scalars; where it never did, some blocks of it run
- * so that it is known.
+ * so that it is known: a fault of theirs is the verdict.
  *
  *     struct device *device = emulated_open_with(&info, &error);
  *     device->backend->module_load(device, &image, &module, &error);

@@ -2,6 +2,7 @@
 #include "device/emulated_device.h"
 #include "device/predict.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,10 +129,10 @@ static int describe_call(struct device *device, const struct device_sequence *se
 
 /* Runs a few clusters of each launch, or blocks where there are no clusters. */
 static enum verdict sample(struct device *device, const struct device_sequence *sequence,
-                           char *reason) {
+                           double deadline_s, char *reason) {
     struct emulated *emulated = emulated_of(device);
     emulated->sample = SAMPLE_CLUSTERS;
-    enum verdict verdict = emulated_run(device, sequence, sample_deadline_s, reason);
+    enum verdict verdict = emulated_run(device, sequence, deadline_s, reason);
     emulated->sample = 0;
     return verdict;
 }
@@ -140,7 +141,7 @@ enum verdict emulated_survey(struct device *device, const struct device_sequence
                              int64_t operations, int64_t bytes, struct prediction_call *call,
                              char *reason) {
     struct error error = {0};
-    enum verdict verdict = sample(device, sequence, reason);
+    enum verdict verdict = sample(device, sequence, sample_deadline_s, reason);
     if (verdict != VERDICT_OK)
         return verdict;
     if (describe_call(device, sequence, operations, bytes, call, &error) == 0)
@@ -164,9 +165,13 @@ enum verdict emulated_graph_new(struct device *device, const struct device_seque
     (void)set_count;
     struct error error = {0};
     struct prediction_call call;
-    char unheard[REASON_SIZE];
-    if (!has_run(&sets[0])) /* who does not run by halves is taken to do as it did before */
-        sample(device, &sets[0], unheard);
+    double deadline_s =
+        timing->deadline_s > 0 ? fmin(timing->deadline_s, sample_deadline_s) : sample_deadline_s;
+    enum verdict verdict =
+        has_run(&sets[0]) ? VERDICT_OK : sample(device, &sets[0], deadline_s, reason);
+    /* A block may wait for one that is not among them, and is taken to do as it did before. */
+    if (verdict != VERDICT_OK && verdict != VERDICT_TIMEOUT)
+        return verdict;
     if (describe_call(device, &sets[0], timing->operations, timing->bytes, &call, &error) < 0) {
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;

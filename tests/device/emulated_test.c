@@ -220,13 +220,13 @@ static void test_resources(void **unused) {
     tear_down(&fixture);
 }
 
-/* What a call of one launch is predicted to take; without running it where it has not run. */
+/* What a call of one launch is predicted to take; without running it whole where it has not run. */
 static double predicted_of(struct fixture *fixture, const struct device_launch *launch,
                            int64_t bytes) {
     char reason[REASON_SIZE];
     double samples_us[3];
     struct device_sequence sequence = {.count = 1};
-    struct device_timing timing = {.launches = 10, .bytes = bytes};
+    struct device_timing timing = {.launches = 10, .bytes = bytes, .deadline_s = 0.2};
     struct device_graph *graph;
     const struct device_backend *backend = fixture->device->backend;
     sequence.launches[0] = *launch;
@@ -284,16 +284,44 @@ static void test_times_of_what_has_not_run(void **unused) {
     tear_down(&fixture);
 }
 
-/* Predictions judge nothing: who faults has some, too. */
-static void test_times_of_what_faults(void **unused) {
-    (void)unused;
-    struct fixture fixture;
-    int how = 3;
-    set_up(&fixture);
-    struct device_launch launch = scale_launch(&fixture, 1, 8);
+static struct device_launch wrong_launch(struct fixture *fixture, int how) {
+    struct device_launch launch = scale_launch(fixture, 1, 8);
     launch.kernel = "wrong";
     launch.arguments[1] = argument(&how, 4);
     launch.argument_count = 2;
+    return launch;
+}
+
+/* What faults in the few blocks that run has no prediction. */
+static void test_times_of_what_faults(void **unused) {
+    (void)unused;
+    static const struct {
+        int how;
+        enum verdict verdict;
+    } rows[] = {{0, VERDICT_WROTE_OUTSIDE}, {1, VERDICT_CRASHED}, {3, VERDICT_CRASHED}};
+    struct fixture fixture;
+    set_up(&fixture);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct device_timing timing = {.launches = 1};
+        struct device_sequence sequence = {.count = 1};
+        sequence.launches[0] = wrong_launch(&fixture, rows[i].how);
+        struct device_graph *graph = NULL;
+        char reason[REASON_SIZE] = "";
+        assert_int_equal(fixture.device->backend->graph_new(fixture.device, &sequence, 1, &timing,
+                                                            &graph, reason),
+                         rows[i].verdict);
+        assert_null(graph);
+        assert_true(reason[0] != '\0');
+    }
+    tear_down(&fixture);
+}
+
+/* Who may wait for blocks that do not run is predicted all the same. */
+static void test_times_of_what_waits(void **unused) {
+    (void)unused;
+    struct fixture fixture;
+    set_up(&fixture);
+    const struct device_launch launch = wrong_launch(&fixture, 2);
     assert_true(predicted_of(&fixture, &launch, 0) > 0);
     tear_down(&fixture);
 }
@@ -448,6 +476,7 @@ int main(void) {
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_times_of_what_has_not_run),
         cmocka_unit_test(test_times_of_what_faults),
+        cmocka_unit_test(test_times_of_what_waits),
         cmocka_unit_test(test_occupancy),
         cmocka_unit_test(test_predictions_are_sensible),
         cmocka_unit_test(test_a_fit_predicts_what_it_has_not_seen),
