@@ -13,16 +13,16 @@ enum { HELD_MAX = 1024, SERVER_MS = 2000, DRAIN_MS = 200 };
 static const double beat_every_s = 2;
 static const double send_again_s = 1;
 static const double pull_every_s = 0.02;
-static const double pull_for_s = 1; /* what comes meanwhile is ours */
+static const double pull_for_s = 1; /* how long the server keeps a pull request open */
 
-/* A request that is ours until the server has its result. */
+/* A pulled request, leased to this worker until the server has stored its result. */
 struct held {
     natsMsg *message;
-    int epoch; /* of the link */
+    int epoch; /* of the connection */
     char mark[QUEUE_MARK_SIZE];
-    int64_t number;
-    double extended; /* clock_seconds */
-    char *line;      /* the result; NULL: not yet */
+    int64_t number;  /* of the trial */
+    double extended; /* clock_seconds: when the lease was last extended */
+    char *line;      /* the result; NULL: still running */
     double sent;
 };
 
@@ -31,10 +31,10 @@ struct bridge {
     const struct description *description;
     struct pool *crew;
     struct beat beat;
-    natsInbox *inbox;           /* to which requests come */
-    natsSubscription *requests; /* NULL: to be made */
-    int epoch;                  /* of the link, for which it was made */
-    int coming;                 /* of what was last pulled */
+    natsInbox *inbox;           /* the reply subject of pull requests */
+    natsSubscription *requests; /* of the inbox; NULL: not subscribed */
+    int epoch;                  /* of the connection when it subscribed */
+    int coming;                 /* requests outstanding from the last pull */
     int held_count;
     struct held held[HELD_MAX];
     double beaten, pulled, busy; /* clock_seconds */
@@ -57,7 +57,7 @@ struct bridge *bridge_new(struct link *link, const struct description *descripti
     return bridge;
 }
 
-/* ---- what is held ---- */
+/* ---- leased requests ---- */
 
 static struct held *find_number(struct bridge *bridge, int64_t number) {
     for (int h = 0; h < bridge->held_count; h++)
@@ -84,18 +84,18 @@ static struct held *hold(struct bridge *bridge, natsMsg *message, const char *ma
     return held;
 }
 
-/* Whether the server that is there is the one whose message it is. */
+/* True if the connected server process is the one that delivered the request. */
 static bool is_of_server(const struct bridge *bridge, const struct held *held) {
     return link_is_up(bridge->link) && held->epoch == bridge->link->epoch;
 }
 
-/* Says one of JetStream's words of the request. The library's natsMsg_Ack and its like are for
-   messages that it has fetched itself. */
+/* Publishes a JetStream acknowledgement (+ACK, -NAK, +WPI, +TERM) of the request. natsMsg_Ack and
+   its like accept only messages that the library has fetched itself. */
 static void answer(const struct bridge *bridge, natsMsg *message, const char *word) {
     natsConnection_PublishString(bridge->link->connection, natsMsg_GetReply(message), word);
 }
 
-/* The request is done with once the server has its result, not before. */
+/* Acknowledges the request only after the server has stored its result. */
 static bool send_result(struct bridge *bridge, struct held *held) {
     jsPubOptions options;
     jsErrCode refused = 0;
@@ -110,7 +110,7 @@ static bool send_result(struct bridge *bridge, struct held *held) {
     if (status != NATS_OK)
         return false;
     if (is_of_server(bridge, held))
-        answer(bridge, held->message, "+ACK"); /* if it is lost, the result is dropped as known */
+        answer(bridge, held->message, "+ACK"); /* if lost: the second result is a duplicate */
     drop(bridge, held);
     return true;
 }
@@ -125,7 +125,7 @@ static void finish(struct bridge *bridge, struct held *held, struct trial_result
     send_result(bridge, held);
 }
 
-/* Sends what could not be sent, and tells the server that we are at the rest. */
+/* Publishes results that failed to be sent, and extends the leases of the other requests. */
 static void tend(struct bridge *bridge) {
     double now = clock_seconds();
     if (!link_is_up(bridge->link))
@@ -145,8 +145,8 @@ static void tend(struct bridge *bridge) {
 
 /* ---- requests ---- */
 
-/* A search asks for genomes of its own template alone. What else the wire can say (files, another
-   config, a baseline's command) is for processes of one host. */
+/* A search only requests genomes of its own template. The protocol's other fields (files, another
+   config, a baseline's command) are for processes of one host. */
 static bool is_search(const struct trial_request *request) {
     bool plain = request->goal >= 0 && request->goal < CASES_MAX && !request->watched &&
                  !request->profiled && request->duel_blocks == 0 &&
@@ -165,7 +165,8 @@ static uint64_t deliveries(natsMsg *message) {
     return count;
 }
 
-/* Whoever had it three times vanished: so will we, unless it ends here. */
+/* A dead letter: every worker that had the request vanished. Answers it as crashed without running
+   it. */
 static void give_up(struct bridge *bridge, struct held *held, const struct trial_request *request) {
     struct trial_result result;
     char reason[REASON_SIZE];
@@ -176,7 +177,7 @@ static void give_up(struct bridge *bridge, struct held *held, const struct trial
     finish(bridge, held, &result);
 }
 
-/* Takes the message over. */
+/* Takes ownership of the message. */
 static void take_request(struct bridge *bridge, natsMsg *message) {
     char mark[QUEUE_MARK_SIZE];
     char later[64];
@@ -193,7 +194,7 @@ static void take_request(struct bridge *bridge, natsMsg *message) {
                 return;
             }
             give_up(bridge, held, &read.request);
-        } else { /* an earlier delivery that was thought lost, or an earlier session's */
+        } else { /* the trial is still running from an earlier delivery or session: retry later */
             snprintf(later, sizeof later, "-NAK {\"delay\":%.0f}",
                      1e9 * bridge->description->patience_s);
             answer(bridge, message, later);
@@ -202,7 +203,7 @@ static void take_request(struct bridge *bridge, natsMsg *message) {
         trial_request_release(&read.request);
         return;
     }
-    log_warn("a message on the queue is no request of a search, and was dropped");
+    log_warn("dropped a message on the queue that is not a search request");
     if (status == 0) {
         trial_request_release(&read.request);
         trial_result_release(&read.result);
@@ -219,7 +220,7 @@ static void unsubscribe(struct bridge *bridge) {
     bridge->coming = 0;
 }
 
-/* Anew for each server process: what an earlier one sent and we have not taken is never ours. */
+/* Subscribes again for each server process: pending messages of an earlier one are void. */
 static bool subscribe(struct bridge *bridge) {
     if (bridge->requests != NULL && bridge->epoch == bridge->link->epoch)
         return true;
@@ -230,8 +231,8 @@ static bool subscribe(struct bridge *bridge) {
                                         bridge->inbox) == NATS_OK;
 }
 
-/* Not natsSubscription_Fetch: that of libnats 3.4.1 writes past the end of its list when requests
-   which an earlier fetch no longer waited for come on top of its own. */
+/* Does not use natsSubscription_Fetch: in libnats 3.4.1 it writes past the end of its list when
+   requests of an earlier, timed-out fetch arrive in addition to its own. */
 static void ask(struct bridge *bridge, int count) {
     char subject[128];
     char pull[64];
@@ -244,7 +245,8 @@ static void ask(struct bridge *bridge, int count) {
         bridge->coming = count;
 }
 
-/* Whether the crew had nothing to do and was waited for on the queue instead. */
+/* Pulls as many requests as the pool has room for. Returns true if the pool was idle and this call
+   spent its waiting time on the queue instead. */
 static bool pull(struct bridge *bridge) {
     int room = pool_capacity(bridge->crew) - pool_in_flight(bridge->crew);
     bool idle = pool_in_flight(bridge->crew) == 0;
@@ -254,7 +256,7 @@ static bool pull(struct bridge *bridge) {
     natsMsg *message;
     if (!link_is_up(bridge->link) || !subscribe(bridge))
         return false;
-    if (since_s > 2 * pull_for_s) /* it was lost */
+    if (since_s > 2 * pull_for_s) /* the pull request was lost */
         bridge->coming = 0;
     if (room > HELD_MAX - bridge->held_count)
         room = HELD_MAX - bridge->held_count;
@@ -269,7 +271,7 @@ static bool pull(struct bridge *bridge) {
         if (natsMsg_GetReply(message) != NULL) {
             bridge->coming -= bridge->coming > 0;
             take_request(bridge, message);
-        } else { /* the server says that the pull is over */
+        } else { /* a status message: the pull request expired */
             bridge->coming = 0;
             natsMsg_Destroy(message);
         }
@@ -277,7 +279,7 @@ static bool pull(struct bridge *bridge) {
     return waited;
 }
 
-/* ---- either ---- */
+/* ---- requests and results ---- */
 
 int bridge_round(struct bridge *bridge, bool pulling, struct error *error) {
     bool waited = pulling && pull(bridge);
@@ -292,7 +294,7 @@ int bridge_round(struct bridge *bridge, bool pulling, struct error *error) {
         }
         struct held *held = find_number(bridge, result.number);
         if (held == NULL)
-            BUG("the crew did trial %lld, which nobody asked for", (long long)result.number);
+            BUG("the pool returned trial %lld, which was not requested", (long long)result.number);
         finish(bridge, held, &result);
         bridge->busy = clock_seconds();
         timeout_s = 0;
@@ -319,7 +321,8 @@ void bridge_beat(struct bridge *bridge, bool leaving) {
     bridge->beat.leaving = leaving;
     char *text = beat_print(&bridge->beat);
     link_subject(subject, "beat", bridge->description->id);
-    natsConnection_PublishString(bridge->link->connection, subject, text); /* the next one may */
+    /* Best effort: if this one is lost, the next may arrive. */
+    natsConnection_PublishString(bridge->link->connection, subject, text);
     free(text);
 }
 
@@ -332,7 +335,7 @@ void bridge_free(struct bridge *bridge) {
             answer(bridge, bridge->held[0].message, "-NAK");
         drop(bridge, &bridge->held[0]);
     }
-    natsMsg *message; /* on its way when the server heard that we take no more */
+    natsMsg *message; /* was already in transit when the subscription was drained */
     if (bridge->requests != NULL && natsSubscription_Drain(bridge->requests) == NATS_OK)
         while (natsSubscription_NextMsg(&message, bridge->requests, DRAIN_MS) == NATS_OK) {
             answer(bridge, message, "-NAK");

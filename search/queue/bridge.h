@@ -1,13 +1,15 @@
 /*
- * bridge: between a run on the queue and a crew of this host: what `evotile worker --queue` does.
+ * consumer: pulls one run's requests from the queue, runs them on the local pool and publishes the
+ * results: the loop of `evotile worker --queue`.
  *
- *     struct bridge *bridge = bridge_new(link, &description, crew, &place);
- *     while (bridge_round(bridge, true, &error) == 0)            // some milliseconds each
- *         ...;                                                   // until the run is over
- *     bridge_free(bridge);
+ *     struct consumer *consumer = consumer_new(connection, &description, pool, &platform);
+ *     while (consumer_poll(consumer, true, &error) == 0)   // some milliseconds each
+ *         ...;                                             // until the run is over
+ *     consumer_free(consumer);
  *
- * Requests are pulled as the crew has room, and held until the server has their results. A request
- * that names files or programs of this host, which a search has no need of, is refused.
+ * Requests are pulled as the pool has room, and acknowledged once the server has stored their
+ * results (at-least-once delivery). A request that names files or programs of this host is
+ * rejected: a search never needs one.
  */
 #ifndef EVOTILE_QUEUE_BRIDGE_H
 #define EVOTILE_QUEUE_BRIDGE_H
@@ -17,21 +19,22 @@
 
 struct bridge;
 
-/* Borrows all but `place`. Results bear this host's name before the device's. */
+/* Borrows its arguments, except `platform`. Results name the worker "HOST/DEVICE". */
 struct bridge *bridge_new(struct link *link, const struct description *description,
                           struct pool *crew, const struct queue_place *place);
-/* What is held goes back to the queue, to be done by others. */
+/* Returns unfinished requests to the queue (negative acknowledgement) for other workers. */
 void bridge_free(struct bridge *bridge);
 
-/* Pulls (where `pull`), hears the crew, sends and acknowledges. 0, or -1 when the crew cannot go
-   on. A server that is gone is waited for. */
+/* Pulls requests (if `pull`), collects the pool's results, publishes and acknowledges. Returns 0,
+   or -1 if the pool has failed. While the server is unreachable, it retries. */
 int bridge_round(struct bridge *bridge, bool pull, struct error *error);
 
+/* Requests that are pulled and not acknowledged. */
 int bridge_held(const struct bridge *bridge);
-/* Seconds since it last held anything. */
+/* Seconds since it last had a request; 0 while it has one. */
 double bridge_idle_s(const struct bridge *bridge);
 
-/* Tells the coordinator what this worker is, at most every two seconds; at once when `leaving`. */
+/* Publishes this worker's heartbeat, at most every two seconds; immediately if `leaving`. */
 void bridge_beat(struct bridge *bridge, bool leaving);
 
 #endif

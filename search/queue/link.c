@@ -12,11 +12,11 @@
 
 enum { WAIT_MS = 5000, RECONNECT_MS = 500, RECONNECT_BYTES = 64 << 20 };
 
-/* The server keeps each mark for so long in memory; who heard of no acknowledgement sends again
-   after some seconds. */
+/* How long the server keeps message ids in memory to detect duplicates. Publishers resend after
+   some seconds without an acknowledgement, well within it. */
 static const int64_t duplicates_ns = INT64_C(120) * 1000000000;
 
-/* What the library says last, without where in its source: "(conn.c:1905): ". */
+/* The library's last error message without its source position "(conn.c:1905): ". */
 static const char *last_word(natsStatus status) {
     const char *why = nats_GetLastError(NULL);
     const char *place = why != NULL && *why == '(' ? strstr(why, "): ") : NULL;
@@ -33,16 +33,16 @@ void link_refused_for(struct link *link, const char *things, const char *why) {
     if (link->warned > 0 && now - link->warned < 60)
         return;
     link->warned = now;
-    log_warn("the queue's server takes no %s: %s; its log says more", things, why);
+    log_warn("the queue's server rejects %s: %s; see the server's log", things, why);
 }
 
 void link_refused(struct link *link, const char *things, natsStatus status) {
     link_refused_for(link, things, last_word(status));
 }
 
-/* ---- who may connect to whom ---- */
+/* ---- authentication and TLS ---- */
 
-/* Names that only look like this host's (localhost.example, 127.example) are another's. */
+/* Rejects names that only look local (localhost.example, 127.example). */
 static bool is_loopback(const char *host, size_t length) {
     char name[64];
     struct in_addr address;
@@ -53,7 +53,7 @@ static bool is_loopback(const char *host, size_t length) {
            (inet_pton(AF_INET, name, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
 }
 
-/* One server of the list: whether it bears credentials, and is this host. */
+/* Parses one server of the list: does its URL hold credentials, is it this host? */
 static void look_at(const char *url, size_t length, bool *named, bool *local) {
     const char *end = url + length;
     const char *scheme = strstr(url, "://");
@@ -72,12 +72,12 @@ static int check_servers(const struct link_settings *settings, struct error *err
         look_at(url, length, &named, &local);
         if (!local && !named && settings->credentials == NULL && !settings->insecure)
             return error_input(error,
-                               "%.*s is another host, and anybody there could send us work: give "
-                               "--credentials FILE (or --insecure)",
+                               "%.*s is another host, where anyone could send this process work: "
+                               "give --credentials FILE (or --insecure)",
                                (int)length, url);
         if (!local && strncmp(url, "tls://", 6) != 0 && settings->authority == NULL &&
             !settings->insecure)
-            log_warn("what goes to the queue's server is not encrypted: use tls://");
+            log_warn("the connection to the queue's server is not encrypted: use tls://");
         url += length + (url[length] == ',');
     }
     return 0;
@@ -86,12 +86,12 @@ static int check_servers(const struct link_settings *settings, struct error *err
 static int check_private(const char *path, struct error *error) {
     struct stat file;
     return stat(path, &file) == 0 && (file.st_mode & (S_IRGRP | S_IROTH)) != 0
-               ? error_input(error, "others than its user may read %s: chmod 600 %s", path, path)
+               ? error_input(error, "%s is readable by other users: chmod 600 %s", path, path)
                : 0;
 }
 
-/* A word of an NKey: of base32, so long, and beginning so. Neither key nor seed is a token: what is
-   taken for one is sent as it is. */
+/* Finds an NKey's key or seed: a base32 word of that length and first letter. It must not be
+   mistaken for a token, which would be sent in plain text. */
 static bool find_nkey(const char *text, const char *kind, size_t length, char word[64]) {
     static const char base32[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     for (const char *at = strstr(text, kind); at != NULL; at = strstr(at + 1, kind))
@@ -102,7 +102,8 @@ static bool find_nkey(const char *text, const char *kind, size_t length, char wo
     return false;
 }
 
-/* A file with NATS credentials, an NKey (its U... and its SU... line), USER:PASSWORD or a token. */
+/* The file holds NATS credentials, an NKey (its U... and its SU... line), USER:PASSWORD or a
+   token. */
 static int set_credentials(natsOptions *options, const char *path, struct error *error) {
     char *text =
         check_private(path, error) == 0 ? path_read_file(path, 1 << 16, NULL, error) : NULL;
@@ -119,8 +120,8 @@ static int set_credentials(natsOptions *options, const char *path, struct error 
         return error_input(error, "%s holds no credentials", path);
     if (has_key != has_seed && !is_chain)
         return error_input(error,
-                           "%s holds an NKey's %s alone: it takes both, the U... line of its "
-                           "public key and the SU... line of its seed",
+                           "%s holds only an NKey's %s: it must hold both the U... line of the "
+                           "public key and the SU... line of the seed",
                            path, has_key ? "public key" : "seed");
     char *colon = strchr(word, ':');
     if (is_chain) {
@@ -136,8 +137,8 @@ static int set_credentials(natsOptions *options, const char *path, struct error 
     return status == NATS_OK ? 0 : link_fail(status, path, error);
 }
 
-/* The library takes tls:// for an address like any other: who answers without TLS gets the password
- * in plain. */
+/* The library treats tls:// like nats://: unless told to require TLS, it would send the password in
+   plain text to a server without TLS. */
 static bool wants_tls(const struct link_settings *settings) {
     return settings->authority != NULL || strncmp(settings->url, "tls://", 6) == 0 ||
            strstr(settings->url, ",tls://") != NULL;
@@ -163,7 +164,7 @@ static int set_options(natsOptions *options, const struct link_settings *setting
     if (status == NATS_OK && settings->authority != NULL)
         status = natsOptions_LoadCATrustedCertificates(options, settings->authority);
     if (status != NATS_OK)
-        return link_fail(status, "--queue", error); /* its address may hold a password */
+        return link_fail(status, "--queue", error); /* not the address: it may hold a password */
     return settings->credentials != NULL ? set_credentials(options, settings->credentials, error)
                                          : 0;
 }
@@ -187,7 +188,7 @@ struct link *link_open(const struct link_settings *settings, struct error *error
             result = link_fail(status,
                                status == NATS_SSL_ERROR && settings->authority == NULL
                                    ? "cannot trust the queue's server: give its certificate, or "
-                                     "whose signed it, with --ca FILE"
+                                     "the one that signed it, with --ca FILE"
                                    : "cannot connect to the queue's server",
                                error);
     }
@@ -201,13 +202,13 @@ struct link *link_open(const struct link_settings *settings, struct error *error
 void link_close(struct link *link) {
     if (link == NULL)
         return;
-    if (link->connection != NULL) /* what was acknowledged last is still to go out */
+    if (link->connection != NULL) /* sends the last acknowledgements */
         natsConnection_FlushTimeout(link->connection, WAIT_MS);
     kvStore_Destroy(link->runs);
     kvStore_Destroy(link->files);
     jsCtx_Destroy(link->js);
     natsConnection_Destroy(link->connection);
-    nats_CloseAndWait(WAIT_MS); /* nothing is called back any more */
+    nats_CloseAndWait(WAIT_MS); /* no callback runs after this */
     free(link);
 }
 
@@ -221,12 +222,12 @@ bool link_is_up(struct link *link) {
         link->epoch++;
     }
     if (is_up != link->was_up)
-        log_info(is_up ? "the queue's server is there again"
-                       : "the queue's server is gone: waiting for it");
+        log_info(is_up ? "reconnected to the queue's server"
+                       : "lost the connection to the queue's server: waiting for it");
     return link->was_up = is_up;
 }
 
-/* One that is there already, perhaps with other limits, is its administrator's. */
+/* Leaves an existing stream as it is: its administrator may have set other limits. */
 static natsStatus make_stream(struct link *link, const char *name, const char *subject) {
     jsStreamConfig config;
     jsStreamInfo *info = NULL;
@@ -267,7 +268,7 @@ int link_bind(struct link *link, bool make, struct error *error) {
         return 1;
     return status == NATS_OK
                ? 0
-               : link_fail(status, "the queue's server has no JetStream for us", error);
+               : link_fail(status, "cannot use JetStream on the queue's server", error);
 }
 
 /* ---- messages ---- */
@@ -293,11 +294,12 @@ natsMsg *link_message(const char *kind, const char *id, const char *mark, const 
     return message;
 }
 
-static bool is_control(unsigned long letter) { /* of Unicode */
+/* `letter` is a Unicode code point. */
+static bool is_control(unsigned long letter) {
     return letter < 0x20 || (letter >= 0x7f && letter < 0xa0);
 }
 
-/* What an escape stands for; others than \u in the order of `letters`. */
+/* The character that a JSON escape stands for, and the escape's length. */
 static unsigned long escaped(const char *escape, int *length) {
     static const char letters[] = "bfnrt", controls[] = "\b\f\n\r\t";
     char digits[5] = "";
@@ -315,11 +317,11 @@ const char *link_control(const char *text, int *length) {
     for (; *text != '\0'; text += *length) {
         unsigned long letter = (unsigned char)*text;
         *length = 1;
-        if (letter == 0xc2) { /* UTF-8 of U+0080 to U+00BF */
+        if (letter == 0xc2) { /* first byte of U+0080 to U+00BF in UTF-8 */
             letter = (unsigned char)text[1];
             *length = letter >= 0x80 && is_control(letter) ? 2 : 1;
             letter = *length == 2 ? letter : ' ';
-        } else if (letter >= 0x80) { /* of any other */
+        } else if (letter >= 0x80) { /* a byte of another multibyte character */
             letter = ' ';
         } else if (letter == '\\' && text[1] != '\0') {
             letter = escaped(text, length);
@@ -330,7 +332,7 @@ const char *link_control(const char *text, int *length) {
     return NULL;
 }
 
-/* Lines may stay: a compiler's words have several. */
+/* Keeps line ends and tabs: a compiler's messages have several lines. */
 static void blank_controls(char *text) {
     int length = 0;
     for (char *at = text; (at = (char *)link_control(at, &length)) != NULL; at += length)

@@ -1,34 +1,35 @@
 /*
- * link: the connection to a NATS server with JetStream, and how evotile uses it: this page is the
- * protocol.
+ * connection: the connection to a NATS server with JetStream. This page specifies the protocol
+ * between coordinator and workers.
  *
- * A run has an id (16 hexadecimal digits). What belongs to it:
+ * A run has an id (16 hexadecimal digits). On the server it owns:
  *
- *   evotile_runs     key ID              what the run is and who its champions are
- *                                        (queue/notice.h), put again every few seconds for as long
- *                                        as its coordinator lives
- *   evotile_files    key ID.HASH.N       its files in chunks (queue/parcel.h)
- *   EVOTILE_TRIALS   evotile.trial.ID    requests (trial/wire.h): a work queue, from whose one
- *                                        consumer, named ID, all workers pull
- *   EVOTILE_RESULTS  evotile.result.ID   results (trial/wire.h), for the coordinator
- *   no stream        evotile.beat.ID     what each worker is and does, every two seconds
+ *   evotile_runs     key ID              the run's description and champions (remote/messages.h),
+ *                                        refreshed every few seconds while its coordinator lives
+ *   evotile_files    key ID.HASH.N       its files in chunks (remote/file_transfer.h)
+ *   EVOTILE_TRIALS   evotile.trial.ID    requests (pool/protocol.h): a work queue with one durable
+ *                                        pull consumer, named ID, shared by all workers
+ *   EVOTILE_RESULTS  evotile.result.ID   results (pool/protocol.h), for the coordinator
+ *   no stream        evotile.beat.ID     each worker's heartbeat, every two seconds
  *
- * The first two are key-value stores, the next two streams, all on disk.
+ * The first two are key-value stores, the next two streams; all four are stored on disk.
  *
- * Requests and results bear the header Nats-Msg-Id: SESSION-NUMBER, counted by the coordinator: no
- * two requests have the same, a result has its request's. The server drops what comes twice within
- * two minutes; the coordinator takes a result once, and none that it does not wait for. So a trial
- * has one outcome, although it may be done twice: a worker acknowledges a request once the server
- * has its result, says before that every third of the patience that it is at it, and has vanished
- * when it does not. What has no result although both queues are empty is asked again, under another
- * mark.
+ * Message ids make delivery idempotent. Requests and results carry the header Nats-Msg-Id:
+ * SESSION-NUMBER, counted by the coordinator: it is unique to a request, and a result has the id of
+ * its request. The server drops duplicates within two minutes; the coordinator accepts one result
+ * for each pending request and drops all others. So a trial has one outcome, even if it runs twice.
  *
- *     const struct link_settings settings = {.url = "nats://localhost:4222"};
- *     struct link *link = link_open(&settings, &error);
+ * Leases and redelivery. A worker acknowledges a request after the server has stored its result.
+ * Until then it extends its lease at every third of ack_wait_s; a worker that does not is taken for
+ * dead, and the server redelivers the request to another. Requests that have no result although
+ * both queues are empty are published again with a new message id.
+ *
+ *     const struct connection_settings settings = {.url = "nats://localhost:4222"};
+ *     struct connection *connection = connection_open(&settings, &error);
  *     ...
- *     link_close(link);
+ *     connection_close(connection);
  *
- * The library connects again by itself; what is called meanwhile fails, and is to be tried again.
+ * The NATS library reconnects by itself. Calls made while it is disconnected fail; retry them.
  */
 #ifndef EVOTILE_QUEUE_LINK_H
 #define EVOTILE_QUEUE_LINK_H
@@ -38,39 +39,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Raise it when a message changes. */
+/* Increment it when a message changes. */
 enum { QUEUE_PROTOCOL = 4 };
 
 enum {
     QUEUE_ID_SIZE = 17,          /* of a run or a worker */
-    QUEUE_MARK_SIZE = 48,        /* of a request */
-    QUEUE_MESSAGE_MAX = 1 << 20, /* bytes; what is longer is not read */
-    QUEUE_DELIVERIES_MAX = 3,    /* a request that so many workers vanished with has crashed */
+    QUEUE_MARK_SIZE = 48,        /* of a message id */
+    QUEUE_MESSAGE_MAX = 1 << 20, /* bytes; longer messages are dropped */
+    QUEUE_DELIVERIES_MAX = 3,    /* after so many deliveries without a result: a dead letter, whose
+                                    trial gets the verdict crashed */
     QUEUE_SUBJECT_SIZE = 64,
 };
 
 struct link_settings {
     const char *url;         /* nats://HOST:4222 or tls://..., with user:password@ or token@ */
-    const char *credentials; /* a file that only its user may read (link.c says what may stand
-                                there); NULL: none */
-    const char *authority;   /* a file: whom TLS trusts; NULL: whom the system trusts */
-    bool insecure;           /* without credentials to another host */
+    const char *credentials; /* a file that only its owner can read (set_credentials in
+                                connection.c lists the formats); NULL: none */
+    const char *authority;   /* a file: TLS root certificates; NULL: the system's */
+    bool insecure;           /* allows another host without credentials */
 };
 
 struct link;
 
-/* Refuses another host without credentials. One link a process. */
+/* Another host without credentials is an error unless `insecure`. One connection per process. */
 struct link *link_open(const struct link_settings *settings, struct error *error);
 void link_close(struct link *link);
 
-/* Whether the server is there; tells of it when that changes. */
+/* True if the server is connected; logs each change. */
 bool link_is_up(struct link *link);
 
-/* The first control character (C0, DEL, C1) of a JSON text, as itself or as an escape, and how many
-   bytes it takes: what a terminal would obey. NULL: there is none. */
+/* Finds the first control character (C0, DEL, C1) in a JSON text, raw or as an escape, since a
+   terminal would interpret it. Sets `length` to its size in bytes. NULL: there is none. */
 const char *link_control(const char *text, int *length);
 
-/* Random digits. */
+/* Fills `id` with 16 random hexadecimal digits. */
 void link_id(char id[QUEUE_ID_SIZE]);
 
 #endif

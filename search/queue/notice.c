@@ -26,7 +26,7 @@ static int read_protocol(const struct json *root, struct error *error) {
     return protocol == QUEUE_PROTOCOL
                ? 0
                : error_input(error,
-                             "its evotile speaks protocol %lld of the queue, and ours protocol %d: "
+                             "its evotile speaks protocol %lld of the queue, this one protocol %d: "
                              "install the same evotile on all hosts",
                              (long long)protocol, QUEUE_PROTOCOL);
 }
@@ -47,26 +47,26 @@ static int read_flag(const struct json *object, const char *key, bool *flag, str
     return json_need(object, key, &value, error) < 0 ? -1 : json_bool(&value, flag, error);
 }
 
-/* Before anything of it is read: errors quote it. */
+/* Rejects control characters before the parser runs: its error messages quote the text. */
 static int read_plain(struct json_document *document, const char *what, const char *text,
                       struct error *error) {
     int length;
     if (link_control(text, &length) != NULL)
-        return error_input(error, "%s has a control character in what it says", what);
+        return error_input(error, "%s contains a control character", what);
     return json_read_text(document, what, text, error);
 }
 
-/* It becomes part of subjects, keys and file names. */
+/* Ids become part of subjects, keys and file names. */
 static int read_id(const struct json *object, const char *key, char id[QUEUE_ID_SIZE],
                    struct error *error) {
     if (json_copy_text(object, key, id, QUEUE_ID_SIZE, error) < 0)
         return -1;
     return strlen(id) == QUEUE_ID_SIZE - 1 && strspn(id, "0123456789abcdef") == QUEUE_ID_SIZE - 1
                ? 0
-               : json_error(object, error, "\"%s\" is no id", key);
+               : json_error(object, error, "\"%s\" is not an id of 16 hexadecimal digits", key);
 }
 
-/* Within the folder, wherever that is. */
+/* True for a relative path without ".", ".." and empty parts: it stays inside its folder. */
 static bool is_inside(const char *path) {
     for (const char *part = path;; part++) {
         size_t length = strcspn(part, "/");
@@ -79,7 +79,7 @@ static bool is_inside(const char *path) {
     }
 }
 
-/* ---- places ---- */
+/* ---- platforms ---- */
 
 bool queue_place_same(const struct queue_place *a, const struct queue_place *b, char why[256]) {
     const char *const parts[][3] = {{"device", a->device.name, b->device.name},
@@ -91,11 +91,11 @@ bool queue_place_same(const struct queue_place *a, const struct queue_place *b, 
             snprintf(why, 256, "%s is %.80s, not %.80s", parts[i][0], parts[i][1], parts[i][2]);
             return false;
         }
-    snprintf(why, 256, "the device is of another size");
+    snprintf(why, 256, "device has another size");
     return device_same_model(&a->device, &b->device);
 }
 
-/* A message as part of a notice. */
+/* A protocol message as a JSON object, to nest it in another. Frees `line`. */
 static cJSON *wire_json(char *line) {
     cJSON *object = cJSON_Parse(line);
     free(line);
@@ -175,7 +175,7 @@ static int read_file(const struct json *object, struct queue_file *file, struct 
         return -1;
     if (!is_inside(file->path))
         return json_error(object, error, "\"path\" leads out of the run's folder");
-    return hash_parse(&file->hash, hash) ? 0 : json_error(object, error, "\"hash\" is no hash");
+    return hash_parse(&file->hash, hash) ? 0 : json_error(object, error, "\"hash\" is not a hash");
 }
 
 static int read_files(const struct json *root, struct description *description,
@@ -185,7 +185,7 @@ static int read_files(const struct json *root, struct description *description,
         return -1;
     int count = json_count(&files);
     if (count < 1 || count > QUEUE_FILES_MAX)
-        return json_error(&files, error, "must be from 1 to %d files", QUEUE_FILES_MAX);
+        return json_error(&files, error, "must have 1 to %d files", QUEUE_FILES_MAX);
     description->files = calloc((size_t)count, sizeof *description->files);
     if (description->files == NULL)
         BUG("out of memory");
@@ -205,7 +205,7 @@ static int read_champions(const struct json *root, struct description *descripti
         return -1;
     int count = json_count(&champions);
     if (count > CASES_MAX)
-        return json_error(&champions, error, "must be %d champions at most", CASES_MAX);
+        return json_error(&champions, error, "must have at most %d champions", CASES_MAX);
     for (; description->champion_count < count; description->champion_count++) {
         struct json champion = json_at(&champions, description->champion_count);
         if (read_wire(&champion, WIRE_CHAMPION, &message, error) < 0)
@@ -254,7 +254,7 @@ void description_release(struct description *description) {
     description->file_count = 0;
 }
 
-/* ---- beats ---- */
+/* ---- heartbeats ---- */
 
 char *beat_print(const struct beat *beat) {
     cJSON *root = cJSON_CreateObject();
@@ -269,7 +269,7 @@ char *beat_print(const struct beat *beat) {
     return printed(root);
 }
 
-/* Who it is, whatever else it may say. */
+/* Reads who sent it, even if the rest is invalid. */
 static void read_sender(const struct json *root, struct beat *beat) {
     struct error ignored;
     if (read_id(root, "worker", beat->worker, &ignored) < 0 ||
@@ -302,7 +302,7 @@ static int read_beat(const struct json *root, struct beat *beat, struct error *e
 int beat_parse(struct beat *beat, const char *text, struct error *error) {
     struct json_document document;
     *beat = (struct beat){0};
-    if (read_plain(&document, "a worker", text, error) < 0)
+    if (read_plain(&document, "a worker's heartbeat", text, error) < 0)
         return -1;
     struct json root = json_root(&document);
     int status = read_beat(&root, beat, error);

@@ -1,14 +1,15 @@
 /*
- * notice: what coordinator and workers tell of themselves, as JSON: a run's description, which lies
- * in the key-value bucket, and a worker's beat. What comes from the server is checked here, each
- * length and each path, before anything is done with it; its words go to terminals, and what holds
- * a control character is refused.
+ * messages: what coordinator and workers publish about themselves, as JSON: a run's description
+ * (in the key-value store) and a worker's heartbeat. Whatever comes from the server is validated
+ * here before use: every length, every path. Its strings are printed on terminals, so a text with a
+ * control character is rejected.
  *
- *     char *text = description_print(&description);            // the caller frees it
- *     if (description_parse(&description, text, &error) == 0) ...;
- * description_release(&description);
+ *     char *text = run_description_print(&description);        // the caller frees it
+ *     if (run_description_parse(&description, text, &error) == 0)
+ *         ...;
+ *     run_description_release(&description);
  *
- * That somebody speaks another protocol is an error which says so.
+ * A message of another protocol version is an error that says so.
  */
 #ifndef EVOTILE_QUEUE_NOTICE_H
 #define EVOTILE_QUEUE_NOTICE_H
@@ -18,33 +19,33 @@
 #include "queue/link.h"
 #include "trial/trial.h"
 
-/* Where figures come from: of one population all are from the same. */
+/* What measurements depend on: all trials of a population come from the same platform. */
 struct queue_place {
-    struct device_info device; /* the first; its spec is the worker's own */
-    char nvrtc[32];            /* its version */
+    struct device_info device; /* the worker's first device; its `spec` is local to the worker */
+    char nvrtc[32];            /* version */
     char method[64];           /* TRIAL_METHOD */
 };
 
-/* Whether figures of the two may stand in one population; if not, `why` says so. */
+/* True if trials from both platforms are comparable; if not, `why` says in what they differ. */
 bool queue_place_same(const struct queue_place *a, const struct queue_place *b, char why[256]);
 
 enum { QUEUE_FILES_MAX = 1024, QUEUE_PATH_SIZE = 256 };
 
 struct queue_file {
-    char path[QUEUE_PATH_SIZE]; /* relative, within the run's folder */
+    char path[QUEUE_PATH_SIZE]; /* relative to the run's folder, and inside it */
     int64_t bytes;
     struct hash hash;
 };
 
 struct description {
     char id[QUEUE_ID_SIZE];
-    char name[128]; /* for people */
-    double patience_s;
-    bool placed; /* the first worker has said what it is: `place` is what all must be */
+    char name[128];    /* for display */
+    double patience_s; /* AckWait: a request is redelivered after so long without an extension */
+    bool placed;       /* the first worker is known: `platform` is what every worker must have */
     struct queue_place place;
     int file_count;
     struct queue_file *files; /* owned */
-    int champion_count;       /* crowned since the coordinator began, one a goal */
+    int champion_count;       /* accepted since the coordinator started, one per goal */
     struct trial_champion champions[CASES_MAX];
 };
 
@@ -56,14 +57,15 @@ struct beat {
     char worker[QUEUE_ID_SIZE];
     char host[64];
     struct queue_place place;
-    int devices;   /* that serve */
-    int capacity;  /* trials that keep it busy */
-    int in_flight; /* trials that it has */
-    bool leaving;  /* this is its last */
+    int devices;   /* in service */
+    int capacity;  /* trials in flight that keep it busy */
+    int in_flight; /* trials that it has now */
+    bool leaving;  /* its last heartbeat: it shuts down */
 };
 
 char *beat_print(const struct beat *beat);
-/* -1: `worker` and `host` say whose it is where that can be read, and are empty where not. */
+/* On -1, `worker` and `host` identify the sender if these two could be read; else both are empty.
+ */
 int beat_parse(struct beat *beat, const char *text, struct error *error);
 
 #endif

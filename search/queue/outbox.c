@@ -12,16 +12,16 @@ static const double again_s = 5;
 
 struct outbox {
     struct link *link;
-    jsCtx *js; /* with our handler */
+    jsCtx *js; /* its own context, with on_publish_ack as handler */
     char run[QUEUE_ID_SIZE], session[QUEUE_ID_SIZE];
     int64_t serials;
     int count, room;
     struct sent *items;
-    /* What the library's thread says: serials of what the server has. */
+    /* Written by the library's thread: serials of requests that the server has stored. */
     pthread_mutex_t lock;
     int stored_count, stored_room;
     int64_t *stored;
-    char refused[128]; /* what it says of the last that it did not take; empty: nothing */
+    char refused[128]; /* the server's last error; empty: none */
 };
 
 static void *grown(void *items, int count, size_t size) {
@@ -31,7 +31,7 @@ static void *grown(void *items, int count, size_t size) {
     return more;
 }
 
-/* In the library's thread. What went wrong (`bad`) is sent again when its time has come. */
+/* Runs in the library's thread. Failed requests (`bad`) are resent by outbox_send's timeout. */
 static void on_stored(jsCtx *js, natsMsg *message, jsPubAck *good, jsPubAckErr *bad,
                       void *context) {
     struct outbox *outbox = context;
@@ -69,7 +69,7 @@ struct outbox *outbox_new(struct link *link, const char *run, struct error *erro
     natsStatus status = natsConnection_JetStream(&outbox->js, link->connection, &options);
     if (status == NATS_OK)
         return outbox;
-    link_fail(status, "the queue takes no requests", error);
+    link_fail(status, "the queue accepts no requests", error);
     outbox_stop(outbox);
     outbox_free(outbox);
     return NULL;

@@ -1,13 +1,13 @@
 /*
- * outbox: the requests of a coordinator that have no result yet. Private to queue/remote.c.
+ * outbox: the coordinator's requests that have no result yet. Private to remote_pool.c.
  *
- *     outbox_add(outbox, &request);              // takes it over
- *     outbox_send(outbox);                       // often: sends, and again what did not arrive
- *     struct sent *sent = outbox_find(outbox, mark);
- *     if (sent != NULL) outbox_done(outbox, sent);
+ *     outbox_add(outbox, &request);              // takes ownership
+ *     outbox_send(outbox);                       // call often: publishes new and unacknowledged
+ * ones struct outbox_request *pending = outbox_find(outbox, message_id); if (pending != NULL)
+ *         outbox_remove(outbox, pending);
  *
- * The server acknowledges what it has stored; what it did not acknowledge for some seconds is sent
- * again under the same mark, so that it has it once.
+ * The server acknowledges each request that it has stored. A request without acknowledgement is
+ * published again after some seconds with the same message id, so the server stores it once.
  */
 #ifndef EVOTILE_QUEUE_OUTBOX_H
 #define EVOTILE_QUEUE_OUTBOX_H
@@ -16,34 +16,34 @@
 #include "trial/trial.h"
 
 struct sent {
-    int64_t serial; /* its mark is SESSION-SERIAL */
+    int64_t serial; /* its message id is SESSION-SERIAL */
     int64_t number; /* of the trial */
     int goal;
     struct genome genome;
     char *line;
-    bool stored;      /* the server has it */
+    bool stored;      /* acknowledged by the server */
     double published; /* clock_seconds; 0: not yet */
 };
 
 struct outbox;
 
-/* For the run of that id. */
+/* `run` is the run's id. */
 struct outbox *outbox_new(struct link *link, const char *run, struct error *error);
-/* Before the link is closed, for the library frees no message after that; and after it, for its
-   thread tells until then what has arrived. */
+/* Call outbox_stop before the connection is closed, since the library frees no message afterwards;
+   and outbox_free after it, since the library's thread reports acknowledgements until then. */
 void outbox_stop(struct outbox *outbox);
 void outbox_free(struct outbox *outbox);
 
 void outbox_add(struct outbox *outbox, const struct trial_request *request);
 void outbox_send(struct outbox *outbox);
-/* The request that a mark is of; NULL: it was done, or is of an earlier session. */
+/* The request with that message id; NULL: it has its result, or belongs to an earlier session. */
 struct sent *outbox_find(struct outbox *outbox, const char *mark);
 void outbox_done(struct outbox *outbox, struct sent *sent);
-/* All are sent again, under their marks: for a server that may not have them. */
+/* Publishes all again with their message ids: for a server that may have lost them. */
 void outbox_again(struct outbox *outbox);
-/* Under another mark: the old request is done with, and its result was no use. */
+/* Gives the request a new message id and publishes it again: its result was unusable. */
 void outbox_renew(struct outbox *outbox, struct sent *sent);
-/* The same of all that the server had: how many. */
+/* Does the same with all requests that the server has acknowledged; returns how many. */
 int outbox_renew_stored(struct outbox *outbox);
 
 #endif

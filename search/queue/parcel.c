@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The server takes messages of a megabyte at most, unless told otherwise. */
+/* A NATS server accepts messages of at most 1 MB by default (max_payload). */
 enum { CHUNK_BYTES = 512 << 10, KEY_SIZE = 96 };
 
 static const size_t file_max = (size_t)1 << 30;
@@ -25,8 +25,9 @@ static int add_file(struct description *description, const char *folder, const c
     size_t size;
     struct queue_file file = {0};
     if (strlen(name) >= sizeof file.path || description->file_count == QUEUE_FILES_MAX)
-        return error_input(error, "%s/%s: too long a name, or one file of too many, for a queue",
-                           folder, name);
+        return error_input(error,
+                           "%s/%s: a queue takes names of less than %d bytes and at most %d files",
+                           folder, name, QUEUE_PATH_SIZE, QUEUE_FILES_MAX);
     if (path_join(path, folder, name, error) < 0)
         return -1;
     char *bytes = path_read_file(path, file_max, &size, error);
@@ -72,7 +73,7 @@ int parcel_list(struct description *description, const char *folder, struct erro
                : add_tree(description, folder, "template", error);
 }
 
-/* ---- sending ---- */
+/* ---- uploading ---- */
 
 static int put_file(struct link *link, const struct description *description,
                     const struct queue_file *file, const char *folder, struct error *error) {
@@ -91,7 +92,7 @@ static int put_file(struct link *link, const struct description *description,
         status = kvStore_Put(NULL, link->files, key, bytes + at, (int)length);
     }
     free(bytes);
-    return status == NATS_OK ? 0 : link_fail(status, "the queue takes no files", error);
+    return status == NATS_OK ? 0 : link_fail(status, "the queue accepts no files", error);
 }
 
 int parcel_put(struct link *link, const struct description *description, const char *folder,
@@ -102,15 +103,15 @@ int parcel_put(struct link *link, const struct description *description, const c
     return 0;
 }
 
-/* ---- receiving ---- */
+/* ---- downloading ---- */
 
-/* As parcel_get. */
+/* Returns as file_transfer_download does. */
 static int get_chunk(struct link *link, const char *key, char *to, int64_t length,
                      struct error *error) {
     kvEntry *entry = NULL;
     natsStatus status = kvStore_Get(&entry, link->files, key);
     if (status == NATS_NOT_FOUND)
-        return link_fail(status, "a file of the run is missing in the queue", error);
+        return link_fail(status, "a file of the run is missing on the queue", error);
     if (status != NATS_OK)
         return 1;
     int got = kvEntry_ValueLen(entry);
@@ -119,7 +120,7 @@ static int get_chunk(struct link *link, const char *key, char *to, int64_t lengt
     kvEntry_Destroy(entry);
     return got == length
                ? 0
-               : error_set(error, "a file of the run is damaged in the queue: %s has %d bytes", key,
+               : error_set(error, "a file of the run is damaged on the queue: %s has %d bytes", key,
                            got);
 }
 
@@ -138,7 +139,7 @@ static int get_file(struct link *link, const struct description *description,
                            file->bytes - at < CHUNK_BYTES ? file->bytes - at : CHUNK_BYTES, error);
     }
     if (status == 0 && !hash_equal(hash_bytes(bytes, (size_t)file->bytes), file->hash))
-        status = error_set(error, "%s of the run is damaged in the queue", file->path);
+        status = error_set(error, "%s of the run is damaged on the queue", file->path);
     if (status == 0 &&
         (path_join(path, folder, file->path, error) < 0 || path_parent(parent, path, error) < 0 ||
          path_make_folder(parent, error) < 0 ||

@@ -1,14 +1,14 @@
 /*
- * parcel: the files that a run is made of, config.json and what lies below template/, as chunks in
- * the key-value store. A worker writes what the description lists, where sizes and hashes are
- * right, and nothing else.
+ * file_transfer: sends a run's files (config.json and everything below template/) as chunks in the
+ * key-value store. A worker writes only the files that the description lists, and only if size and
+ * hash match.
  *
- *     parcel_list(&description, "results/night", &error);            // the coordinator
- *     parcel_put(link, &description, "results/night", &error);
- *     parcel_get(link, &description, "/tmp/evotile.x", &error);      // a worker
+ *     file_transfer_list(&description, "results/night", &error);                // coordinator
+ *     file_transfer_upload(connection, &description, "results/night", &error);
+ *     file_transfer_download(connection, &description, "/tmp/evotile.x", &error); // worker
  *
- * The hashes find damage; that nobody else puts other files there, the server's permissions see to
- * (configs/queue).
+ * The hashes detect damage. They do not authenticate: the server's permissions keep others from
+ * writing files (configs/queue).
  */
 #ifndef EVOTILE_QUEUE_PARCEL_H
 #define EVOTILE_QUEUE_PARCEL_H
@@ -18,7 +18,7 @@
 int parcel_list(struct description *description, const char *folder, struct error *error);
 int parcel_put(struct link *link, const struct description *description, const char *folder,
                struct error *error);
-/* 1: the server did not answer; try again. */
+/* 0; -1 with `error`; 1: the server did not answer, retry. */
 int parcel_get(struct link *link, const struct description *description, const char *folder,
                struct error *error);
 #endif

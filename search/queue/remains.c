@@ -4,12 +4,13 @@
 
 #include <string.h>
 
-/* Where a run has what, in the order in which it goes: while it has files, it is found. */
+/* Where a run has data, in the order of removal: the files last, since they identify the run. */
 enum place { PLACE_TRIALS, PLACE_RESULTS, PLACE_RUNS, PLACE_FILES, PLACES };
 
 static const struct {
-    const char *stream, *subject; /* before the id */
-    const char *below;            /* after it */
+    const char *stream;
+    const char *subject; /* the part before the id */
+    const char *below;   /* the part after it */
 } places[PLACES] = {
     [PLACE_TRIALS] = {QUEUE_TRIALS, "evotile.trial.", ""},
     [PLACE_RESULTS] = {QUEUE_RESULTS, "evotile.result.", ""},
@@ -43,9 +44,9 @@ void remains_clear(struct link *link, const char *id) {
     clear(link, id, PLACE_RUNS, PLACES);
 }
 
-/* ---- the dead ---- */
+/* ---- abandoned runs ---- */
 
-/* When something last came there for the run. */
+/* The time of the run's last message there. */
 static natsStatus last_ns(struct link *link, enum place place, const char *id, int64_t *when_ns) {
     char subject[QUEUE_SUBJECT_SIZE];
     natsMsg *message = NULL;
@@ -61,7 +62,7 @@ bool remains_gone(struct link *link, const char *id) {
     return last_ns(link, PLACE_FILES, id, &when_ns) == NATS_NOT_FOUND;
 }
 
-/* When the run was last described, else when its files came; 0: the server does not say. */
+/* When the description was last updated, or else when the files were stored; 0: unknown. */
 static int64_t last_sign_ns(struct link *link, const char *id) {
     int64_t when_ns;
     if (last_ns(link, PLACE_RUNS, id, &when_ns) == NATS_NOT_FOUND)
@@ -74,7 +75,7 @@ static int by_subject(const void *a, const void *b) {
                   ((const jsStreamStateSubject *)b)->Subject);
 }
 
-/* The run whose file lies under a subject; empty: it is none of ours. */
+/* The id of the run that a file's subject belongs to; empty: not one of ours. */
 static void read_id(const char *subject, char id[QUEUE_ID_SIZE]) {
     const char *at = subject + strlen(places[PLACE_FILES].subject);
     size_t length = strcspn(at, ".");

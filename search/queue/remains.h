@@ -1,13 +1,14 @@
 /*
- * remains: takes off the server what runs have put there. The coordinator's user alone may.
+ * cleanup: purges runs from the server. Only the coordinator's NATS user has the permission.
  *
- *     remains_clear_queues(link, id);                // what an earlier session asked and was told
- *     remains_clear(link, id);                       // all of the run: it is over
- *     remains_clear_dead(link, id, 600);             // all of others that nobody has described for
- *                                                    // ten minutes; `id` was described just now
+ *     cleanup_queues(connection, id);            // requests and results of an earlier session
+ *     cleanup_run(connection, id);               // everything of a run that is over
+ *     cleanup_abandoned(connection, id, 600);    // other runs without a description update for
+ *                                                // ten minutes; `id` was described just now
  *
- * Messages and keys go without a trace: a deleted key would leave a marker. A server that does not
- * answer keeps what it has, until somebody clears what is dead. Private to queue/remote.c.
+ * Messages and keys are purged, not deleted: a deleted key would leave a tombstone. If the server
+ * does not answer, the data stays until a coordinator removes abandoned runs. Private to
+ * remote_pool.c.
  */
 #ifndef EVOTILE_QUEUE_REMAINS_H
 #define EVOTILE_QUEUE_REMAINS_H
@@ -17,11 +18,11 @@
 void remains_clear_queues(struct link *link, const char *id);
 void remains_clear(struct link *link, const char *id);
 
-/* Whether somebody took all of the run away: its files go last. */
+/* True if the run was purged completely: its files are removed last. */
 bool remains_gone(struct link *link, const char *id);
 
-/* By the server's clock. A run without a description is as old as its files. How many there were.
- */
+/* Purges runs other than `id` that were silent for `silent_s` by the server's clock; a run without
+   a description is as old as its files. Returns how many. */
 int remains_clear_dead(struct link *link, const char *id, double silent_s);
 
 #endif

@@ -18,10 +18,10 @@
 enum { RESULTS_PENDING_MAX = 65536, MODELS_MAX = 16 };
 
 static const double patience_default_s = 30;
-static const double describe_every_s = 5; /* workers give a run up that is silent for long */
+static const double describe_every_s = 5; /* workers leave a run without updates for a minute */
 static const double tend_every_s = 0.1;
-static const double dead_after_s = 600; /* another coordinator */
-static const double come_back_s = 300;  /* with its crew started */
+static const double dead_after_s = 600; /* then another coordinator's run counts as abandoned */
+static const double come_back_s = 300;  /* a rejected worker restarts for its model's run */
 
 struct remote {
     struct pool pool; /* first */
@@ -32,12 +32,14 @@ struct remote {
     struct device_info wanted;
     bool has_wanted;
     int news, model_count;
-    struct device_info models[MODELS_MAX]; /* those that are no news */
+    struct device_info models[MODELS_MAX]; /* already announced on the pipe */
     natsSubscription *results, *beats;
     struct roster roster;
-    struct error warned;                    /* of a worker, last */
-    int epoch;                              /* the link's, for which the consumers were made */
-    double tended, described, lonely, told; /* clock_seconds; the last: of a result, or a look */
+    struct error warned; /* the last warning about an unidentified worker */
+    int epoch;           /* of the connection when the consumers were created */
+    /* clock_seconds of the last periodic work, description update, worker, and result (or check
+       for lost results) */
+    double tended, described, lonely, told;
 };
 
 static struct remote *remote_of(const struct pool *pool) {
@@ -46,7 +48,7 @@ static struct remote *remote_of(const struct pool *pool) {
 
 /* ---- results ---- */
 
-/* Of another genome, it is no answer: the search would not know it. */
+/* A result with another trial number, goal or genome is invalid: the search could not use it. */
 static bool read_result(const struct sent *sent, const char *text, struct trial_result *result) {
     struct wire_message read;
     struct error error = {0};
@@ -62,7 +64,7 @@ static bool read_result(const struct sent *sent, const char *text, struct trial_
     return false;
 }
 
-/* Whether it is the result of a request that has none yet. */
+/* Returns true if the message is a valid result of a pending request. */
 static bool take_result(struct remote *remote, natsMsg *message, struct trial_result *result) {
     char mark[QUEUE_MARK_SIZE];
     char *text = link_text(message, mark);
@@ -72,7 +74,7 @@ static bool take_result(struct remote *remote, natsMsg *message, struct trial_re
     if (good) {
         outbox_done(remote->outbox, sent);
     } else if (sent != NULL) {
-        log_warn("a worker's result is damaged, and its trial is done again");
+        log_warn("a worker's result is damaged: its trial is repeated");
         outbox_renew(remote->outbox, sent);
     }
     return good;
@@ -80,7 +82,7 @@ static bool take_result(struct remote *remote, natsMsg *message, struct trial_re
 
 /* ---- workers ---- */
 
-/* The first that will do decides for the run. */
+/* The first acceptable worker fixes the run's platform. */
 static bool accept(struct remote *remote, const struct beat *beat, char why[256]) {
     struct description *description = &remote->description;
     if (description->placed)
@@ -96,7 +98,7 @@ static bool accept(struct remote *remote, const struct beat *beat, char why[256]
     return true;
 }
 
-/* Whether somebody has been told. */
+/* Writes the model to the pipe once. Returns true if the reader knows of it. */
 static bool tell_model(struct remote *remote, const struct device_info *model) {
     if (remote->news == 0)
         return false;
@@ -116,7 +118,7 @@ static bool is_other_model(const struct remote *remote, const struct device_info
                : remote->has_wanted && !device_same_model(model, &remote->wanted);
 }
 
-/* `fault`: why it cannot be read, but for who it is; NULL: it can. */
+/* `fault`: why the heartbeat is invalid, though its sender is known; NULL: it is valid. */
 static void take_beat(struct remote *remote, const struct beat *beat, const char *fault) {
     char why[256];
     struct helper *helper = roster_find(&remote->roster, beat->worker);
@@ -127,7 +129,7 @@ static void take_beat(struct remote *remote, const struct beat *beat, const char
     bool elsewhere = fault == NULL && tell_model(remote, &beat->place.device) &&
                      is_other_model(remote, &beat->place.device);
     if (!accepted && !helper->refused && !elsewhere)
-        log_warn("a worker on %s gets no work of this run: %s", beat->host,
+        log_warn("a worker on %s gets no work from this run: %s", beat->host,
                  fault != NULL ? fault : why);
     if (accepted && is_new)
         log_info("a worker on %s: %d x %s", beat->host, beat->devices, beat->place.device.name);
@@ -152,7 +154,7 @@ static void hear_beats(struct remote *remote) {
         int status = beat_parse(&beat, text, &error);
         if (*beat.worker != '\0') {
             take_beat(remote, &beat, status < 0 ? error.text : NULL);
-        } else if (strcmp(error.text, remote->warned.text) != 0) { /* it beats on */
+        } else if (strcmp(error.text, remote->warned.text) != 0) { /* warns once, not every beat */
             log_warn("a worker gets no work: %s", error.text);
             remote->warned = error;
         }
@@ -167,7 +169,7 @@ static void look_for_silence(struct remote *remote) {
     if (roster_capacity(&remote->roster) > 0 || !link_is_up(remote->link))
         remote->lonely = now;
     else if (now - remote->lonely > 60) {
-        log_warn("there has been no worker for a minute: start `evotile worker --queue`");
+        log_warn("no worker for a minute: start `evotile worker --queue`");
         remote->lonely = now + 600;
     }
 }
@@ -208,13 +210,13 @@ static natsStatus subscribe(struct remote *remote) {
     options.Config.MaxAckPending = RESULTS_PENDING_MAX;
     link_subject(subject, "result", remote->description.id);
     js_DeleteConsumer(remote->link->js, QUEUE_RESULTS, remote->description.id, NULL, NULL);
-    natsSubscription_Destroy(remote->results); /* what has come and was not taken comes again */
+    natsSubscription_Destroy(remote->results); /* unread messages are delivered again */
     remote->results = NULL;
     return js_SubscribeSync(&remote->results, remote->link->js, subject, NULL, &options, NULL);
 }
 
-/* For the server process that the link has now: a consumer of another may wait for numbers that
-   this one has still to reach. */
+/* Creates the consumers for the connected server process: one of an earlier process may wait for
+   sequence numbers that this one has not reached. */
 static natsStatus make_consumers(struct remote *remote) {
     int epoch = link_is_up(remote->link) ? remote->link->epoch : 0;
     natsStatus status = add_consumer(remote);
@@ -242,7 +244,7 @@ static int open_run(struct remote *remote, struct error *error) {
                    ? remains_clear_dead(remote->link, remote->description.id, dead_after_s)
                    : 0;
     if (dead > 0)
-        log_info("%d runs lay on the queue that nobody goes on with: they are off it", dead);
+        log_info("removed %d abandoned runs from the queue", dead);
     if (status == NATS_OK &&
         (remote->outbox = outbox_new(remote->link, remote->description.id, error)) == NULL)
         return -1;
@@ -255,8 +257,8 @@ static void close_run(struct remote *remote) {
     remains_clear(remote->link, remote->description.id);
 }
 
-/* What lies in the queues and with who took it. In this order no result slips through: it is in its
-   queue before its request is done with, and until we take it. */
+/* Counts messages in both queues, waiting or unacknowledged. Requests are counted first: a result
+   is stored before its request is acknowledged, so none is missed in between. */
 static natsStatus count_left(struct remote *remote, int64_t *left) {
     static const char *const queues[] = {QUEUE_TRIALS, QUEUE_RESULTS};
     natsStatus status = NATS_OK;
@@ -272,9 +274,9 @@ static natsStatus count_left(struct remote *remote, int64_t *left) {
     return status;
 }
 
-/* What was asked and done with, and will not be told: of another message with its result's mark the
-   server took the result for a copy, say. Or all of the run is gone, since another coordinator took
-   us for dead. */
+/* Republishes requests that were acknowledged but whose results will not arrive, e.g. because the
+   server dropped a result as the duplicate of another message with its id. Uploads the run again if
+   another coordinator purged it as abandoned. */
 static void look_for_loss(struct remote *remote) {
     struct error ignored;
     int64_t left;
@@ -288,7 +290,7 @@ static void look_for_loss(struct remote *remote) {
         status = make_consumers(remote);
     int lost = status == NATS_OK && left == 0 ? outbox_renew_stored(remote->outbox) : 0;
     if (lost > 0)
-        log_warn("the results of %d trials were lost on the queue: they are done again", lost);
+        log_warn("the results of %d trials were lost on the queue: they are repeated", lost);
 }
 
 /* ---- the pool ---- */
@@ -297,7 +299,8 @@ static void remote_submit(struct pool *pool, const struct trial_request *request
     outbox_add(remote_of(pool)->outbox, request);
 }
 
-/* Workers read it with the run's description: what waits with one for its device still hears. */
+/* Workers read the champion from the run's description, so requests that already wait for a device
+   are compared against it too. */
 static void remote_crown(struct pool *pool, const struct trial_champion *champion) {
     struct remote *remote = remote_of(pool);
     struct description *description = &remote->description;
@@ -309,7 +312,7 @@ static void remote_crown(struct pool *pool, const struct trial_champion *champio
     remote->described = 0;
 }
 
-/* What is due now and then. */
+/* Periodic work, at most every tend_every_s. */
 static void tend(struct remote *remote) {
     double now = clock_seconds();
     if (now - remote->tended < tend_every_s)
@@ -319,10 +322,10 @@ static void tend(struct remote *remote) {
     look_for_silence(remote);
     look_for_loss(remote);
     if (link_is_up(remote->link) && now - remote->described > describe_every_s)
-        describe(remote); /* if it fails, again next time */
+        describe(remote); /* a failure is retried at the next update */
 }
 
-/* A result, if one is there or comes in that time. */
+/* Waits at most `timeout_s`, and at most 20 ms, for the next result. */
 static natsStatus next_result(struct remote *remote, double timeout_s, natsMsg **message) {
     int64_t timeout_ms = timeout_s > 0.02 ? 20 : timeout_s > 0 ? (int64_t)(timeout_s * 1000) : 0;
     if (link_is_up(remote->link) && remote->epoch != remote->link->epoch &&
@@ -336,7 +339,7 @@ static natsStatus next_result(struct remote *remote, double timeout_s, natsMsg *
 
 static int remote_tend(struct pool *pool, struct error *error) {
     struct remote *remote = remote_of(pool);
-    (void)error; /* a wait tells it */
+    (void)error; /* remote_wait reports errors */
     outbox_send(remote->outbox);
     tend(remote);
     return 0;
@@ -362,7 +365,7 @@ static int remote_wait(struct pool *pool, double timeout_s, struct trial_result 
                 return 1;
             }
         } else if (status != NATS_TIMEOUT) {
-            return link_fail(status, "the queue's server does not take us back", error);
+            return link_fail(status, "cannot read results from the queue's server", error);
         }
     } while (left_s > 0);
     return 0;
@@ -370,14 +373,14 @@ static int remote_wait(struct pool *pool, double timeout_s, struct trial_result 
 
 static int remote_capacity(const struct pool *pool) {
     int capacity = roster_capacity(&remote_of(pool)->roster);
-    return capacity > 0 ? capacity : 1; /* who has come back finds something to do */
+    return capacity > 0 ? capacity : 1; /* a returning worker finds a request */
 }
 
 static int remote_look(const struct pool *pool, struct pool_worker *workers, int limit) {
     return roster_look(&remote_of(pool)->roster, workers, limit);
 }
 
-/* Nobody's here. */
+/* The pool has no devices on this host. */
 static int remote_device_count(const struct pool *pool) {
     (void)pool;
     return 0;
@@ -418,12 +421,13 @@ static const struct pool_backend remote_backend = {
     .wait = remote_wait,
 };
 
-/* `ends`: the signals that end it. */
+/* `ends`: the signals that stop waiting. */
 static int wait_for_worker(struct remote *remote, const char *url, const sigset_t *ends,
                            struct error *error) {
     struct trial_result unexpected;
     double begun = clock_seconds();
-    bool announced = remote->news != 0 && remote->has_wanted; /* by one that was refused */
+    /* A worker that another run rejected has announced the model. */
+    bool announced = remote->news != 0 && remote->has_wanted;
     if (!announced)
         log_info("waiting for a worker: start `evotile worker --queue %s` on each host with a GPU",
                  strchr(url, '@') != NULL ? "URL" : url);
@@ -431,9 +435,9 @@ static int wait_for_worker(struct remote *remote, const char *url, const sigset_
         if (remote_wait(&remote->pool, 0.1, &unexpected, error) < 0)
             return -1;
         if (sigtimedwait(ends, NULL, &(struct timespec){0}) > 0)
-            return error_set(error, "stopped before a worker came");
+            return error_set(error, "stopped before a worker connected");
         if (announced && clock_seconds() - begun > come_back_s)
-            return error_set(error, "the worker with %s has gone, and no other came",
+            return error_set(error, "the worker with %s has left, and no other connected",
                              remote->wanted.name);
     }
     remote->pool.device = remote->description.place.device;
@@ -459,7 +463,8 @@ struct pool *remote_new(const struct remote_settings *settings, struct error *er
     const char *name = path_name(settings->run_dir);
     snprintf(remote->description.name, sizeof remote->description.name, "%.127s",
              *name != '\0' ? name : settings->run_dir);
-    /* Nobody else listens yet, and what is on the queue is to go with us. */
+    /* Handles these signals here, since no handler is installed yet: the run must be removed from
+       the queue before the process exits. */
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);

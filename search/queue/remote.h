@@ -1,17 +1,18 @@
 /*
- * remote: a pool of workers on other hosts, behind a NATS server (queue/link.h): what a coordinator
- * has in place of a crew.
+ * remote_pool: a pool of workers on other hosts, behind a NATS server (remote/connection.h): a
+ * coordinator uses it in place of a local pool.
  *
- *     const struct remote_settings settings = {
- *         .link = {.url = "nats://localhost:4222"}, .run_dir = "results/night", .id = id};
- *     struct pool *pool = remote_new(&settings, &error);       // waits for a worker
- *     ...                                                      // trial/pool.h
- *     pool_free(pool);                                         // takes the run off the server
+ *     const struct remote_pool_settings settings = {
+ *         .connection = {.url = "nats://localhost:4222"}, .run_dir = "results/night", .id = id};
+ *     struct pool *pool = remote_pool_new(&settings, &error);  // waits for a worker
+ *     ...                                                      // pool/pool.h
+ *     pool_free(pool);                                         // removes the run from the server
  *
- * What is submitted is sent, again until the server has acknowledged it, and its result taken once,
- * however often it comes. A server that is gone is waited for. The first worker decides which
- * device model, driver, NVRTC and method the run has; others than these are not given work.
- * Workers of another model have a run of their own where somebody hears the news of them.
+ * A submitted request is published until the server has acknowledged it; its result is taken once,
+ * even if it arrives several times. While the server is unreachable, the pool waits. The first
+ * worker fixes the run's platform (device model, driver, NVRTC and method); workers on another
+ * platform get no work. Workers of another device model get a run of their own if a process reads
+ * `model_pipe`.
  */
 #ifndef EVOTILE_QUEUE_REMOTE_H
 #define EVOTILE_QUEUE_REMOTE_H
@@ -21,12 +22,12 @@
 
 struct remote_settings {
     struct link_settings link;
-    const char *run_dir;              /* with config.json and template/; borrowed for good */
-    const char *id;                   /* of the run, as link_id makes one */
-    double patience_s;                /* a worker that is silent for so long has vanished; 0: 30 */
-    const struct device_info *wanted; /* the workers' model; NULL: the first's */
-    int news; /* a pipe's writing end: each model that a worker has is written there, once, as a
-                 whole struct; 0: none */
+    const char *run_dir;              /* with config.json and template/; must outlive the pool */
+    const char *id;                   /* of the run: random_id makes one */
+    double patience_s;                /* redelivery timeout of a request; 0: 30 */
+    const struct device_info *wanted; /* the workers' device model; NULL: the first worker's */
+    int news; /* write end of a pipe: each new device model is written there once, as a whole
+                 struct device_info; 0: none */
 };
 
 struct pool *remote_new(const struct remote_settings *settings, struct error *error);

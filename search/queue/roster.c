@@ -7,7 +7,7 @@
 
 enum { WORKERS_MAX = 4096 };
 
-static const double forget_after_s = 15; /* without a beat */
+static const double forget_after_s = 15; /* without a heartbeat */
 
 void roster_release(struct roster *roster) {
     free(roster->helpers);
@@ -41,7 +41,7 @@ int roster_forget(struct roster *roster) {
         if (now - helper->heard < forget_after_s)
             continue;
         if (!helper->refused) {
-            log_info("nothing is heard of the worker on %s: others do its work", helper->beat.host);
+            log_info("the worker on %s timed out: others get its work", helper->beat.host);
             vanished++;
         }
         roster_drop(roster, helper);

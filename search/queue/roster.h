@@ -1,10 +1,11 @@
 /*
- * roster: the workers that are heard of, as a coordinator sees them. Private to queue/remote.c.
+ * worker_registry: the workers whose heartbeats the coordinator receives. Private to remote_pool.c.
  *
- *     struct helper *helper = roster_find(&roster, beat.worker);    // a new one: heard is 0
- *     if (helper != NULL) *helper = (struct helper){.beat = beat, .heard = clock_seconds()};
- *     vanished += roster_forget(&roster);                           // now and then
- *     roster_release(&roster);
+ *     struct remote_worker *worker = worker_registry_find(&registry, heartbeat.worker);
+ *     if (worker != NULL)                                      // last_seen is 0: a new worker
+ *         *worker = (struct remote_worker){.heartbeat = heartbeat, .last_seen = clock_seconds()};
+ *     vanished += worker_registry_expire(&registry);           // call periodically
+ *     worker_registry_release(&registry);
  */
 #ifndef EVOTILE_QUEUE_ROSTER_H
 #define EVOTILE_QUEUE_ROSTER_H
@@ -13,12 +14,12 @@
 #include "trial/pool.h"
 
 struct helper {
-    struct beat beat; /* its last */
+    struct beat beat; /* the last one */
     double heard;     /* clock_seconds */
-    bool refused;     /* it gets no work */
+    bool refused;     /* gets no work */
 };
 
-/* All zero: nobody. */
+/* All zero: no workers. */
 struct roster {
     int count;
     struct helper *helpers;
@@ -26,15 +27,15 @@ struct roster {
 
 void roster_release(struct roster *roster);
 
-/* NULL: there are too many. Valid until another is found or dropped. */
+/* Finds the worker or adds it; NULL: too many workers. Valid until the next find or remove. */
 struct helper *roster_find(struct roster *roster, const char *id);
 void roster_drop(struct roster *roster, struct helper *helper);
-/* Drops those of whom nothing was heard for long: how many of them had work, of whom it tells. */
+/* Removes workers whose heartbeat timed out. Logs and returns how many of them were accepted. */
 int roster_forget(struct roster *roster);
 
-/* How many trials those that get work can have at once; 0: nobody gets any. */
+/* Total capacity in trials of the accepted workers; 0: there are none. */
 int roster_capacity(const struct roster *roster);
-/* As pool_look, of those. */
+/* Lists the accepted workers' devices, as pool_look does. */
 int roster_look(const struct roster *roster, struct pool_worker *workers, int limit);
 
 #endif

@@ -10,7 +10,7 @@ enum { KNOWN_MAX = 256 };
 
 static const double silence_s = 60;
 
-/* A run that was seen, and when its description was last put. */
+/* A run that was seen before, and when its description last changed. */
 struct known {
     char id[QUEUE_ID_SIZE];
     uint64_t revision;
@@ -40,7 +40,7 @@ static struct known *know(struct runs *runs, const char *id) {
     for (int k = 0; k < runs->count; k++)
         if (strcmp(runs->known[k].id, id) == 0)
             return &runs->known[k];
-    if (runs->count == KNOWN_MAX) /* the oldest is long over */
+    if (runs->count == KNOWN_MAX) /* drops the oldest: it has long ended */
         memmove(runs->known, runs->known + 1, (size_t)--runs->count * sizeof *runs->known);
     struct known *known = &runs->known[runs->count++];
     *known = (struct known){0};
@@ -66,7 +66,7 @@ int runs_read(struct runs *runs, const char *id, struct description *description
     free(text);
     if (status == 0 && strcmp(description->id, id) != 0) {
         description_release(description);
-        status = error_input(error, "its description is that of run %s", description->id);
+        status = error_input(error, "its description has the id of run %s", description->id);
     }
     if (status < 0)
         return -1;
@@ -79,14 +79,14 @@ int runs_read(struct runs *runs, const char *id, struct description *description
 void runs_refuse(struct runs *runs, const char *id, const struct error *error) {
     struct known *known = know(runs, id);
     if (!known->refused)
-        log_warn("run %s is left to others: %s", id, error->text);
+        log_warn("this worker skips run %s: %s", id, error->text);
     known->refused = true;
 }
 
 int runs_find(struct runs *runs, struct description *description, struct error *error) {
     kvKeysList keys = {0};
     int status = link_bind(runs->link, false, error);
-    if (status != 0) /* 1: no coordinator was here yet */
+    if (status != 0) /* 1: no coordinator has used this server yet */
         return status < 0 ? -1 : 0;
     if (kvStore_Keys(&keys, runs->link->runs, NULL) != NATS_OK)
         return 0;

@@ -1,15 +1,17 @@
 /*
- * runs: the runs that lie on a queue, as a worker sees them.
+ * run_discovery: finds the runs that are on a queue, for a worker.
  *
- *     struct runs *runs = runs_new(link);
- *     if (runs_find(runs, &description, &error) == 1) {
- *         ... work; now and then: if (runs_read(runs, description.id, &now, &error) != 1) ... leave
- *         description_release(&description);
+ *     struct run_discovery *discovery = run_discovery_new(connection);
+ *     if (run_discovery_find(discovery, &description, &error) == 1) {
+ *         ...; // work, and every few seconds:
+ *         if (run_discovery_read(discovery, description.id, &update, &error) != 1)
+ *             ...; // leave the run
+ *         run_description_release(&description);
  *     }
- *     runs_free(runs);
+ *     run_discovery_free(discovery);
  *
- * A run is there while its coordinator puts its description again and again; a minute without that,
- * by this host's clock, and it is not.
+ * A run is live while its coordinator keeps updating its description: after a minute without an
+ * update, by this host's clock, it counts as over.
  */
 #ifndef EVOTILE_QUEUE_RUNS_H
 #define EVOTILE_QUEUE_RUNS_H
@@ -21,13 +23,14 @@ struct runs;
 struct runs *runs_new(struct link *link);
 void runs_free(struct runs *runs);
 
-/* One that is there and was not refused: 1, 0 where there is none; -1 where the server cannot have
-   any. Those that this evotile cannot read are refused, with a warning. */
+/* Finds a live run that was not rejected. 1: found; 0: there is none; -1: the server has no
+   JetStream for this user. Rejects runs that this evotile cannot read, with a warning. */
 int runs_find(struct runs *runs, struct description *description, struct error *error);
-/* 1; 0 where it is over, silent, or the server gone; -1 where it cannot be read. */
+/* Reads a run's current description. 1: read; 0: the run is over or silent, or the server does not
+   answer; -1: the description is invalid. */
 int runs_read(struct runs *runs, const char *id, struct description *description,
               struct error *error);
-/* Not for this host, for the reason in `error`, of which it warns: it is not found again. */
+/* Marks the run as unsuitable for this host, so that it is not found again; logs `error` once. */
 void runs_refuse(struct runs *runs, const char *id, const struct error *error);
 
 #endif

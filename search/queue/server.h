@@ -1,5 +1,5 @@
-/* server: what the files of queue/ share of the NATS library, and private to them: nobody else
-   includes its header. The protocol stands in queue/link.h. */
+/* connection_internal: what the files of this folder share of the NATS library. Private to them:
+   no other folder includes <nats/nats.h>. The protocol is specified in remote/connection.h. */
 #ifndef EVOTILE_QUEUE_SERVER_H
 #define EVOTILE_QUEUE_SERVER_H
 
@@ -16,33 +16,34 @@ struct link {
     natsConnection *connection;
     jsCtx *js;
     kvStore *runs, *files; /* NULL before link_bind */
-    bool was_up;           /* link_is_up, all three */
+    /* State of link_is_up. */
+    bool was_up;
     char server[64];
-    int epoch; /* how many server processes there were. One that was killed may count its messages
-                  from 1 again: what another numbered is not acknowledged to it, and its consumers
-                  are to be made anew */
-    double warned; /* clock_seconds; link_refused */
+    int epoch; /* number of server processes seen so far. A killed server may restart its message
+                  sequence at 1, so messages of an earlier epoch are not acknowledged, and consumers
+                  are created again for each epoch */
+    double warned; /* clock_seconds; state of link_refused */
 };
 
-/* -1 with what the library says. */
+/* Returns -1 with the library's message. */
 int link_fail(natsStatus status, const char *doing, struct error *error);
 
-/* The server is there and does not take such things, which are sent again: warns of it with what
-   the library says, once a minute at most. */
+/* Warns, at most once a minute, that the server is up but rejects `things`; the caller retries.
+   Adds the library's message. */
 void link_refused(struct link *link, const char *things, natsStatus status);
-/* The same, with what the server said. */
+/* The same with the server's own message. */
 void link_refused_for(struct link *link, const char *things, const char *why);
 
-/* Finds the key-value stores; `make`: makes them and the streams where they are missing, and else 1
-   says that they are. */
+/* Opens the key-value stores. With `make` it creates missing stores and streams; without, it
+   returns 1 if they are missing. */
 int link_bind(struct link *link, bool make, struct error *error);
 
 /* "evotile.trial.ID" for "trial" */
 void link_subject(char subject[QUEUE_SUBJECT_SIZE], const char *kind, const char *id);
-/* A message with its mark. The caller destroys it. */
+/* A message with its id in the header. The caller destroys it. */
 natsMsg *link_message(const char *kind, const char *id, const char *mark, const char *line);
-/* What bears a mark and is no longer than it may be, as text that the caller frees; else NULL.
-   Control characters other than tabs and ends of lines are blanks in it. */
+/* The message's text, which the caller frees, and its id. NULL if it has no id or is too long.
+   Control characters other than tabs and line ends are replaced by blanks. */
 char *link_text(natsMsg *message, char mark[QUEUE_MARK_SIZE]);
 
 #endif

@@ -56,7 +56,7 @@ echo "the first worker: status $?"
 wait $other
 echo "the others: status $?"
 head -n 2 right.log | sed -E 's/run [0-9a-f]{16}/run ID/'
-grep "left to others" other.log | grep "not NVIDIA L4" | sed -E 's/run [0-9a-f]{16}/run ID/' | LC_ALL=C sort
+grep "this worker skips run" other.log | grep "not NVIDIA L4" | sed -E 's/run [0-9a-f]{16}/run ID/' | LC_ALL=C sort
 for run in run run-*; do
     "$EVOTILE" board $run --json 2>/dev/null | grep -c '"genome"' | sed "s/[1-9][0-9]*/$run: some genomes/"
     python3 -c 'import sqlite3, sys

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A search over a real nats-server whose workers, server and network fail: every trial that was asked has exactly one
-outcome all the same.
+"""A search over a real nats-server while workers, server and network fail: every trial that was asked must have exactly
+one outcome.
 
     tests/queue/chaos.py [--seconds 20] [--workers 4] [--every 0.5] [--restarts 1] [--cut 2] [--resume]
                          [--rows N] [--evotile build/evotile]
 
-Workers on a recorded device, which runs nothing, are killed with SIGKILL, one each EVERY seconds on average, and
-others started; the server is killed or ended and started again on what it had stored; all connections to it are cut,
-and refused for CUT seconds. With --resume the coordinator is killed too, once, and resumed. --rows makes a space of so
-many rows, for a long search. Prints what happened; exit status 1 where a trial was lost or came twice. 77: there is no
+Workers on a recorded device, which runs nothing, are killed with SIGKILL, on average one every EVERY seconds, and
+replaced; the server is killed or terminated and restarted with its stored data; all connections to it are cut, and
+rejected for CUT seconds. With --resume the coordinator is killed too, once, and resumed. --rows generates a space with that
+many rows, for a long search. Prints what happened; exit status 1 if a trial was lost or duplicated, 77 if there is no
 nats-server.
 """
 import argparse
@@ -38,7 +38,7 @@ def free_port():
 
 
 def make_space(path, rows):
-    """A Kernel Tuner cache (.json.gz) with as many rows at least, of three genes, so that it is read fast."""
+    """Writes a Kernel Tuner cache (.json.gz) with at least that many rows; only three genes, so that it parses fast."""
     count = 2
     while count ** 3 < rows:
         count += 1
@@ -75,7 +75,7 @@ class Server:
 
 
 class Network(threading.Thread):
-    """A proxy before the server, which can be cut."""
+    """A TCP proxy in front of the server whose connections can be cut."""
 
     def __init__(self, to):
         super().__init__(daemon=True)
@@ -159,7 +159,7 @@ class Chaos:
         self.worker()
 
     def events(self):
-        """What happens when, in seconds from the beginning: (when, what)."""
+        """The schedule: (seconds from the start, event)."""
         whole = self.arguments.seconds
         plan = [(whole * (i + 1) / (self.arguments.restarts + 2), "restart") for i in range(self.arguments.restarts)]
         plan.append((whole * 0.5, "cut"))
@@ -171,7 +171,7 @@ class Chaos:
         return sorted(plan)
 
     def until_coordinators(self, count):
-        """Waits until so many have found the queue: how long that takes is the machine's business. The seconds."""
+        """Waits until that many coordinators have connected; returns the seconds, which do not count as run time."""
         begun, log = time.monotonic(), self.folder / "coordinator.log"
         while log.read_text().count("waiting for a worker") < count and time.monotonic() - begun < 60:
             time.sleep(0.05)
@@ -211,7 +211,7 @@ class Chaos:
               f"{self.arguments.cut} s; the coordinator: {status}")
         self.died += sum(worker.poll() is not None for worker in self.workers)
         if self.died > 0:
-            print(f"{self.died} workers died by themselves")
+            print(f"{self.died} workers crashed")
         return status == 0 and self.died == 0
 
     def end(self):
@@ -222,14 +222,14 @@ class Chaos:
 
 
 def check(run):
-    """Whether each trial that was asked has one outcome, a lawful one."""
+    """True if each trial that was asked has exactly one valid outcome."""
     store = sqlite3.connect(f"file:{run}/run.db?mode=ro", uri=True)
     asked, told, numbers, events = store.execute(
         "SELECT count(*), count(told), count(DISTINCT number), count(DISTINCT told) FROM trials").fetchone()
     vanished = store.execute("SELECT count(*) FROM trials WHERE reason LIKE '%vanished%'").fetchone()[0]
     crashed = store.execute("SELECT count(*) FROM trials WHERE verdict = 'crashed'").fetchone()[0]
     again = store.execute("SELECT count(*) FROM earlier").fetchone()[0]
-    print(f"{asked} trials asked, {told} told, {again} told again, {vanished} given up after four deliveries")
+    print(f"{asked} trials asked, {told} told, {again} told again, {vanished} dead letters after four deliveries")
     return asked > 0 and asked == told == numbers == events and again == 0 and crashed == vanished
 
 
@@ -262,7 +262,7 @@ def main():
     if not good:
         for name in ["coordinator", *(f"worker-{chaos.started - w}" for w in range(arguments.workers))]:
             print(name, (folder / f"{name}.log").read_text()[-4000:], sep=":\n")
-        print(f"all of it lies in {folder}")
+        print(f"logs and run: {folder}")
         return 1
     shutil.rmtree(folder)
     return 0

@@ -9,8 +9,8 @@
 
 #include "queue/server.h"
 
-/* What a result says goes to terminals: lines and tabs stay, what a terminal would obey does not,
-   and the JSON is as long as it was. */
+/* A result's text is printed on terminals: line ends and tabs are kept, other control characters
+   are replaced, and the JSON keeps its length. */
 static void messages_come_without_control_characters(void **state) {
     (void)state;
     static const struct {
@@ -24,7 +24,7 @@ static void messages_come_without_control_characters(void **state) {
         {"\\", "\\"},
         {"", ""},
     };
-    assert_int_equal(nats_Open(-1), NATS_OK); /* messages are the library's */
+    assert_int_equal(nats_Open(-1), NATS_OK); /* the library allocates messages */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char mark[QUEUE_MARK_SIZE];
         natsMsg *message = link_message("result", "0123456789abcdef", "a-1", rows[i].sent);

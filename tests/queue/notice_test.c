@@ -52,13 +52,13 @@ static void beats_come_back(void **state) {
     free(again);
     text[strlen("{\"protocol\":")] = '9';
     assert_int_equal(beat_parse(&read, text, &error), -1);
-    assert_non_null(strstr(error.text, "speaks protocol 9 of the queue, and ours protocol 4"));
-    assert_string_equal(read.worker, beat.worker); /* whose it is */
+    assert_non_null(strstr(error.text, "speaks protocol 9 of the queue, this one protocol 4"));
+    assert_string_equal(read.worker, beat.worker); /* the sender is still known */
     assert_string_equal(read.host, beat.host);
     free(text);
 }
 
-/* A text with `old` exchanged for `new` is refused with `words`. */
+/* `text` with `old` replaced by `new` is rejected with an error that contains `words`. */
 static void refuse(char *text, const char *old, const char *new, const char *words) {
     struct description description;
     struct error error = {0};
@@ -67,9 +67,9 @@ static void refuse(char *text, const char *old, const char *new, const char *wor
     assert_non_null(at);
     snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
     if (description_parse(&description, changed, &error) == 0)
-        fail_msg("taken: %s", changed);
+        fail_msg("accepted: %s", changed);
     if (strstr(error.text, words) == NULL)
-        fail_msg("'%s' does not speak of '%s'", error.text, words);
+        fail_msg("'%s' does not contain '%s'", error.text, words);
 }
 
 static void what_is_not_lawful_is_refused(void **state) {
@@ -78,8 +78,8 @@ static void what_is_not_lawful_is_refused(void **state) {
     struct description description = some_description(files);
     char *text = description_print(&description);
     refuse(text, "\"protocol\":4", "\"protocol\":1", "install the same evotile on all hosts");
-    refuse(text, "0123456789abcdef", "../../../etc/cro", "is no id");
-    refuse(text, "0123456789abcdef", "0123", "is no id");
+    refuse(text, "0123456789abcdef", "../../../etc/cro", "is not an id");
+    refuse(text, "0123456789abcdef", "0123", "is not an id");
     refuse(text, "template/a/", "template/../../", "leads out of the run's folder");
     refuse(text, "template/a/", "/template/", "leads out of the run's folder");
     refuse(text, "template/a/", "template//", "leads out of the run's folder");
@@ -96,7 +96,7 @@ static void what_is_not_lawful_is_refused(void **state) {
     free(text);
 }
 
-/* What a terminal would obey is in no word of it, however it is written. */
+/* No string of a description may hold a control character, raw or escaped. */
 static void control_characters_are_refused(void **state) {
     (void)state;
     static const char *const words[] = {
@@ -127,7 +127,7 @@ static void control_characters_are_refused(void **state) {
     for (size_t w = 0; w < sizeof words / sizeof *words; w++)
         for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
             snprintf(changed, sizeof changed, "%s%s", places[p], words[w]);
-            refuse(text, places[p], changed, "a run's description has a control character");
+            refuse(text, places[p], changed, "a run's description contains a control character");
         }
     for (size_t w = 0; w < sizeof lawful / sizeof *lawful; w++) {
         const char *at = strstr(text, "night");
@@ -141,7 +141,7 @@ static void control_characters_are_refused(void **state) {
     strcpy(beat.host, "node7\x1b]0;owned\x07");
     text = beat_print(&beat);
     assert_int_equal(beat_parse(&beat, text, &error), -1);
-    assert_string_equal(error.text, "a worker has a control character in what it says");
+    assert_string_equal(error.text, "a worker's heartbeat contains a control character");
     free(text);
 }
 
@@ -151,7 +151,7 @@ static void places_differ_in_each_part(void **state) {
     char why[256];
     struct queue_place other = place;
     assert_true(queue_place_same(&place, &other, why));
-    strcpy(other.device.spec, "cuda:7"); /* where it is does not matter */
+    strcpy(other.device.spec, "cuda:7"); /* the device's index does not matter */
     assert_true(queue_place_same(&place, &other, why));
     strcpy(other.nvrtc, "13.0");
     assert_false(queue_place_same(&place, &other, why));
@@ -167,7 +167,7 @@ static void places_differ_in_each_part(void **state) {
     assert_false(queue_place_same(&place, &other, why));
 }
 
-/* Who fuzzes begins with what is read. */
+/* The fuzz seeds are valid inputs. */
 static void seeds_are_read(void **state) {
     (void)state;
     static const struct {

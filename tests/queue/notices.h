@@ -1,4 +1,4 @@
-/* A description and a beat for tests. */
+/* A run description and a heartbeat for tests. */
 #ifndef EVOTILE_TESTS_QUEUE_NOTICES_H
 #define EVOTILE_TESTS_QUEUE_NOTICES_H
 
@@ -14,7 +14,7 @@ static struct queue_place some_place(void) {
     return place;
 }
 
-/* `files` is the caller's, of two. */
+/* `files` is an array of two that the caller owns. */
 static struct description some_description(struct queue_file *files) {
     struct description description = {
         .id = "0123456789abcdef", .name = "night", .patience_s = 30, .placed = true};

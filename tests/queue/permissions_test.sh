@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The server's configuration as it is shipped: coordinator and worker over TLS, each with its own user; who may only
-# work puts no run, and so no template, on the queue. And an NKey, whose seed alone is not sent as if it were a token.
+# The shipped server configuration: coordinator and worker connect over TLS as different users; the worker's user cannot
+# put a run, and therefore no template, on the queue. Also NKeys: a seed without its key is not sent as a token.
 set -u
 for program in nats-server openssl; do
     command -v $program >/dev/null || { echo "there is no $program: make deps-test"; exit 77; }
@@ -36,10 +36,10 @@ worker=$!
 timeout 60 "$EVOTILE" run "$space" --trials 60 "${to[@]}" coordinator --out run 2>run.log
 expect "a run" "60 trials are stored" run.log
 expect "its worker" "working for run" worker.log
-grep Violation server.log && { echo "what they did, the server did not allow"; failed=1; }
+grep Violation server.log && { echo "the server's permissions rejected a regular run"; failed=1; }
 timeout 30 "$EVOTILE" run "$space" --trials 60 "${to[@]}" worker --out theft 2>theft.log &&
     { echo "a worker's user could put a run on the queue"; failed=1; }
-expect "a worker's run" "evotile: the queue takes no files\|the run cannot be put on the queue\|no JetStream for us" theft.log
+expect "a worker's run" "evotile: the queue accepts no files\|the run cannot be put on the queue\|cannot use JetStream" theft.log
 expect "a worker's run" 'Publish Violation - User "worker", Subject "$KV.evotile_files' server.log
 timeout 30 "$EVOTILE" worker --queue "nats://localhost:$port" --ca cert.pem --device recorded 2>plain.log
 expect "without credentials" "cannot connect" plain.log
@@ -56,7 +56,7 @@ for ((tries = 0; tries < 100; tries++)); do
 done
 timeout 10 "$EVOTILE" worker --queue "tls://localhost:$plain_port" --credentials token --device recorded 2>no_tls.log
 expect "tls:// to a server without TLS" "Secure Connection not available" no_tls.log
-# Made for this test. This server has no JetStream, of which who was let in is told.
+# Generated for this test. This server has no JetStream: that error shows that the login succeeded.
 key=UCLQO2U4LC5LJDNUAEI3OEOQSBEFIXLMJPRIZAXFGAECI6YAOQ36PMTY
 seed=SUAFEJZO2U4YKYI6UTU2RGUNI336MPQO5QR5LQQL4YEM3PYLGM2BU4BL6Q
 nkey_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
@@ -68,20 +68,20 @@ for ((tries = 0; tries < 100; tries++)); do
     (: <"/dev/tcp/127.0.0.1/$nkey_port") 2>/dev/null && break
     sleep 0.1
 done
-as_nkey() { # LOG: as who is told on standard input
+as_nkey() { # LOG: logs in with the NKey on standard input
     cat >nkey
     timeout 30 "$EVOTILE" worker --queue "nats://localhost:$nkey_port" --credentials nkey --device recorded --idle 1s 2>"$1"
 }
 printf '%s\n' $key $seed | as_nkey nkey.log
-expect "an NKey" "no JetStream for us" nkey.log
+expect "an NKey" "cannot use JetStream on the queue's server" nkey.log
 printf '%s\n' "# the seed first" $seed $key | as_nkey nkey_reversed.log
-expect "an NKey, its seed first" "no JetStream for us" nkey_reversed.log
+expect "an NKey, its seed first" "cannot use JetStream on the queue's server" nkey_reversed.log
 printf '%s\n' $key "${seed/%????/AAAA}" | as_nkey nkey_false.log
 expect "a seed that is none" "invalid checksum" nkey_false.log
 echo $seed | as_nkey nkey_seed.log
-expect "a seed alone" "nkey holds an NKey's seed alone: it takes both" nkey_seed.log
+expect "a seed alone" "nkey holds only an NKey's seed: it must hold both" nkey_seed.log
 echo $key | as_nkey nkey_key.log
-expect "a key alone" "nkey holds an NKey's public key alone: it takes both" nkey_key.log
+expect "a key alone" "nkey holds only an NKey's public key: it must hold both" nkey_key.log
 kill $worker
 wait $worker || { echo "the worker: status $?"; failed=1; }
 exit $failed

@@ -1,4 +1,4 @@
-/* What is cleared away, on a real nats-server. */
+/* The cleanup of runs, on a real nats-server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,8 +53,8 @@ static struct link *connect_to(pid_t server, const char *folder) {
     return link;
 }
 
-/* A run's file, and where it is `described` the rest: a key, and in both queues a message and who
-   would take it. */
+/* Stores a run's files; if `described`, also its description and, in both queues, a message and a
+   consumer. */
 static void put_run(struct link *link, const char *id, bool described) {
     static const char *const kinds[] = {"trial", "result"};
     char key[128], subject[QUEUE_SUBJECT_SIZE];
@@ -77,7 +77,7 @@ static void put_run(struct link *link, const char *id, bool described) {
         assert_int_equal(kvStore_PutString(NULL, link->runs, id, "{}"), NATS_OK);
 }
 
-/* Subjects of the run and consumers with its name, in all streams. */
+/* Counts the run's subjects and consumers in all streams. */
 static int count_left(struct link *link, const char *id) {
     int count = 0;
     for (size_t s = 0; s < sizeof streams / sizeof *streams; s++) {
@@ -109,10 +109,10 @@ static void check_clearing(struct link *link) {
                       live[] = "00000000000000a1", coming[] = "00000000000000a2",
                       ours[] = "00000000000000b1";
     put_run(link, dead, true);
-    put_run(link, half, false); /* its coordinator died before it described it */
+    put_run(link, half, false); /* its coordinator died before it stored the description */
     put_run(link, live, true);
     usleep(100000);
-    put_run(link, coming, false); /* of which the same could be said later */
+    put_run(link, coming, false); /* the same, but its files are too recent to be abandoned */
     assert_int_equal(kvStore_PutString(NULL, link->runs, live, "{}"), NATS_OK);
     put_run(link, ours, true);
     assert_int_equal(kvStore_PutString(NULL, link->files, "elsewhere", "text"), NATS_OK);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The systemd unit and the Slurm script as they are shipped: evotile takes the options they give it, and a TERM from Slurm
-# reaches the worker, for whose end the script waits.
+# The shipped systemd unit and Slurm script: evotile accepts the options they pass, and a SIGTERM from Slurm reaches the
+# worker, which the script waits for.
 set -u
 cd "$TMPDIR" || exit 1
 failed=0
@@ -10,7 +10,7 @@ expect() { # WHAT, what grep finds in LOG
     cat "$3"
     failed=1
 }
-# No GPU, and no server: who says that there is none has understood the rest.
+# There is no GPU and no server: a connection error shows that all options were accepted.
 mkdir bin
 cat >bin/evotile <<X
 #!/bin/bash

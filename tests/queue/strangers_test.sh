@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-# What a queue may hold that no honest evotile put there: damaged files, another protocol, a candidate that its workers die of.
+# Messages that no correct evotile publishes: damaged files, another protocol version, a candidate that crashes its workers.
 exec python3 tests/queue/strangers.py
