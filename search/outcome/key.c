@@ -22,8 +22,8 @@ int key_part_parse(const char *name) {
 }
 
 void key_set(struct key *key, enum key_part part, const char *text) {
-    char *copy = strdup(text); /* first: `text` may be the part itself */
-    if (!copy)
+    char *copy = strdup(text); /* before free: `text` may be the part itself */
+    if (copy == NULL)
         BUG("out of memory");
     free(key->parts[part]);
     key->parts[part] = copy;
@@ -32,7 +32,7 @@ void key_set(struct key *key, enum key_part part, const char *text) {
 void key_copy(struct key *copy, const struct key *key) {
     *copy = (struct key){0};
     for (int part = 0; part < KEY_PART_COUNT; part++)
-        if (key->parts[part])
+        if (key->parts[part] != NULL)
             key_set(copy, part, key->parts[part]);
 }
 
@@ -45,8 +45,8 @@ void key_release(struct key *key) {
 struct hash key_hash(const struct key *key) {
     struct hasher *hasher = hasher_new();
     for (int part = 0; part < KEY_PART_COUNT; part++) {
-        if (!key->parts[part])
-            BUG("a key without its %s", names[part]);
+        if (key->parts[part] == NULL)
+            BUG("a key without %s", names[part]);
         hasher_add_text(hasher, key->parts[part]);
     }
     return hasher_finish(hasher);
@@ -57,7 +57,7 @@ int key_compare(const struct key *a, const struct key *b,
     int count = 0;
     for (int part = 0; part < KEY_PART_COUNT; part++) {
         const char *in_a = a->parts[part], *in_b = b->parts[part];
-        if (in_a == in_b || (in_a && in_b && strcmp(in_a, in_b) == 0))
+        if (in_a == in_b || (in_a != NULL && in_b != NULL && strcmp(in_a, in_b) == 0))
             continue;
         differences[count++] =
             (struct key_difference){.part = part, .name = names[part], .a = in_a, .b = in_b};

@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A verdict's name here, as T4's "invalidity", and as Kernel Tuner writes it in place of a time. */
+/* A verdict's name, its T4 "invalidity", and the error that Kernel Tuner writes instead of a time.
+ */
 static const struct {
     const char *name, *t4, *cache;
 } words[VERDICT_COUNT] = {
@@ -43,7 +44,8 @@ int verdict_parse(const char *name) {
     return -1;
 }
 
-/* A quarter of a megabyte is room for samples, too much to clear or to copy for every trial. */
+/* These functions touch only the used cases: a whole outcome is a quarter of a megabyte, mostly
+   sample buffers, too much to clear or copy for every trial. */
 
 void outcome_clear(struct outcome *outcome) {
     memset(outcome, 0, offsetof(struct outcome, cases));
@@ -59,8 +61,9 @@ void outcome_copy(struct outcome *to, const struct outcome *from) {
            offsetof(struct outcome, cases) + (size_t)from->case_count * sizeof *from->cases);
 }
 
-/* Of normal samples. Tenth and ninetieth percentile are 2.5631 deviations apart; those of a few
-   samples are nearer, by about (count - 1) / (count + 1). */
+/* The relative standard error of the median, assuming normal samples: 1.2533 times that of a mean.
+   The 10th and 90th percentiles are 2.5631 standard deviations apart; with few samples their
+   distance is smaller by about (count - 1) / (count + 1). */
 static double median_error(const struct latency *latency) {
     const double between = 2.5631, of_a_mean = 1.2533;
     int count = latency->sample_count;
@@ -72,7 +75,7 @@ static double median_error(const struct latency *latency) {
 
 double outcome_score_error(const struct outcome *outcome) {
     const struct duel_outcome *duel = &outcome->duel;
-    const double of_99_percent = 2.5758; /* half of that interval, in deviations */
+    const double of_99_percent = 2.5758; /* half width of a 99 % interval in standard deviations */
     double square = 0;
     if (outcome->verdict != VERDICT_OK || outcome->predicted)
         return 0;

@@ -1,9 +1,9 @@
 /*
- * outcome: what one trial came to. Plain values that pass between the half that searches and the
- * half that compiles, checks and times; neither needs to know the other.
+ * outcome: the result of one trial. Plain values that pass between the half that searches and the
+ * half that compiles, verifies and times; neither depends on the other.
  *
- * Units: microseconds a call of the candidate; bytes; relative errors against the fp64 reference,
- * relative to at least the smallest normal numbers of the output's dtype.
+ * Units: microseconds per call of the candidate; bytes; errors relative to the fp64 reference,
+ * whose magnitude counts as at least the smallest normal number of the output's dtype.
  */
 #ifndef EVOTILE_OUTCOME_OUTCOME_H
 #define EVOTILE_OUTCOME_OUTCOME_H
@@ -11,17 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the order of the gates, as far as they have one. Names and their words for exchanged files are
-   in one table. */
+/* In the order of the gates, where they are ordered. outcome.c has one table of the names, here and
+   in exported files. */
 enum verdict {
     VERDICT_OK,
     VERDICT_INVALID,        /* a constraint does not hold */
-    VERDICT_FILTERED,       /* forecast to be too slow to try: no failure */
-    VERDICT_COMPILE_FAILED, /* NVRTC refused the source */
+    VERDICT_FILTERED,       /* predicted to be too slow to try; not a failure */
+    VERDICT_COMPILE_FAILED, /* NVRTC rejected the source */
     VERDICT_OVER_LIMIT,     /* registers or shared memory beyond the config's limit */
-    VERDICT_LAUNCH_FAILED,  /* the driver refused the launch */
+    VERDICT_LAUNCH_FAILED,  /* the driver rejected the launch */
     VERDICT_WRONG,          /* the output differs from the reference */
-    VERDICT_RACY,           /* two runs on the same input differ */
+    VERDICT_RACY,           /* two runs with the same input differ */
     VERDICT_WROTE_OUTSIDE,  /* a red zone was touched, or an access was out of bounds */
     VERDICT_CHANGED_INPUT,
     VERDICT_IMPOSSIBLE, /* faster than the device allows */
@@ -32,28 +32,28 @@ enum verdict {
 };
 
 const char *verdict_name(enum verdict verdict);
-/* What stands for it in files of others: T4's "invalidity", and the class of error in a Kernel
-   Tuner cache (NULL for VERDICT_OK). Several verdicts share a word. */
+/* Its equivalent in exported files: T4's "invalidity", and the error class in a Kernel Tuner cache
+   (NULL for VERDICT_OK). Several verdicts share one. */
 const char *verdict_t4_name(enum verdict verdict);
 const char *verdict_cache_name(enum verdict verdict);
-/* The verdict of that name, or -1. */
+/* The verdict with that name, or -1. */
 int verdict_parse(const char *name);
 
 enum { REASON_SIZE = 512, CASES_MAX = 64, SAMPLES_MAX = 256 };
 
 struct resources {
-    int registers;    /* a thread */
-    int smem_bytes;   /* a block, static and dynamic */
-    int local_bytes;  /* a thread */
+    int registers;    /* per thread */
+    int smem_bytes;   /* per block, static and dynamic */
+    int local_bytes;  /* per thread */
     int spill_bytes;  /* stores and loads, from the compiler's report */
-    int ctas_per_sm;  /* resident at once */
-    double occupancy; /* resident warps / the multiprocessor's most, 0 to 1 */
+    int ctas_per_sm;  /* resident concurrently */
+    double occupancy; /* resident warps / the multiprocessor's maximum, 0 to 1 */
 };
 
 struct errors {
     double relative_l2;     /* of the whole output */
-    double row_relative_l2; /* of its worst row */
-    double max_absolute;    /* of its worst element */
+    double row_relative_l2; /* of the worst row */
+    double max_absolute;    /* of the worst element */
 };
 
 /* The timing of one case. */
@@ -65,61 +65,62 @@ struct latency {
 
 struct case_outcome {
     struct errors errors;
-    struct errors bound; /* what was honest on the same inputs (trial/bound.h); 0: not verified */
-    struct latency warm; /* inputs rotate; caches hold what they can */
+    struct errors bound; /* plain-kernel bound on the same inputs (evaluate/error_bound.h); 0: not
+                            verified */
+    struct latency warm; /* inputs rotate; caches stay warm */
     struct latency cold; /* L2 flushed before each call; not every trial is timed cold */
     int ctas;            /* of the largest launch */
-    double tflops;       /* of the warm median, by the operations that the template counts */
-    double gb_per_s;     /* of the warm median, by the bytes that cannot be avoided */
-    double ceiling;      /* share of what the device was measured to allow, 0 to 1; 0: not known */
+    double tflops;       /* at the warm median, from the operations that the template counts */
+    double gb_per_s;     /* at the warm median, from the compulsory bytes */
+    double ceiling;      /* fraction of the measured roofline, 0 to 1; 0: unknown */
 };
 
-/* How the GPU did while the trial was timed; all 0 where nobody could look. */
+/* The GPU's state while the trial was timed; all 0 without NVML readings. */
 struct conditions {
-    int sm_mhz_low, sm_mhz_high; /* over the readings before and after each block */
+    int sm_mhz_low, sm_mhz_high; /* range of the readings before and after each block */
     int memory_mhz;
-    int temperature_c; /* the highest */
-    double power_w;    /* the highest */
-    int64_t slowdowns; /* bits of NVML's clocks event reasons, all together */
-    int discarded;     /* blocks in which the GPU was throttled */
+    int temperature_c; /* maximum */
+    double power_w;    /* maximum */
+    int64_t slowdowns; /* union of NVML's clocks event reasons */
+    int discarded;     /* blocks discarded because the GPU was throttled */
 };
 
-/* A duel with the champion of the time. */
+/* The result of a duel against the champion of that time. */
 enum duel_result { DUEL_NONE, DUEL_WON, DUEL_LOST, DUEL_UNDECIDED };
 
 struct duel_outcome {
     enum duel_result result;
     int blocks;
-    double ratio, low, high; /* challenger's time / champion's, and its 99 % interval */
+    double ratio, low, high; /* challenger's time / champion's, with its 99 % interval */
 };
 
 struct outcome {
     enum verdict verdict;
     char reason[REASON_SIZE];   /* one line; empty when ok */
     bool predicted;             /* latencies are predictions */
-    bool limited_range;         /* coarse arithmetic, tested within a smaller range of inputs */
-    bool raced;                 /* dropped by the race: few samples, slower than the elite */
+    bool limited_range;         /* coarse arithmetic, tested with a smaller range of inputs */
+    bool raced;                 /* stopped early by the race: few samples, slower than the elite */
     struct resources resources; /* of the launch with the most shared memory */
     double compile_s, verify_s, measure_s;
     double score_us; /* geometric mean of warm p50 over the cases: lower is better; 0 unless ok.
-                        Above the champion's after a duel that was not won */
+                        After a duel that was not won, above the champion's */
     struct duel_outcome duel;
     struct conditions conditions;
     int case_count;                       /* in the order of the goal's cases */
-    struct case_outcome cases[CASES_MAX]; /* last: mostly room, of which that past the count holds
-                                             anything */
+    struct case_outcome cases[CASES_MAX]; /* must be last: entries past case_count are
+                                             uninitialised */
 };
 
-/* All 0, and of no case. */
+/* Sets everything to 0, with no cases. */
 void outcome_clear(struct outcome *outcome);
-/* Of so many cases, which are all 0. */
+/* Sets the number of cases and zeroes them. */
 void outcome_set_cases(struct outcome *outcome, int count);
 void outcome_copy(struct outcome *to, const struct outcome *from);
 
-/* By what share of itself the score may be off for want of samples, as a standard error: of the
-   medians that it is the mean of, from how many samples there were and how far they scatter; of a
-   duel that was not won, from its interval. What another placement or another day would change is
-   not in it. 0 where nothing is known: a prediction, a look-up, a case of one sample. */
+/* The relative standard error of the score due to the finite number of samples: from the number and
+   spread of the samples of each median; after a duel that was not won, from its interval. It does
+   not cover variation between placements or days. 0 if unknown: a prediction, a recorded value, a
+   case with one sample. */
 double outcome_score_error(const struct outcome *outcome);
 
 #endif

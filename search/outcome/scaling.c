@@ -18,7 +18,7 @@ static bool comes_before(const struct scaling_case *a, const struct scaling_case
     return a->operations < b->operations || (a->operations == b->operations && a->bytes < b->bytes);
 }
 
-/* 0 where one of the two does not count it. */
+/* 0 if one of the two cases does not count it. */
 static double growth(double from, double to) {
     return from > 0 && to > 0 ? to / from : 0;
 }

@@ -14,47 +14,48 @@
 struct cache {
     char folder[PATH_SIZE];
     int64_t limit_bytes;
-    bool read_only; /* writing failed once, and was said */
+    bool read_only; /* set after the first failed write, which it warned of */
 };
 
 static const int64_t default_limit_bytes = INT64_C(4) << 30;
 
-/* No kernel comes near it: what has more is no entry. */
+/* ENTRY_BYTES_MAX is far above any kernel: a larger file is not an entry. */
 enum { ENTRY_BYTES_MAX = 256 << 20, HEADER_SIZE = 256, TRIM_INTERVAL = 256, STALE_S = 3600 };
 
-/* One line of text, then cubin, PTX and log. The last hash is over those three. */
+/* A file is one header line, then cubin, PTX and log. The header's last hash is over these three.
+ */
 #define HEADER_FORMAT "evotile-cache 1 %s %zu %zu %zu %s\n"
 #define HEADER_SCAN   "evotile-cache 1 %32s %zu %zu %zu %32s%n"
 
 static int default_folder(char folder[PATH_SIZE], struct error *error) {
     const char *set = getenv("EVOTILE_CACHE");
-    if (set && set[0])
+    if (set != NULL && set[0] != '\0')
         return path_join(folder, "", set, error);
     set = getenv("XDG_CACHE_HOME");
-    if (set && set[0])
+    if (set != NULL && set[0] != '\0')
         return path_join(folder, set, "evotile", error);
     set = getenv("HOME");
-    if (set && set[0])
+    if (set != NULL && set[0] != '\0')
         return path_join(folder, set, ".cache/evotile", error);
     return error_set(error, "neither EVOTILE_CACHE nor HOME is set");
 }
 
-/* The warning, once; then the cache is only read. */
+/* Warns once; from then on the cache is read-only. */
 static void give_up(struct cache *cache, const struct error *error) {
     if (!cache->read_only)
-        log_warn("compiled kernels are not kept: %s; EVOTILE_CACHE names another folder",
+        log_warn("compiled kernels are not cached: %s; set EVOTILE_CACHE to another folder",
                  error->text);
     cache->read_only = true;
 }
 
 struct cache *cache_new(const char *folder, int64_t limit_bytes) {
     struct cache *cache = calloc(1, sizeof *cache);
-    if (!cache)
+    if (cache == NULL)
         BUG("out of memory");
     cache->limit_bytes = limit_bytes > 0 ? limit_bytes : default_limit_bytes;
     struct error error = {0};
-    if ((folder ? path_join(cache->folder, "", folder, &error)
-                : default_folder(cache->folder, &error)) < 0)
+    if ((folder != NULL ? path_join(cache->folder, "", folder, &error)
+                        : default_folder(cache->folder, &error)) < 0)
         give_up(cache, &error);
     return cache;
 }
@@ -70,7 +71,8 @@ void cache_entry_release(struct cache_entry *entry) {
     *entry = (struct cache_entry){0};
 }
 
-/* FOLDER/ab/abcdef...: some 256 folders, so that none grows large. False: there is no such path. */
+/* FOLDER/ab/abcdef...: 256 subfolders keep each small. False if the path is too long, or the cache
+   has no folder. */
 static bool entry_path(const struct cache *cache, struct hash hash, char folder[PATH_SIZE],
                        char path[PATH_SIZE]) {
     char digits[HASH_TEXT_SIZE], first[3] = {0};
@@ -92,14 +94,14 @@ static struct hash checksum(const void *cubin, size_t cubin_size, const char *pt
 
 static void *copy_of(const char *bytes, size_t size) {
     char *copy = malloc(size + 1);
-    if (!copy)
+    if (copy == NULL)
         BUG("out of memory");
     memcpy(copy, bytes, size);
     copy[size] = '\0';
     return copy;
 }
 
-/* Fills `entry` from a file's bytes if they are those that were put under `hash`. */
+/* Fills `entry` from a file's bytes if their header matches `hash` and their checksum is right. */
 static bool decode(struct hash hash, const char *bytes, size_t size, struct cache_entry *entry) {
     char key[HASH_TEXT_SIZE], sum[HASH_TEXT_SIZE];
     size_t cubin_size, ptx_size, log_size;
@@ -130,13 +132,13 @@ bool cache_get(struct cache *cache, struct hash hash, struct cache_entry *entry)
     struct error error = {0};
     size_t size;
     char *bytes = path_read_file(path, ENTRY_BYTES_MAX, &size, &error);
-    if (!bytes)
+    if (bytes == NULL)
         return false;
     bool whole = decode(hash, bytes, size, entry);
     free(bytes);
     if (!whole)
         unlink(path);
-    else /* many file systems do not note by themselves that a file was read */
+    else /* many file systems do not update the access time by themselves */
         utimensat(AT_FDCWD, path, (struct timespec[2]){{0, UTIME_NOW}, {0, UTIME_OMIT}}, 0);
     return whole;
 }
@@ -161,8 +163,7 @@ struct entries {
     int64_t bytes;
 };
 
-/* Adds what lies in one of the cache's folders, and removes what writers that died have left there.
- */
+/* Adds the entries of one subfolder, and removes stale temporary files of killed writers. */
 static void survey(struct entries *entries, const char *folder) {
     char **names;
     int count;
@@ -186,7 +187,7 @@ static void survey(struct entries *entries, const char *folder) {
             entries->list = realloc(entries->list, (size_t)entries->room * sizeof entries->list[0]);
         }
         char *copy = strdup(path);
-        if (!entries->list || !copy)
+        if (entries->list == NULL || copy == NULL)
             BUG("out of memory");
         entries->list[entries->count++] =
             (struct old_entry){.path = copy, .size = status.st_size, .used = status.st_atim};
@@ -195,8 +196,8 @@ static void survey(struct entries *entries, const char *folder) {
     path_list_free(names, count);
 }
 
-/* Down to nine tenths of the limit, those not used for longest first. Another process may do the
-   same at the same time: then more goes than had to, and is compiled again. */
+/* Evicts the least recently used entries down to nine tenths of the limit. If another process trims
+   concurrently, more is evicted than needed, and is compiled again. */
 static void trim(struct cache *cache) {
     char **names;
     int count;
@@ -206,7 +207,7 @@ static void trim(struct cache *cache) {
     struct entries entries = {0};
     for (int i = 0; i < count; i++) {
         char folder[PATH_SIZE];
-        /* Only folders of ours: the user may have pointed EVOTILE_CACHE anywhere. */
+        /* Only our own subfolders: EVOTILE_CACHE may point to any folder. */
         if (strlen(names[i]) == 2 && strspn(names[i], "0123456789abcdef") == 2 &&
             path_join(folder, cache->folder, names[i], &error) == 0)
             survey(&entries, folder);
@@ -229,7 +230,8 @@ void cache_put(struct cache *cache, struct hash hash, const struct cache_entry *
     char folder[PATH_SIZE], path[PATH_SIZE];
     if (cache->read_only || !entry_path(cache, hash, folder, path))
         return;
-    const char *ptx = entry->ptx ? entry->ptx : "", *log = entry->log ? entry->log : "";
+    const char *ptx = entry->ptx != NULL ? entry->ptx : "",
+               *log = entry->log != NULL ? entry->log : "";
     size_t ptx_size = strlen(ptx), log_size = strlen(log);
     char digits[HASH_TEXT_SIZE], sum[HASH_TEXT_SIZE];
     hash_print(hash, digits);
@@ -238,7 +240,7 @@ void cache_put(struct cache *cache, struct hash hash, const struct cache_entry *
     if (size > ENTRY_BYTES_MAX)
         return;
     char *bytes = malloc(size);
-    if (!bytes)
+    if (bytes == NULL)
         BUG("out of memory");
     int header = snprintf(bytes, HEADER_SIZE, HEADER_FORMAT, digits, entry->cubin_size, ptx_size,
                           log_size, sum);
@@ -256,7 +258,7 @@ void cache_put(struct cache *cache, struct hash hash, const struct cache_entry *
         path_write_scratch(path, bytes, (size_t)(end - bytes), &error) < 0)
         give_up(cache, &error);
     free(bytes);
-    /* Chance, not a counter: processes that put little take their turn too. */
+    /* Pseudo-random instead of a counter, so that short-lived processes trim too. */
     if (hash.low % TRIM_INTERVAL == 0)
         trim(cache);
 }

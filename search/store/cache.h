@@ -1,19 +1,19 @@
 /*
- * cache: compiled kernels on disk, shared by all runs of a user. An entry is found by the hash of
- * all that it was compiled from, so that it is never out of date, and never changed. Several
- * processes may use one cache at once. A cache is a convenience: it never fails an operation. A
- * folder that cannot be written is said once as a warning, and everything is then compiled; an
- * entry that is damaged is removed and not returned.
+ * cache: an on-disk cache of compiled kernels, shared by all runs of a user. An entry's key is the
+ * hash of every compiler input, so entries never become stale and never change. Several processes
+ * may use one cache concurrently. The cache is best effort and never fails an operation: if the
+ * folder is not writable, it warns once and everything is compiled; a damaged entry is deleted and
+ * counts as a miss.
  *
  *     struct cache *cache = cache_new(NULL, 0);
  *     struct cache_entry entry = {0};
  *     if (!cache_get(cache, hash, &entry)) {
- *         compile(..., &entry);
+ *         ...; // compile, fill `entry`
  *         cache_put(cache, hash, &entry);
  *     }
  *     cache_entry_release(&entry);
  *
- * Its size is bounded: every so many entries put, those not used for longest go.
+ * Its size is bounded: after every so many puts the least recently used entries are evicted.
  */
 #ifndef EVOTILE_STORE_CACHE_H
 #define EVOTILE_STORE_CACHE_H
@@ -30,19 +30,19 @@ struct cache_entry {
     void *cubin;
     size_t cubin_size;
     char *ptx; /* text */
-    char *log; /* what the compiler said, text */
+    char *log; /* the compiler's messages, text */
 };
 
-/* In `folder`; NULL: $EVOTILE_CACHE, else $XDG_CACHE_HOME/evotile, else ~/.cache/evotile. At most
-   about `limit_bytes`; 0: 4 GB. */
+/* Opens the cache in `folder`; NULL: $EVOTILE_CACHE, else $XDG_CACHE_HOME/evotile, else
+   ~/.cache/evotile. Its size is limited to about `limit_bytes`; 0: 4 GB. */
 struct cache *cache_new(const char *folder, int64_t limit_bytes);
 void cache_free(struct cache *cache);
 
-/* True, and `entry` filled with memory that cache_entry_release frees; else `entry` is untouched.
- */
+/* On a hit, returns true and fills `entry`, which cache_entry_release frees; else leaves `entry`
+   untouched. */
 bool cache_get(struct cache *cache, struct hash hash, struct cache_entry *entry);
 
-/* `entry` stays the caller's; its texts may be NULL, which is stored as empty. */
+/* The caller keeps `entry`. A NULL text is stored as an empty one. */
 void cache_put(struct cache *cache, struct hash hash, const struct cache_entry *entry);
 
 void cache_entry_release(struct cache_entry *entry);

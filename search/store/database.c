@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 
-/* How long a statement waits for another process before it gives up. */
+/* How long a statement waits for another process's lock. */
 enum { BUSY_MS = 10000 };
 
 double now_unix(void) {
@@ -40,10 +40,10 @@ int database_fail(struct store *store, struct error *error) {
                          verb, store->path, said);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return error_set(error, "%s is in use by another process: try again when that has ended",
+        return error_set(error, "%s is in use by another process: try again when it has ended",
                          store->path);
     case SQLITE_NOTADB:
-        return error_input(error, "%s is no results file: give a folder that a run wrote",
+        return error_input(error, "%s is not a results file: give a folder that a run wrote",
                            store->path);
     case SQLITE_CORRUPT:
         return error_set(
@@ -74,7 +74,7 @@ int database_run(struct store *store, const char *sql, struct error *error) {
                : database_fail(store, error);
 }
 
-/* One pragma's first value, as text ("" where there is none). */
+/* A pragma's first value as text; "" if it returns no row. */
 static int pragma(struct store *store, const char *sql, char value[32], struct error *error) {
     sqlite3_stmt *statement;
     if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) != SQLITE_OK)
@@ -83,31 +83,31 @@ static int pragma(struct store *store, const char *sql, char value[32], struct e
     int got = sqlite3_step(statement);
     if (got == SQLITE_ROW) {
         const char *text = (const char *)sqlite3_column_text(statement, 0);
-        snprintf(value, 32, "%s", text ? text : "");
+        snprintf(value, 32, "%s", text != NULL ? text : "");
     }
     sqlite3_finalize(statement);
     return got == SQLITE_ROW || got == SQLITE_DONE ? 0 : database_fail(store, error);
 }
 
 /*
- * The write-ahead log keeps readers and the writer out of each other's way, and a commit there
- * survives the process without waiting for the disk. It needs shared memory between all who have
- * the file open, which a network file system does not give: there, a rollback journal and a wait
- * for the disk at each commit.
+ * With a write-ahead log, readers and the writer do not block each other, and a commit survives the
+ * process without waiting for the disk. It needs shared memory between all processes that have the
+ * file open, which a network file system does not provide: there the store uses a rollback journal
+ * and waits for the disk at each commit.
  */
 static int choose_journal(struct store *store, const char *network, struct error *error) {
     char value[32];
-    if (!network) {
+    if (network == NULL) {
         if (pragma(store, "PRAGMA journal_mode = WAL", value, error) < 0)
             return -1;
         if (strcmp(value, "wal") == 0)
             return pragma(store, "PRAGMA synchronous = NORMAL", value, error);
-        log_warn("%s: this file system does not support a write-ahead log, so that every commit "
-                 "waits for the disk; for a faster run use a folder on a local disk",
+        log_warn("%s: this file system does not support a write-ahead log, so every commit waits "
+                 "for the disk; for a faster run use a folder on a local disk",
                  store->run_dir);
     } else {
-        log_warn("%s is on a network file system (%s), so that every commit waits for it; for a "
-                 "faster run use a folder on a local disk",
+        log_warn("%s is on a network file system (%s), so every commit waits for it; for a faster "
+                 "run use a folder on a local disk",
                  store->run_dir, network);
     }
     return pragma(store, "PRAGMA journal_mode = TRUNCATE", value, error) < 0 ||
@@ -118,9 +118,9 @@ static int choose_journal(struct store *store, const char *network, struct error
 }
 
 /*
- * A writer that died within a change to its rollback journal (or between it and the log) leaves one
- * that has to be undone before anybody can read, which a connection that only reads may not do.
- * SQLite's own locks see to it that this never happens to a writer that lives.
+ * A writer that died with a hot rollback journal (or while switching between it and the log) leaves
+ * a journal that must be rolled back before the database can be read; a read-only connection cannot
+ * do that. SQLite's locks ensure that a live writer's journal is never rolled back.
  */
 static void recover(struct store *store) {
     sqlite3 *database;
@@ -135,7 +135,7 @@ int database_open(struct store *store, const char *network, struct error *error)
     int flags = store->mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                            : SQLITE_OPEN_READONLY;
     if (sqlite3_open_v2(store->path, &store->database, flags, NULL) != SQLITE_OK) {
-        if (!store->database)
+        if (store->database == NULL)
             BUG("out of memory");
         return database_fail(store, error);
     }
@@ -148,25 +148,26 @@ int database_open(struct store *store, const char *network, struct error *error)
             recover(store);
         return 0;
     }
-    /* Exclusive until its journal is chosen: a file that was brought here with a write-ahead log is
+    /* Exclusive until the journal mode is set: a database copied here with a write-ahead log is
        then read without shared memory. */
     char value[32];
-    if (network && pragma(store, "PRAGMA locking_mode = EXCLUSIVE", value, error) < 0)
+    if (network != NULL && pragma(store, "PRAGMA locking_mode = EXCLUSIVE", value, error) < 0)
         return -1;
-    /* What somebody else made is not to be touched, its journal mode included. */
+    /* Checked first: a database of another program must not be changed, not even its journal mode.
+     */
     if (database_check(store, error) < 0)
         return -1;
     return choose_journal(store, network, error);
 }
 
 void database_close(struct store *store) {
-    if (!store->database)
+    if (store->database == NULL)
         return;
     for (int i = 0; i < SQL_COUNT; i++)
         sqlite3_finalize(store->statements[i]);
     if (store->mode == STORE_WRITE) {
-        /* A closed run is one file, which can be copied, and read where nothing may be written.
-           With readers about this is refused, and does not matter. */
+        /* Merges the log, so that a closed run is one file, which can be copied and read on a
+           read-only file system. Fails harmlessly while there are readers. */
         sqlite3_busy_timeout(store->database, 0);
         sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     }
@@ -197,8 +198,8 @@ int database_check(struct store *store, struct error *error) {
 
 sqlite3_stmt *database_use(struct store *store, enum statement statement, struct error *error) {
     sqlite3_stmt **kept = &store->statements[statement];
-    if (!*kept && sqlite3_prepare_v3(store->database, sql_text(statement), -1,
-                                     SQLITE_PREPARE_PERSISTENT, kept, NULL) != SQLITE_OK) {
+    if (*kept == NULL && sqlite3_prepare_v3(store->database, sql_text(statement), -1,
+                                            SQLITE_PREPARE_PERSISTENT, kept, NULL) != SQLITE_OK) {
         database_fail(store, error);
         return NULL;
     }

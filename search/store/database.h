@@ -1,13 +1,12 @@
 /*
- * database: the SQLite connection beneath a store: opening it safely, keeping its statements, and
- * turning what SQLite says into a line with a remedy. Private to store/: nobody outside includes it
- * (tests may).
+ * database: the SQLite connection of a store. Opens it safely, caches its prepared statements and
+ * turns SQLite errors into messages with a remedy. Private to store/ (tests may include it).
  *
  *     sqlite3_stmt *statement = database_use(store, SQL_META_GET, error);
- *     if (!statement)
+ *     if (statement == NULL)
  *         return -1;
  *     bind_text(statement, 1, name);
- *     int got = database_step(store, statement, error);   // 1 row, 0 done, -1 failed
+ *     int status = database_step(store, statement, error);   // 1 row, 0 done, -1 failed
  *     database_done(statement);
  */
 #ifndef EVOTILE_STORE_DATABASE_H
@@ -30,42 +29,40 @@ struct store {
     int goal_count;
     bool in_batch;
     int64_t events;       /* the last event's number; writers only */
-    int64_t events_begin; /* the same as the batch began */
-    /* The setting that was stored last: trial after trial has the same. Forgotten with a rollback.
-     */
+    int64_t events_begin; /* its value at the start of the batch */
+    /* Caches the last stored setting: most trials share it. Cleared by a rollback. */
     struct hash setting_hash;
     int64_t setting; /* 0: none */
 };
 
-/* Opens store->path in store->mode. `network` is the name of the network file system it lies on, or
-   NULL. */
+/* Opens store->path in store->mode. `network` is the name of its network file system, or NULL. */
 int database_open(struct store *store, const char *network, struct error *error);
 
-/* Fine on one that never opened. A writer leaves the run in the one file, where no reader prevents
- * it. */
+/* Accepts a store that was never opened. A writer merges the log into the one database file, unless
+   readers prevent it. */
 void database_close(struct store *store);
 
-/* 1: this is a run of our format; 0: nothing is in it yet; -1: it is something else. */
+/* 1: a run of this format; 0: empty; -1: another format or not a run. */
 int database_check(struct store *store, struct error *error);
 
-/* Statements that give nothing back, such as a schema. */
+/* Runs SQL without results, such as the schema. */
 int database_run(struct store *store, const char *sql, struct error *error);
 
-/* A kept statement, without values. That it is in use is our own mistake: BUG. */
+/* A prepared statement without bound values. BUG if it is in use. */
 sqlite3_stmt *database_use(struct store *store, enum statement statement, struct error *error);
 int database_step(struct store *store, sqlite3_stmt *statement, struct error *error);
 void database_done(sqlite3_stmt *statement);
 
-/* Steps a statement that gives no rows, and is done with it. */
+/* Steps a statement without rows, then resets it. */
 int database_finish(struct store *store, sqlite3_stmt *statement, struct error *error);
 
-/* What SQLite last refused, as a line about the run; returns -1. */
+/* Sets `error` from SQLite's last error, with the run's path; returns -1. */
 int database_fail(struct store *store, struct error *error);
 
-/* For what cannot be there unless the file was damaged; returns -1. */
+/* Reports contents that only a damaged file can have; returns -1. */
 int database_damaged(struct store *store, struct error *error, const char *what);
 
-/* NULL binds NULL; the text must live until the statement is done. */
+/* Binds NULL for NULL. The text must stay valid until the statement is reset. */
 void bind_text(sqlite3_stmt *statement, int index, const char *text);
 
 double now_unix(void);

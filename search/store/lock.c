@@ -12,7 +12,7 @@ static int refuse(int file, const char *run_dir, struct error *error) {
     ssize_t length = pread(file, holder, sizeof holder - 1, 0);
     holder[length > 0 ? length : 0] = '\0';
     holder[strcspn(holder, "\n")] = '\0';
-    if (holder[0] == '\0') /* it has the lock, and has not written its name yet */
+    if (holder[0] == '\0') /* the holder has not written its name yet */
         strcpy(holder, "another process");
     return error_set(
         error,
@@ -41,8 +41,8 @@ int lock_take(struct lock *lock, const char *run_dir, struct error *error) {
             close(file);
             return -1;
         }
-        /* Its last holder may have removed the file between our open and our lock: then what we
-           hold is nobody's lock any more. */
+        /* The previous holder may have removed the file between open and flock: then this lock is
+           on a deleted file and excludes no other process. */
         struct stat ours, there;
         if (fstat(file, &ours) < 0 || stat(lock->path, &there) < 0 || ours.st_ino != there.st_ino ||
             ours.st_dev != there.st_dev) {
@@ -52,7 +52,8 @@ int lock_take(struct lock *lock, const char *run_dir, struct error *error) {
         char host[128] = "", holder[256];
         gethostname(host, sizeof host - 1);
         int length = snprintf(holder, sizeof holder, "process %ld on %s\n", (long)getpid(), host);
-        /* A disk so full that this fails costs a word in a message; the lock holds all the same. */
+        /* If the disk is full, only the name in the error message is missing: the lock still holds.
+         */
         if (ftruncate(file, 0) < 0 || pwrite(file, holder, (size_t)length, 0) < 0)
             errno = 0;
         lock->file = file;
@@ -63,7 +64,7 @@ int lock_take(struct lock *lock, const char *run_dir, struct error *error) {
 void lock_release(struct lock *lock) {
     if (lock->file < 0)
         return;
-    unlink(lock->path); /* while we hold it: see the check in lock_take */
+    unlink(lock->path); /* while it is locked: see the check in lock_acquire */
     close(lock->file);
     lock->file = -1;
 }

@@ -1,10 +1,10 @@
 /*
- * lock: one writer a run. A file beside the database is locked for as long as the process that took
- * it lives: the kernel lets go of it even after SIGKILL. It holds the pid and host, for the message
- * to the second.
+ * lock: one writer per run. The writer holds an flock on a file beside the database; the kernel
+ * releases it when the process ends, even by SIGKILL. The file holds pid and host for the error
+ * message of a second writer.
  *
  *     struct lock lock;
- *     if (lock_take(&lock, run_dir, error) < 0)
+ *     if (lock_acquire(&lock, run_dir, error) < 0)
  *         return -1;
  *     ...
  *     lock_release(&lock);
@@ -20,10 +20,10 @@ struct lock {
     char path[PATH_SIZE];
 };
 
-/* Does not wait: that another process holds it is an error that names the process. */
+/* Does not wait: if another process holds the lock, the error names it. */
 int lock_take(struct lock *lock, const char *run_dir, struct error *error);
 
-/* Fine on one that is not taken (file -1). */
+/* Does nothing if the lock is not taken (file -1). */
 void lock_release(struct lock *lock);
 
 #endif

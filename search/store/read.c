@@ -1,5 +1,5 @@
-/* Reading a store. Every reading is one statement, so that what it gives is one moment's state even
-   while another process writes. They share their columns' names and order; hence the length. */
+/* Reads a store. Every function runs one statement, so its result is a consistent snapshot even
+   while another process writes. All share the columns' names and order, so they are one file. */
 #include <math.h>
 #include <string.h>
 
@@ -58,8 +58,8 @@ enum {
     OUTDATED
 };
 
-/* Count and percentiles from column `first` on, the samples at `blob`; false where they do not fit.
- */
+/* Reads count and percentiles from column `first` on, and the samples at `blob`. False if the sizes
+   are inconsistent. */
 static bool column_latency(sqlite3_stmt *statement, int first, int blob, struct latency *latency) {
     int count = sqlite3_column_int(statement, first);
     size_t size = (size_t)sqlite3_column_bytes(statement, blob);
@@ -79,7 +79,7 @@ static int read_cases(struct store *store, int64_t event, struct outcome *outcom
     if (outcome->case_count == 0)
         return 0;
     sqlite3_stmt *statement = database_use(store, SQL_CASES, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     sqlite3_bind_int64(statement, 1, event);
     int got;
@@ -88,7 +88,7 @@ static int read_cases(struct store *store, int64_t event, struct outcome *outcom
         if (number < 0 || number >= outcome->case_count ||
             !column_latency(statement, 4, 10, &outcome->cases[number].warm) ||
             !column_latency(statement, 11, 15, &outcome->cases[number].cold)) {
-            got = database_damaged(store, error, "a trial's cases do not fit it");
+            got = database_damaged(store, error, "a trial's cases are inconsistent with it");
             break;
         }
         struct case_outcome *it = &outcome->cases[number];
@@ -107,8 +107,8 @@ static int read_cases(struct store *store, int64_t event, struct outcome *outcom
     return got;
 }
 
-/* `first` is the column where the trial's begin. Without `with_outcome` a trial that was told is
-   given as one in flight would be, without its outcome. */
+/* `first` is the first column of the trial. Without `with_outcome`, a trial that was told is read
+   without its outcome, like one in flight. */
 static int read_trial(struct store *store, sqlite3_stmt *statement, int first, bool with_outcome,
                       struct store_trial *trial, struct outcome *outcome, struct error *error) {
     const char *key = column_text(statement, first + KEY);
@@ -128,20 +128,20 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
         .outdated = sqlite3_column_int(statement, first + OUTDATED),
     };
     if (trial->goal < 0 || trial->goal >= store->goal_count ||
-        (key && !hash_parse(&trial->key, key)))
-        return database_damaged(store, error, "a trial's goal or key is none");
+        (key != NULL && !hash_parse(&trial->key, key)))
+        return database_damaged(store, error, "a trial's goal or key is invalid");
     if (trial->told == 0 || !with_outcome)
         return 0;
 
     const char *verdict = column_text(statement, first + VERDICT);
     const char *reason = column_text(statement, first + REASON);
-    int parsed = verdict ? verdict_parse(verdict) : -1;
+    int parsed = verdict != NULL ? verdict_parse(verdict) : -1;
     int case_count = sqlite3_column_int(statement, first + CASE_COUNT);
     if (parsed < 0 || case_count < 0 || case_count > CASES_MAX)
-        return database_damaged(store, error, "a trial's outcome is none");
-    /* Field by field: most of an outcome is room for samples, too much to clear for every row. */
+        return database_damaged(store, error, "a trial's outcome is invalid");
+    /* Sets each field: most of an outcome is sample buffers, too large to clear for every row. */
     outcome->verdict = parsed;
-    snprintf(outcome->reason, sizeof outcome->reason, "%s", reason ? reason : "");
+    snprintf(outcome->reason, sizeof outcome->reason, "%s", reason != NULL ? reason : "");
     outcome->predicted = sqlite3_column_int(statement, first + PREDICTED);
     outcome->raced = sqlite3_column_int(statement, first + RACED);
     outcome->limited_range = sqlite3_column_int(statement, first + LIMITED_RANGE);
@@ -182,12 +182,12 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
 
 static struct outcome *outcome_new(void) {
     struct outcome *outcome = malloc(sizeof *outcome);
-    if (!outcome)
+    if (outcome == NULL)
         BUG("out of memory");
     return outcome;
 }
 
-/* Gives each row of trials to `row`, until that ends it. */
+/* Calls `row` for each trial, until `row` stops. */
 static int each_trial(struct store *store, sqlite3_stmt *statement, store_trial_row *row,
                       void *context, struct error *error) {
     struct outcome *outcome = outcome_new();
@@ -211,7 +211,7 @@ int64_t store_event_count(struct store *store, struct error *error) {
     if (store->in_batch)
         return store->events;
     sqlite3_stmt *statement = database_use(store, SQL_EVENT_COUNT, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     int got = database_step(store, statement, error);
     int64_t count = got == 1 ? sqlite3_column_int64(statement, 0) : -1;
@@ -222,7 +222,7 @@ int64_t store_event_count(struct store *store, struct error *error) {
 int store_events(struct store *store, int64_t after, store_event_row *row, void *context,
                  struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_EVENTS, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     sqlite3_bind_int64(statement, 1, after);
     struct outcome *outcome = outcome_new();
@@ -246,15 +246,15 @@ int store_events(struct store *store, int64_t after, store_event_row *row, void 
 
 int store_in_flight(struct store *store, store_trial_row *row, void *context, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_IN_FLIGHT, error);
-    return statement ? each_trial(store, statement, row, context, error) : -1;
+    return statement != NULL ? each_trial(store, statement, row, context, error) : -1;
 }
 
 int store_trials(struct store *store, store_trial_row *row, void *context, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_TRIALS, error);
-    return statement ? each_trial(store, statement, row, context, error) : -1;
+    return statement != NULL ? each_trial(store, statement, row, context, error) : -1;
 }
 
-/* A trial that is its own copy: what it points to lies in the same allocation, behind it. */
+/* A self-contained copy of a trial: its strings follow it in the same allocation. */
 struct owned_trial {
     struct store_trial trial;
     struct outcome outcome;
@@ -262,7 +262,7 @@ struct owned_trial {
 };
 
 static const char *keep(char **room, const char *text) {
-    if (!text)
+    if (text == NULL)
         return NULL;
     char *kept = *room;
     *room = stpcpy(kept, text) + 1;
@@ -270,12 +270,12 @@ static const char *keep(char **room, const char *text) {
 }
 
 static size_t room_for(const char *text) {
-    return text ? strlen(text) + 1 : 0;
+    return text != NULL ? strlen(text) + 1 : 0;
 }
 
 struct store_trial *store_trial_read(struct store *store, int64_t number, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_TRIAL, error);
-    if (!statement)
+    if (statement == NULL)
         return NULL;
     sqlite3_bind_int64(statement, 1, number);
     struct outcome *outcome = outcome_new();
@@ -283,53 +283,53 @@ struct store_trial *store_trial_read(struct store *store, int64_t number, struct
     struct store_trial trial;
     int got = database_step(store, statement, error);
     if (got == 0)
-        error_input(error, "%s has no trial %lld: `board` lists those that it has", store->run_dir,
+        error_input(error, "%s has no trial %lld: `board` lists its trials", store->run_dir,
                     (long long)number);
     if (got == 1 && read_trial(store, statement, 0, true, &trial, outcome, error) == 0) {
         size_t size =
             room_for(trial.genome) + room_for(trial.operator_name) + room_for(trial.worker);
         owned = malloc(sizeof *owned + size);
-        if (!owned)
+        if (owned == NULL)
             BUG("out of memory");
         char *room = owned->text;
         owned->trial = trial;
         owned->trial.genome = keep(&room, trial.genome);
         owned->trial.operator_name = keep(&room, trial.operator_name);
         owned->trial.worker = keep(&room, trial.worker);
-        if (trial.outcome) {
+        if (trial.outcome != NULL) {
             outcome_copy(&owned->outcome, outcome);
             owned->trial.outcome = &owned->outcome;
         }
     }
     database_done(statement);
     free(outcome);
-    return owned ? &owned->trial : NULL;
+    return owned != NULL ? &owned->trial : NULL;
 }
 
 void store_trial_free(struct store_trial *trial) {
-    free(trial); /* the first member of its allocation */
+    free(trial); /* it is the first member of struct owned_trial */
 }
 
 int store_key_read(struct store *store, int64_t trial, struct key *key, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_KEY, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     sqlite3_bind_int64(statement, 1, trial);
     int result = -1, got = database_step(store, statement, error);
     if (got == 0)
         error_set(error,
                   "trial %lld of %s has no key: nothing was compiled for it, "
-                  "so that there is no kernel to build again",
+                  "so there is no kernel to rebuild",
                   (long long)trial, store->run_dir);
     if (got == 1) {
         struct hash stored = {0};
         const char *digits = column_text(statement, 0);
-        bool whole = digits && hash_parse(&stored, digits);
+        bool whole = digits != NULL && hash_parse(&stored, digits);
         *key = (struct key){0};
         for (int part = 0; part < KEY_PART_COUNT; part++) {
             const char *text = column_text(statement, 1 + part);
-            whole = whole && text;
-            if (text)
+            whole = whole && text != NULL;
+            if (text != NULL)
                 key_set(key, part, text);
         }
         if (whole && hash_equal(stored, key_hash(key))) {
@@ -346,7 +346,7 @@ int store_key_read(struct store *store, int64_t trial, struct key *key, struct e
 int store_board(struct store *store, int goal, int64_t limit, int smem_bytes, store_trial_row *row,
                 void *context, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_BOARD, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     sqlite3_bind_int(statement, 1, goal);
     sqlite3_bind_int64(statement, 2, limit > 0 ? limit : -1);
@@ -358,7 +358,7 @@ int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *
     if (rank < 1)
         return STORE_NO_TRIAL;
     sqlite3_stmt *statement = database_use(store, SQL_RANKED, error);
-    if (!statement)
+    if (statement == NULL)
         return -2;
     sqlite3_bind_int(statement, 1, goal);
     sqlite3_bind_int64(statement, 2, rank - 1);
@@ -370,7 +370,7 @@ int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *
 
 int store_count(struct store *store, struct store_counts *counts, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_COUNTS, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     struct store_counts sum = {0};
     int got;
@@ -378,11 +378,11 @@ int store_count(struct store *store, struct store_counts *counts, struct error *
         const char *name = column_text(statement, 0);
         int64_t count = sqlite3_column_int64(statement, 3);
         sum.asked += count;
-        if (!name)
+        if (name == NULL)
             continue; /* in flight */
         int verdict = verdict_parse(name);
         if (verdict < 0) {
-            got = database_damaged(store, error, "a trial's verdict is none");
+            got = database_damaged(store, error, "a trial's verdict is invalid");
             break;
         }
         sum.told += count;
@@ -402,20 +402,20 @@ int store_news(struct store *store, int64_t after, store_news_row *row, void *co
                struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_NEWS, error);
     int got = -1, said = 0;
-    if (statement)
+    if (statement != NULL)
         sqlite3_bind_int64(statement, 1, after);
-    while (statement && said == 0 && (got = database_step(store, statement, error)) == 1) {
+    while (statement != NULL && said == 0 && (got = database_step(store, statement, error)) == 1) {
         const char *name = column_text(statement, 1);
-        int verdict = name ? verdict_parse(name) : -1;
+        int verdict = name != NULL ? verdict_parse(name) : -1;
         struct store_news news = {.operator_name = column_text(statement, 0),
                                   .verdict = (enum verdict)verdict,
                                   .raced = sqlite3_column_int(statement, 2),
                                   .again = sqlite3_column_int(statement, 3) > 1,
                                   .told = sqlite3_column_int64(statement, 4)};
-        said = verdict < 0 ? database_damaged(store, error, "a trial's verdict is none")
+        said = verdict < 0 ? database_damaged(store, error, "a trial's verdict is invalid")
                            : row(context, &news, error);
     }
-    if (statement)
+    if (statement != NULL)
         database_done(statement);
     return said < 0 || got < 0 ? -1 : 0;
 }
@@ -424,10 +424,10 @@ int store_operators(struct store *store, store_operator_row *row, void *context,
                     struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_OPERATORS, error);
     int got = -1, said = 0;
-    while (statement && said == 0 && (got = database_step(store, statement, error)) == 1)
+    while (statement != NULL && said == 0 && (got = database_step(store, statement, error)) == 1)
         said = row(context, column_text(statement, 0), sqlite3_column_int64(statement, 1),
                    sqlite3_column_int64(statement, 2), error);
-    if (statement)
+    if (statement != NULL)
         database_done(statement);
     return said < 0 || got < 0 ? -1 : 0;
 }
@@ -436,11 +436,11 @@ int store_turns(struct store *store, int goal, int turns, store_turn_row *row, v
                 struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_TURNS, error);
     int got = -1, said = 0;
-    if (statement) {
+    if (statement != NULL) {
         sqlite3_bind_int(statement, 1, goal);
         sqlite3_bind_int(statement, 2, turns);
     }
-    while (statement && said == 0 && (got = database_step(store, statement, error)) == 1) {
+    while (statement != NULL && said == 0 && (got = database_step(store, statement, error)) == 1) {
         bool any = sqlite3_column_type(statement, 4) != SQLITE_NULL;
         const struct store_turn turn = {
             .turn = sqlite3_column_int(statement, 0),
@@ -452,7 +452,7 @@ int store_turns(struct store *store, int goal, int turns, store_turn_row *row, v
         };
         said = row(context, &turn, error);
     }
-    if (statement)
+    if (statement != NULL)
         database_done(statement);
     return said < 0 || got < 0 ? -1 : 0;
 }
@@ -460,18 +460,18 @@ int store_turns(struct store *store, int goal, int turns, store_turn_row *row, v
 int store_scores(struct store *store, store_score_row *row, void *context, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_SCORES, error);
     int got = -1, said = 0;
-    while (statement && said == 0 && (got = database_step(store, statement, error)) == 1) {
+    while (statement != NULL && said == 0 && (got = database_step(store, statement, error)) == 1) {
         int goal = sqlite3_column_int(statement, 0);
         int verdict = verdict_parse(column_text(statement, 2));
         if (verdict < 0)
-            said = database_damaged(store, error, "a trial's verdict is none");
+            said = database_damaged(store, error, "a trial's verdict is invalid");
         else if (goal < 0 || goal >= store->goal_count)
-            said = database_damaged(store, error, "a trial's goal is none");
+            said = database_damaged(store, error, "a trial's goal is invalid");
         else
             said = row(context, goal, column_text(statement, 1), (enum verdict)verdict,
                        sqlite3_column_double(statement, 3), error);
     }
-    if (statement)
+    if (statement != NULL)
         database_done(statement);
     return said < 0 || got < 0 ? -1 : 0;
 }
@@ -480,16 +480,16 @@ int store_reasons(struct store *store, int64_t limit, store_reason_row *row, voi
                   struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_REASONS, error);
     int got = -1, said = 0;
-    if (statement)
+    if (statement != NULL)
         sqlite3_bind_int64(statement, 1, limit);
-    while (statement && said == 0 && (got = database_step(store, statement, error)) == 1) {
+    while (statement != NULL && said == 0 && (got = database_step(store, statement, error)) == 1) {
         int verdict = verdict_parse(column_text(statement, 0));
         const char *reason = column_text(statement, 1);
-        said = verdict < 0 ? database_damaged(store, error, "a trial's verdict is none")
-                           : row(context, (enum verdict)verdict, reason ? reason : "",
+        said = verdict < 0 ? database_damaged(store, error, "a trial's verdict is invalid")
+                           : row(context, (enum verdict)verdict, reason != NULL ? reason : "",
                                  sqlite3_column_int64(statement, 2), error);
     }
-    if (statement)
+    if (statement != NULL)
         database_done(statement);
     return said < 0 || got < 0 ? -1 : 0;
 }
@@ -497,7 +497,7 @@ int store_reasons(struct store *store, int64_t limit, store_reason_row *row, voi
 int store_champions(struct store *store, store_champion_row *row, void *context,
                     struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_CHAMPIONS, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     int got;
     while ((got = database_step(store, statement, error)) == 1) {
@@ -522,19 +522,19 @@ int store_champions(struct store *store, store_champion_row *row, void *context,
 int store_checkpoint_read(struct store *store, struct store_checkpoint *checkpoint,
                           struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_CHECKPOINT_GET, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     int got = database_step(store, statement, error);
     if (got == 1) {
         const char *digits = column_text(statement, 1), *text = column_text(statement, 2);
         struct hash digest;
-        if (!digits || !text || !hash_parse(&digest, digits)) {
-            got = database_damaged(store, error, "its checkpoint is none");
+        if (digits == NULL || text == NULL || !hash_parse(&digest, digits)) {
+            got = database_damaged(store, error, "its checkpoint is invalid");
         } else {
             *checkpoint = (struct store_checkpoint){.events = sqlite3_column_int64(statement, 0),
                                                     .digest = digest,
                                                     .text = strdup(text)};
-            if (!checkpoint->text)
+            if (checkpoint->text == NULL)
                 BUG("out of memory");
         }
     }

@@ -13,7 +13,7 @@
 
 enum { VALUES_MAX = 256 };
 
-/* A gene as the genomes' texts have it, with the values that occur. */
+/* A gene as it appears in genome texts, with the values that occur. */
 struct parameter {
     char *name;
     int count;
@@ -23,16 +23,16 @@ struct parameter {
 struct writer {
     const struct space_file *file;
     gzFile out;
-    bool failed; /* to write */
+    bool failed; /* a write failed */
     int64_t rows;
     bool predicted;
     int parameter_count;
     struct parameter parameters[GENES_MAX];
 };
 
-/* ---- what both formats are made of ---- */
+/* ---- shared by both formats ---- */
 
-/* The next "NAME=VALUE" of a canonical genome's text, which is cut there; false at its end. */
+/* Splits off the next "NAME=VALUE" of a canonical genome text, in place; false at the end. */
 static bool next_gene(char **text, char **name, char **value) {
     if (*text == NULL || **text == '\0')
         return false;
@@ -67,7 +67,7 @@ static void add_genes(cJSON *object, const char *genome) {
     free(text);
 }
 
-/* To the picosecond: a clock's digits beyond that are noise, and were half of a file. */
+/* Rounds to a picosecond: further digits are noise, and would double the size of the file. */
 static double in_ms(double us) {
     return round(us * 1e6) / 1e9;
 }
@@ -181,14 +181,14 @@ static void put_cache_head(struct writer *writer) {
     char *text = cJSON_PrintUnformatted(head);
     if (text == NULL)
         BUG("out of memory");
-    text[strlen(text) - 1] = '\0'; /* the object goes on */
+    text[strlen(text) - 1] = '\0'; /* drops the closing brace: the object continues */
     put(writer, text);
     put(writer, ",\n\"cache\": {");
     free(text);
     cJSON_Delete(head);
 }
 
-/* "64,4,xor": the values alone. */
+/* "64,4,xor": only the values. */
 static void put_cache_key(struct writer *writer, const char *genome) {
     char *text = copy(genome);
     char *rest = text;
@@ -249,11 +249,11 @@ int space_file_format_parse(const char *name) {
     return -1;
 }
 
-/* A trial that was told again comes once, at its last telling. */
+/* A trial that was told several times is one row, at its latest tell. */
 static bool is_row(const struct writer *writer, const struct store_event *event) {
     return event->told && event->trial.told == event->number && !event->trial.outdated &&
            event->trial.goal == writer->file->goal &&
-           event->trial.outcome->verdict != VERDICT_FILTERED; /* nobody tried it */
+           event->trial.outcome->verdict != VERDICT_FILTERED; /* was not tried */
 }
 
 static int learn_value(struct parameter *parameter, const char *value, struct error *error) {
@@ -266,7 +266,7 @@ static int learn_value(struct parameter *parameter, const char *value, struct er
     return 0;
 }
 
-/* First pass: which genes and values there are. */
+/* The first pass collects the genes and their values. */
 static int learn(void *context, const struct store_event *event, struct error *error) {
     struct writer *writer = context;
     if (!is_row(writer, event))

@@ -2,7 +2,7 @@
 
 #include "outcome/key.h"
 
-/* The columns of settings, and the order in which SQL_KEY gives them, are the parts of a key. */
+/* The columns of `settings`, and their order in SQL_KEY, are the parts of a key. */
 _Static_assert(KEY_GENOME == 0 && KEY_TEMPLATE == 1 && KEY_METHOD == 7 && KEY_PART_COUNT == 8,
                "settings and its statements name every part of a key in its order");
 
@@ -54,8 +54,8 @@ const char *const sql_schema =
     "duel, duel_blocks, duel_ratio, duel_low, duel_high, sm_mhz_low, sm_mhz_high, memory_mhz, "    \
     "temperature_c, power_w, slowdowns, discarded, limited_range, tells, outdated "
 
-/* Word for word the condition of the index `board`, or SQLite would not use it. */
-#define TRIED    "told IS NOT NULL AND verdict <> 'filtered' "
+#define TRIED "told IS NOT NULL AND verdict <> 'filtered' "
+/* Must match the condition of the index `board` literally, or SQLite does not use the index. */
 #define ON_BOARD "verdict = 'ok' AND raced = 0 AND score_us > 0 AND outdated = 0 "
 
 static const char *const texts[SQL_COUNT] = {
@@ -100,7 +100,7 @@ static const char *const texts[SQL_COUNT] = {
     [SQL_CHECKPOINT_GET] = "SELECT events, digest, text FROM checkpoints",
     [SQL_EVENT_COUNT] = "SELECT max(coalesce((SELECT max(asked) FROM trials), 0), "
                         "coalesce((SELECT max(told) FROM trials), 0))",
-    /* Three walks along three indexes, merged: nothing is sorted. */
+    /* A merge of three index scans: nothing is sorted. */
     [SQL_EVENTS] = "SELECT asked AS event, 0, " TRIAL "FROM trials WHERE asked > ?1 "
                    "UNION ALL SELECT told AS event, tells, " TRIAL "FROM trials WHERE told > ?1 "
                    "UNION ALL SELECT told AS event, tells, " TRIAL "FROM earlier WHERE told > ?1 "
@@ -121,11 +121,11 @@ static const char *const texts[SQL_COUNT] = {
                 "FROM trials JOIN settings ON settings.id = setting WHERE number = ?1",
     [SQL_COUNTS] = "SELECT verdict, raced, outdated, count(*) FROM trials "
                    "GROUP BY verdict, raced, outdated",
-    /* Counted by who reads: to group them costs SQLite more than all the rest. */
+    /* Counted by the caller: GROUP BY would cost SQLite more than the rest of the query. */
     [SQL_NEWS] = "SELECT operator, verdict, raced, tells, told FROM trials WHERE told > ?1",
     [SQL_OPERATORS] = "SELECT operator, count(*), sum(verdict = 'ok') FROM trials WHERE " TRIED
                       "GROUP BY operator ORDER BY count(*) DESC, operator",
-    /* Beside min() SQLite gives `number` of the row that has it. */
+    /* With min(), SQLite takes the bare column `number` from the row with the minimum. */
     [SQL_TURNS] =
         "WITH placed AS (SELECT (row_number() OVER (ORDER BY number) - 1) % ?2 AS turn, number, "
         "told, verdict, CASE WHEN " ON_BOARD "THEN score_us END AS shown_us FROM trials "

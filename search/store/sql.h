@@ -1,21 +1,20 @@
 /*
- * sql: the schema of run.db and every statement that is put to it. Text only; database.h prepares
- * them.
+ * sql: the schema of run.db and every SQL statement. Text only; database.h prepares the statements.
  *
  * The tables:
- *     meta         what the run was asked: name, value
- *     goals        the sets of cases that genomes are judged on
- *     trials       one row a trial; from `worker` on NULL while it is in flight. Its outcome is the
- *                  last; `tells` counts those that it had, `outdated` is 1 where its setting is not
- *                  the present one
- *     earlier      the rows of trials as they were before they were told again
- *     cases        errors and timing, one row a case and outcome, which is known by the event that
- *                  told it; samples are doubles as they lie in memory
- *     settings     what a trial's key holds beside the genome; many trials share one
- *     champions    who became champion of which goal at which event
- *     checkpoints  one row: where the search stands
+ *     meta         the run's settings: name, value
+ *     goals        the sets of cases that genomes are scored on
+ *     trials       one row per trial, with its latest outcome; from `worker` on NULL while it is in
+ *                  flight. `tells` counts its outcomes; `outdated` is 1 if its environment (driver,
+ *                  NVRTC, method) is not the current one
+ *     earlier      rows of trials as they were before they were told again
+ *     cases        errors and timing, one row per case and outcome, keyed by the event that told
+ *                  the outcome; samples are doubles in native byte order
+ *     settings     the parts of a trial's key other than the genome; shared by many trials
+ *     champions    which trial became champion of which goal at which event
+ *     checkpoints  one row: the state of the search
  *
- * A change to the schema is a new STORE_FORMAT. A number that is not a number (NaN) is NULL in SQL.
+ * A change to the schema requires a new STORE_FORMAT. NaN is stored as NULL.
  */
 #ifndef EVOTILE_STORE_SQL_H
 #define EVOTILE_STORE_SQL_H
@@ -34,13 +33,13 @@ enum statement {
     SQL_META_SET,       /* name, value */
     SQL_GOALS,          /* -> number, name */
     SQL_GOAL_ADD,       /* number, name */
-    SQL_ASK,            /* see write.c for those with many values */
+    SQL_ASK,            /* for statements with many values see write.c */
     SQL_TELL,           /* number, told ... */
-    SQL_EARLIER_ADD,    /* number: its row as it is */
+    SQL_EARLIER_ADD,    /* number: copies its current row */
     SQL_UNTELL,         /* number */
     SQL_OUTDATE,        /* driver, nvrtc, method */
     SQL_CASE_ADD,       /* event, case ... */
-    SQL_SETTING_ADD,    /* hash, and the parts of a key but the genome */
+    SQL_SETTING_ADD,    /* hash, and the parts of a key except the genome */
     SQL_SETTING_ID,     /* hash -> id */
     SQL_CROWN,          /* event, goal, trial, previous, score_us, crowned */
     SQL_CHECKPOINT_SET, /* events, digest, text */
@@ -54,12 +53,12 @@ enum statement {
     SQL_RANKED,         /* goal, offset -> number */
     SQL_CASES,          /* event -> case ... */
     SQL_KEY,            /* trial -> key's hash, its parts from the genome on */
-    SQL_COUNTS,         /* -> verdict, raced, outdated, how many */
+    SQL_COUNTS,         /* -> verdict, raced, outdated, count */
     SQL_NEWS,           /* after -> operator, verdict, raced, tells, told */
     SQL_OPERATORS,      /* -> operator, trials told, ok */
     SQL_TURNS,          /* goal, turns -> turn, told, ok, champions, score, number */
     SQL_SCORES,         /* -> goal, genome, verdict, score_us */
-    SQL_REASONS,        /* limit -> verdict, reason, how many */
+    SQL_REASONS,        /* limit -> verdict, reason, count */
     SQL_CHAMPIONS,      /* -> event, goal, trial, previous, score_us, crowned */
     SQL_COUNT
 };

@@ -8,7 +8,7 @@
 
 static struct store *store_new(const char *run_dir, enum store_mode mode, struct error *error) {
     struct store *store = calloc(1, sizeof *store);
-    if (!store)
+    if (store == NULL)
         BUG("out of memory");
     store->mode = mode;
     store->lock.file = -1;
@@ -21,7 +21,7 @@ static struct store *store_new(const char *run_dir, enum store_mode mode, struct
 }
 
 void store_close(struct store *store) {
-    if (!store)
+    if (store == NULL)
         return;
     store_rollback(store);
     database_close(store);
@@ -32,18 +32,18 @@ void store_close(struct store *store) {
 
 static int load_goals(struct store *store, struct error *error) {
     sqlite3_stmt *statement = database_use(store, SQL_GOALS, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     int got;
     while ((got = database_step(store, statement, error)) == 1) {
         const char *name = (const char *)sqlite3_column_text(statement, 1);
-        if (sqlite3_column_int(statement, 0) != store->goal_count || !name) {
+        if (sqlite3_column_int(statement, 0) != store->goal_count || name == NULL) {
             got = database_damaged(store, error, "its goals are not numbered from 0");
             break;
         }
         store->goals =
             realloc(store->goals, (size_t)(store->goal_count + 1) * sizeof *store->goals);
-        if (!store->goals || !(store->goals[store->goal_count] = strdup(name)))
+        if (store->goals == NULL || (store->goals[store->goal_count] = strdup(name)) == NULL)
             BUG("out of memory");
         store->goal_count++;
     }
@@ -65,7 +65,7 @@ static int describe(struct store *store, const struct store_description *descrip
             return -1;
     for (int i = 0; i < description->goal_count; i++) {
         sqlite3_stmt *statement = database_use(store, SQL_GOAL_ADD, error);
-        if (!statement)
+        if (statement == NULL)
             return -1;
         sqlite3_bind_int(statement, 1, i);
         bind_text(statement, 2, description->goals[i]);
@@ -75,7 +75,7 @@ static int describe(struct store *store, const struct store_description *descrip
     return 0;
 }
 
-/* The database and what SQLite puts beside it: only after a creation that failed. */
+/* Removes the database and SQLite's files beside it, after a failed creation only. */
 static void remove_database(const char *path) {
     static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
@@ -88,7 +88,7 @@ static void remove_database(const char *path) {
 struct store *store_create(const char *run_dir, const struct store_description *description,
                            struct error *error) {
     struct store *store = store_new(run_dir, STORE_WRITE, error);
-    if (!store)
+    if (store == NULL)
         return NULL;
     bool made_folder = !path_exists(run_dir), made_database = false;
     if (path_make_folder(run_dir, error) < 0 || lock_take(&store->lock, run_dir, error) < 0)
@@ -124,7 +124,7 @@ failed:
 
 struct store *store_open(const char *run_dir, enum store_mode mode, struct error *error) {
     struct store *store = store_new(run_dir, mode, error);
-    if (!store)
+    if (store == NULL)
         return NULL;
     if (access(store->path, F_OK) < 0) {
         error_input(error, "%s holds no run (%s: %s): give a folder that a run wrote", run_dir,
@@ -139,7 +139,8 @@ struct store *store_open(const char *run_dir, enum store_mode mode, struct error
     if (found < 0)
         goto failed;
     if (found == 0) {
-        error_input(error, "%s holds no run: it was stopped as it began; start it again", run_dir);
+        error_input(error, "%s holds no run: its creation was interrupted; start it again",
+                    run_dir);
         goto failed;
     }
     if (load_goals(store, error) < 0 || (store->events = store_event_count(store, error)) < 0)
@@ -152,7 +153,7 @@ failed:
 
 int store_present(const char *run_dir, struct error *error) {
     struct store *store = store_new(run_dir, STORE_READ, error);
-    if (!store)
+    if (store == NULL)
         return -1;
     int found = 0;
     if (path_exists(store->path)) {
@@ -181,11 +182,11 @@ const char *store_goal_name(const struct store *store, int goal) {
 int store_meta_get(struct store *store, const char *name, char **value, struct error *error) {
     *value = NULL;
     sqlite3_stmt *statement = database_use(store, SQL_META_GET, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     bind_text(statement, 1, name);
     int got = database_step(store, statement, error);
-    if (got == 1 && !(*value = strdup((const char *)sqlite3_column_text(statement, 0))))
+    if (got == 1 && (*value = strdup((const char *)sqlite3_column_text(statement, 0))) == NULL)
         BUG("out of memory");
     database_done(statement);
     return got;

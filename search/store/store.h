@@ -1,37 +1,37 @@
 /*
- * store: what a run writes down, and all SQL of evotile. A run is a folder with one SQLite file,
- * `run.db`, and, while somebody writes, `run.lock`. It holds what the run was asked (meta, goals),
- * every trial, the champions, a checkpoint; it does not decide anything, and knows no genome but as
+ * store: a run's persistent record, and all SQL of evotile. A run is a folder with one SQLite file,
+ * `run.db`, and, while a process writes to it, `run.lock`. It holds the run's settings (meta,
+ * goals), every trial, the champions and a checkpoint. It makes no decisions, and treats genomes as
  * text.
  *
- * The order of events. A search is a deterministic function of its seed and of the sequence of
- * *ask* (candidate n was issued) and *tell* (the outcome of n came back). Each takes the next event
- * number, from 1 without gaps. To resume is to go through store_events in order, and to issue those
- * of store_in_flight again under their own numbers. A trial may be told again, when its figures
- * hold no more (another driver, another toolkit): that is an event of its own, what it was told
- * before stays at its old event, and everything else that is read gives the last.
+ * Events. A search is a deterministic function of its seed and of the sequence of *ask* (candidate
+ * n was issued) and *tell* (the outcome of n arrived). Each takes the next event number, from 1
+ * without gaps. To resume, replay store_events in order, and issue the trials of store_in_flight
+ * again under their own numbers. A trial may be told again if its measurements no longer apply
+ * (another driver or toolkit): that is a new event; the earlier outcome stays at its old event, and
+ * all other functions read the latest one.
  *
  *     struct store *store = store_create("results/demo", &description, error);
  *     store_begin(store, error);
  *     store_ask(store, &ask, error);                                  // event 1
  *     store_tell(store, ask.number, &outcome, &key, "cuda:0", error); // event 2
- *     store_checkpoint(store, digest, counters, error);
+ *     store_checkpoint(store, digest, text, error);
  *     store_commit(store, error);
  *     store_close(store);
  *
- * What is certain. What store_commit has returned from survives the death of the process at any
- * moment, SIGKILL included. A loss of power may take the last commits (never part of one, and never
- * what is older). A commit costs some 0.1 ms on a local disk; a caller that tells thousands a
- * second gathers for up to 50 ms. On a network file system, where SQLite's write-ahead log is
- * unsafe, the store takes a rollback journal instead, and warns: there,
- * a commit waits for the disk, and for readers that are in the middle of a reading.
+ * Durability. A batch that store_commit has committed survives the death of the process at any
+ * time, SIGKILL included. A power failure may lose the latest commits, but never part of one and
+ * never an older one. A commit costs some 0.1 ms on a local disk; a caller with thousands of trials
+ * per second batches them for up to 50 ms. On a network file system, where SQLite's write-ahead log
+ * is unsafe, the store uses a rollback journal instead, and warns: there a commit waits for the
+ * disk, and for readers in the middle of a query.
  *
- * Errors. Functions return 0 (or what they say) and -1 with `error` filled. Any failure within a
- * batch rolls the whole batch back: what was there before stays, and the caller stops. Nested
- * batches, writing outside of one, a trial asked twice or told without being asked are our own
- * mistakes: BUG.
+ * Errors. Functions return 0 (or what they document), or -1 with `error` filled. Any failure within
+ * a batch rolls back the whole batch: committed data stays, and the caller stops. Nested batches,
+ * writing outside a batch, asking a trial twice and telling one that was not asked are programming
+ * errors: BUG.
  *
- * Units as in outcome.h; times of day are seconds since 1970. A store belongs to one thread, and
+ * Units as in outcome.h; times of day are seconds since 1970. A store belongs to one thread and
  * must not be used across a fork.
  */
 #ifndef EVOTILE_STORE_STORE_H
@@ -53,13 +53,12 @@ struct store_meta {
     const char *name, *value;
 };
 
-/* What a run is, written once as it is created. Names of meta in use: config (its text),
+/* Describes a run; written once when it is created. Names of meta in use: config (its text),
    config_path, template, template_hash, objective, seed, device (the first), devices (a list),
-   evotile (version), nvrtc, driver, queue_id, islands (how many the search has), and of each of the
-   template's rules why ("rule:1"), and of each goal the genomes it began with
-   ("seeds:0"); `created` is added. A goal is the set of
-   cases that a genome is judged on: one with all cases when the objective is joint, one a case when
-   it is per_case. */
+   evotile (version), nvrtc, driver, queue_id, islands (how many the search has), the reason of each
+   template rule ("rule:1"), and each goal's start genomes ("seeds:0"); the store adds `created`. A
+   goal is a set of cases that genomes are scored on: all cases if the objective is joint, one goal
+   per case if it is per_case. */
 struct store_description {
     const struct store_meta *meta;
     int meta_count;
@@ -68,24 +67,24 @@ struct store_description {
 };
 
 enum store_mode {
-    STORE_READ,  /* beside a writer too, without holding it up */
-    STORE_WRITE, /* one process at a time; a second is told the first one's pid */
+    STORE_READ,  /* concurrently with a writer too, without blocking it */
+    STORE_WRITE, /* one process at a time; the error of a second one names the first one's pid */
 };
 
-/* Makes the folder and the run in it, open for writing. A folder that holds a run already is an
- * error. */
+/* Creates the folder and the run in it, opened for writing. It is an error if the folder already
+   holds a run. */
 struct store *store_create(const char *run_dir, const struct store_description *description,
                            struct error *error);
 
-/* Opens a run; one of another format, or one that another process writes (STORE_WRITE), is an
- * error. */
+/* Opens a run. It is an error if the run has another format, or, for STORE_WRITE, if another
+   process is writing to it. */
 struct store *store_open(const char *run_dir, enum store_mode mode, struct error *error);
 
-/* Whether the folder holds a run: 1 or 0, also where its creation was stopped; -1 where its run.db
-   is something else. */
+/* 1: the folder holds a run; 0: it does not, or its creation was interrupted; -1: its run.db is not
+   a run. */
 int store_present(const char *run_dir, struct error *error);
 
-/* Rolls back a batch that is still open. NULL is fine. */
+/* Rolls back an open batch. Accepts NULL. */
 void store_close(struct store *store);
 
 const char *store_run_dir(const struct store *store);
@@ -94,7 +93,7 @@ int store_goal_count(const struct store *store);
 /* Owned by the store. */
 const char *store_goal_name(const struct store *store, int goal);
 
-/* 1 and a copy that the caller frees; 0 where there is none of that name, `*value` then NULL. */
+/* 1: `*value` is a copy that the caller frees; 0: no such name, `*value` is NULL; -1 on error. */
 int store_meta_get(struct store *store, const char *name, char **value, struct error *error);
 
 /* ---- writing, in batches ---- */
@@ -114,32 +113,32 @@ struct store_ask {
     int goal;
     const char *genome;         /* canonical text */
     int64_t parent_a, parent_b; /* STORE_NO_TRIAL where there is none */
-    const char *operator_name;  /* how it was bred */
+    const char *operator_name;  /* the operator that proposed it */
 };
 
 /* Returns the event's number, or -1. */
 int64_t store_ask(struct store *store, const struct store_ask *ask, struct error *error);
 
-/* `key` may be NULL where the trial ended before it had one; its genome is the trial's. `worker`
-   says where the trial ran, or NULL. Returns the event's number, or -1. */
+/* `key` may be NULL if the trial ended before it had one; its genome is the trial's. `worker` names
+   where the trial ran, or is NULL. Returns the event's number, or -1. */
 int64_t store_tell(struct store *store, int64_t number, const struct outcome *outcome,
                    const struct key *key, const char *worker, struct error *error);
 
-/* The same for a trial that was told before. */
+/* The same for a trial that has an outcome already. */
 int64_t store_tell_again(struct store *store, int64_t number, const struct outcome *outcome,
                          const struct key *key, const char *worker, struct error *error);
 
-/* Marks the trials whose key has another driver, NVRTC or method than `present` as outdated, and
-   those that have the same as not: figures of two settings do not mix on the board. */
+/* Marks trials whose key has another driver, NVRTC or method than `present` as outdated, and all
+   others as current: measurements of different environments are not comparable on the board. */
 int store_outdate(struct store *store, const struct key *present, struct error *error);
 
-/* A trial became the champion of its goal, at the last event; or, where it is its own predecessor,
-   has another score since it was told again. */
+/* Records that a trial became the champion of its goal at the last event; or, if `previous` is the
+   trial itself, that its score changed because it was told again. */
 int store_crown(struct store *store, int goal, int64_t trial, int64_t previous, double score_us,
                 struct error *error);
 
-/* Where the search stands at the last event: a digest of its state, by which resume checks what it
-   rebuilt, and any text of the caller's. Replaces the one before. */
+/* Stores the state of the search at the last event: a digest, with which resume verifies the state
+   that it rebuilt, and a text of the caller. Replaces the previous checkpoint. */
 int store_checkpoint(struct store *store, struct hash digest, const char *text,
                      struct error *error);
 
@@ -152,106 +151,107 @@ struct store_trial {
     int64_t parent_a, parent_b;
     const char *operator_name;
     int64_t asked, told;     /* event numbers; told is 0 while in flight */
-    double issued, finished; /* when; finished is 0 while in flight */
-    const char *worker;      /* NULL: not said */
+    double issued, finished; /* times; finished is 0 while in flight */
+    const char *worker;      /* NULL: unknown */
     bool has_key;
     struct hash key;               /* store_key_read gives its parts */
     bool outdated;                 /* store_outdate */
     const struct outcome *outcome; /* complete, samples included; NULL while in flight */
 };
 
-/* Called a row; what it is given is valid until it returns. 0 goes on, 1 ends the reading, -1 (with
-   `error` filled) fails it. It may read other things from the store, not the same kind again. */
+/* Called for each row; its arguments are valid until it returns. Return 0 to continue, 1 to stop,
+   -1 (with `error` filled) to fail. It may call other reading functions, but not the same one. */
 typedef int store_trial_row(void *context, const struct store_trial *trial, struct error *error);
 
-/* The last event's number; 0: none yet. */
+/* The last event's number; 0: no events. */
 int64_t store_event_count(struct store *store, struct error *error);
 
 struct store_event {
     int64_t number;
-    bool told;                /* else asked */
-    bool again;               /* told before: its `told` is this event, as its outcome is */
-    struct store_trial trial; /* as it stands now; `outcome` is NULL for an ask */
+    bool told;                /* a tell; else an ask */
+    bool again;               /* the trial was told before; `told` and outcome are of this event */
+    struct store_trial trial; /* its current state; `outcome` is NULL for an ask */
 };
 typedef int store_event_row(void *context, const struct store_event *event, struct error *error);
 
-/* The events after number `after`, in order. */
+/* Reads the events after number `after`, in order. */
 int store_events(struct store *store, int64_t after, store_event_row *row, void *context,
                  struct error *error);
 
-/* Trials asked and not told, in the order asked. */
+/* Reads the trials that were asked and not told, in the order asked. */
 int store_in_flight(struct store *store, store_trial_row *row, void *context, struct error *error);
 
-/* One trial, freed with store_trial_free. That it is not there is an error. */
+/* Reads one trial, which store_trial_free frees. A missing trial is an error. */
 struct store_trial *store_trial_read(struct store *store, int64_t number, struct error *error);
 void store_trial_free(struct store_trial *trial);
 
-/* Every trial that was told, in the order in which it was told last. */
+/* Reads every trial that was told, in the order of the latest tell. */
 int store_trials(struct store *store, store_trial_row *row, void *context, struct error *error);
 
-/* The parts of a trial's key into `key` (empty or released), which the caller releases. A trial
-   without a key is an error. */
+/* Reads the parts of a trial's key into `key` (empty or released), which the caller releases. A
+   trial without a key is an error. */
 int store_key_read(struct store *store, int64_t trial, struct key *key, struct error *error);
 
-/* The trials of a goal that are ok, timed fully (not raced) and not outdated, best first; at most
-   `limit`, or all where it is 0; of kernels that need no more than `smem_bytes` of shared memory a
-   block, or of all where that is 0. */
+/* Reads a goal's trials that are ok, fully timed (not raced) and not outdated, best first: at most
+   `limit` (0: all), and only kernels with at most `smem_bytes` of shared memory per block (0: any).
+ */
 int store_board(struct store *store, int goal, int64_t limit, int smem_bytes, store_trial_row *row,
                 void *context, struct error *error);
 
-/* The number of the trial at `rank` of the board, from 1; STORE_NO_TRIAL where nothing has that
-   rank (no error), -2 on an error. */
+/* The number of the trial at `rank` (from 1) of the board; STORE_NO_TRIAL if no trial has that rank
+   (not an error), -2 on an error. */
 int64_t store_ranked(struct store *store, int goal, int64_t rank, struct error *error);
 
 struct store_counts {
     int64_t asked, told;
-    int64_t raced;    /* of those that are ok */
-    int64_t outdated; /* of those that were told */
+    int64_t raced;    /* among those that are ok */
+    int64_t outdated; /* among those that were told */
     int64_t verdicts[VERDICT_COUNT];
 };
 
-/* Over all goals. */
+/* Counts trials over all goals. */
 int store_count(struct store *store, struct store_counts *counts, struct error *error);
 
-/* The trials told after event `after`, in any order, as little of each as it takes to count them:
-   for who looks on, and asks again with the greatest event that he saw. */
+/* A summary of a tell, for live counters. */
 struct store_news {
     const char *operator_name;
     enum verdict verdict;
     bool raced;
-    bool again;   /* told before too, so that he may have counted it */
+    bool again;   /* the trial was told before too, so it may already be counted */
     int64_t told; /* event number */
 };
 typedef int store_news_row(void *context, const struct store_news *news, struct error *error);
+/* Reads the tells after event `after`, in any order; to poll, pass the greatest event read so far.
+ */
 int store_news(struct store *store, int64_t after, store_news_row *row, void *context,
                struct error *error);
 
-/* How many trials were told that this operator bred, the most first; and how many of them are ok.
-   What was filtered is none, here and in what follows. */
+/* Counts told trials, and ok ones among them, for each operator, in descending order. Here and
+   below, filtered trials are not counted. */
 typedef int store_operator_row(void *context, const char *operator_name, int64_t told, int64_t ok,
                                struct error *error);
 int store_operators(struct store *store, store_operator_row *row, void *context,
                     struct error *error);
 
-/* How the trials of a goal fared that were asked in turns: of so many `turns`, its first has turn
-   0, the next 1. Only turns that something was asked in. */
+/* Statistics of a goal's trials by turn: its n-th trial (from 0) belongs to turn n % `turns`. Turns
+   without trials are omitted. */
 struct store_turn {
     int turn;
-    int64_t told, ok, champions; /* trials that are or were champions */
-    int64_t best;                /* as store_board has it; STORE_NO_TRIAL: none */
-    double score_us;             /* the best's */
+    int64_t told, ok, champions; /* champions: trials that are or were champion */
+    int64_t best;                /* the first by store_board's order; STORE_NO_TRIAL: none */
+    double score_us;             /* of the best */
 };
 typedef int store_turn_row(void *context, const struct store_turn *turn, struct error *error);
 int store_turns(struct store *store, int goal, int turns, store_turn_row *row, void *context,
                 struct error *error);
 
-/* What every trial came to, in the order asked: those that were told and are not outdated.
-   `score_us` is 0 unless ok. */
+/* Reads verdict and score of every trial that was told and is not outdated, in the order asked.
+   `score_us` is 0 unless the verdict is ok. */
 typedef int store_score_row(void *context, int goal, const char *genome, enum verdict verdict,
                             double score_us, struct error *error);
 int store_scores(struct store *store, store_score_row *row, void *context, struct error *error);
 
-/* The `limit` commonest reasons for failures, word for word. */
+/* Reads the `limit` most common reasons of failures, as exact texts. */
 typedef int store_reason_row(void *context, enum verdict verdict, const char *reason, int64_t count,
                              struct error *error);
 int store_reasons(struct store *store, int64_t limit, store_reason_row *row, void *context,
@@ -262,12 +262,12 @@ struct store_champion {
     int goal;
     int64_t trial, previous; /* previous: STORE_NO_TRIAL for the first */
     double score_us;
-    double crowned; /* when */
+    double crowned; /* time of acceptance */
 };
 typedef int store_champion_row(void *context, const struct store_champion *champion,
                                struct error *error);
 
-/* In the order crowned, of all goals. */
+/* Reads the champions of all goals in the order of acceptance. */
 int store_champions(struct store *store, store_champion_row *row, void *context,
                     struct error *error);
 
@@ -277,7 +277,7 @@ struct store_checkpoint {
     char *text; /* the caller frees it */
 };
 
-/* 1, or 0 where none was written yet. */
+/* 1: read; 0: no checkpoint was written yet; -1 on error. */
 int store_checkpoint_read(struct store *store, struct store_checkpoint *checkpoint,
                           struct error *error);
 

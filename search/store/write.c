@@ -1,13 +1,13 @@
-/* Writing to a store, in batches: whatever fails within one takes the whole batch back. */
+/* Writes to a store in batches: any failure rolls back the whole batch. */
 #include <string.h>
 
 #include "store/database.h"
 
 int store_begin(struct store *store, struct error *error) {
     if (store->mode != STORE_WRITE || store->in_batch)
-        BUG("a batch in a store that is %s", store->in_batch ? "in one" : "only read");
+        BUG("cannot begin a batch in a store that is %s", store->in_batch ? "in one" : "read-only");
     sqlite3_stmt *statement = database_use(store, SQL_BEGIN, error);
-    if (!statement || database_finish(store, statement, error) < 0)
+    if (statement == NULL || database_finish(store, statement, error) < 0)
         return -1;
     store->in_batch = true;
     store->events_begin = store->events;
@@ -17,7 +17,7 @@ int store_begin(struct store *store, struct error *error) {
 void store_rollback(struct store *store) {
     if (!store->in_batch)
         return;
-    /* A full disk may have made SQLite roll back by itself. */
+    /* SQLite may have rolled back by itself, e.g. because the disk is full. */
     if (!sqlite3_get_autocommit(store->database))
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     store->in_batch = false;
@@ -25,7 +25,7 @@ void store_rollback(struct store *store) {
     store->setting = 0;
 }
 
-/* For `return abandon(store)` after a failure. */
+/* Rolls back and returns -1, for `return` after a failure. */
 static int abandon(struct store *store) {
     store_rollback(store);
     return -1;
@@ -35,7 +35,7 @@ int store_commit(struct store *store, struct error *error) {
     if (!store->in_batch)
         BUG("a commit outside of a batch");
     sqlite3_stmt *statement = database_use(store, SQL_COMMIT, error);
-    if (!statement || database_finish(store, statement, error) < 0)
+    if (statement == NULL || database_finish(store, statement, error) < 0)
         return abandon(store);
     store->in_batch = false;
     return 0;
@@ -49,7 +49,7 @@ static sqlite3_stmt *use(struct store *store, enum statement statement, struct e
 
 int store_meta_set(struct store *store, const char *name, const char *value, struct error *error) {
     sqlite3_stmt *statement = use(store, SQL_META_SET, error);
-    if (!statement)
+    if (statement == NULL)
         return abandon(store);
     bind_text(statement, 1, name);
     bind_text(statement, 2, value);
@@ -71,7 +71,7 @@ static void check_goal(const struct store *store, int goal) {
 int64_t store_ask(struct store *store, const struct store_ask *ask, struct error *error) {
     check_goal(store, ask->goal);
     sqlite3_stmt *statement = use(store, SQL_ASK, error);
-    if (!statement)
+    if (statement == NULL)
         return abandon(store);
     sqlite3_bind_int64(statement, 1, ask->number);
     sqlite3_bind_int(statement, 2, ask->goal);
@@ -86,7 +86,7 @@ int64_t store_ask(struct store *store, const struct store_ask *ask, struct error
     return ++store->events;
 }
 
-/* The row of settings with what `key` says beside the genome; made if it is new. */
+/* The row of `settings` with the parts of `key` except the genome; inserted if it is new. */
 static int64_t setting_id(struct store *store, const struct key *key, struct error *error) {
     struct hasher *hasher = hasher_new();
     for (int part = KEY_GENOME + 1; part < KEY_PART_COUNT; part++)
@@ -98,20 +98,20 @@ static int64_t setting_id(struct store *store, const struct key *key, struct err
     char text[HASH_TEXT_SIZE];
     hash_print(hash, text);
     sqlite3_stmt *statement = use(store, SQL_SETTING_ADD, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     bind_text(statement, 1, text);
     for (int part = KEY_GENOME + 1; part < KEY_PART_COUNT; part++)
         bind_text(statement, 1 + part, key->parts[part]);
     if (database_finish(store, statement, error) < 0 ||
-        !(statement = use(store, SQL_SETTING_ID, error)))
+        (statement = use(store, SQL_SETTING_ID, error)) == NULL)
         return -1;
     bind_text(statement, 1, text);
     int got = database_step(store, statement, error);
     int64_t setting = got == 1 ? sqlite3_column_int64(statement, 0) : -1;
     database_done(statement);
     if (got == 0)
-        BUG("a setting that was just written is not there");
+        BUG("a setting that was just written is missing");
     if (got == 1) {
         store->setting = setting;
         store->setting_hash = hash;
@@ -119,7 +119,7 @@ static int64_t setting_id(struct store *store, const struct key *key, struct err
     return setting;
 }
 
-/* Stays NULL where there are none. */
+/* Leaves the parameter NULL if there are no samples. */
 static void bind_samples(sqlite3_stmt *statement, int index, const struct latency *latency) {
     if (latency->sample_count < 0 || latency->sample_count > SAMPLES_MAX)
         BUG("%d samples", latency->sample_count);
@@ -134,7 +134,7 @@ static int add_case(struct store *store, int64_t event, int number,
     const struct latency *warm = &outcome->warm;
     const struct latency *cold = &outcome->cold;
     sqlite3_stmt *statement = use(store, SQL_CASE_ADD, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     sqlite3_bind_int64(statement, 1, event);
     sqlite3_bind_int(statement, 2, number);
@@ -185,20 +185,20 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
         BUG("%d cases", outcome->case_count);
     char hash[HASH_TEXT_SIZE];
     int64_t setting = 0;
-    if (key) {
+    if (key != NULL) {
         hash_print(key_hash(key), hash);
         if ((setting = setting_id(store, key, error)) < 0)
             return abandon(store);
     }
     sqlite3_stmt *statement = use(store, SQL_TELL, error);
-    if (!statement)
+    if (statement == NULL)
         return abandon(store);
     const struct resources *resources = &outcome->resources;
     sqlite3_bind_int64(statement, 1, number);
     sqlite3_bind_int64(statement, 2, store->events + 1);
     sqlite3_bind_double(statement, 3, now_unix());
     bind_text(statement, 4, worker);
-    if (key) {
+    if (key != NULL) {
         bind_text(statement, 5, hash);
         sqlite3_bind_int64(statement, 6, setting);
     }
@@ -223,7 +223,7 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
     if (database_finish(store, statement, error) < 0)
         return abandon(store);
     if (sqlite3_changes(store->database) != 1)
-        BUG("trial %lld was told twice, or never asked", (long long)number);
+        BUG("trial %lld was told twice, or was not asked", (long long)number);
     for (int i = 0; i < outcome->case_count; i++)
         if (add_case(store, store->events + 1, i, &outcome->cases[i], error) < 0)
             return abandon(store);
@@ -233,13 +233,13 @@ int64_t store_tell(struct store *store, int64_t number, const struct outcome *ou
 static int change_trial(struct store *store, enum statement which, int64_t number,
                         struct error *error) {
     sqlite3_stmt *statement = use(store, which, error);
-    if (!statement)
+    if (statement == NULL)
         return -1;
     sqlite3_bind_int64(statement, 1, number);
     if (database_finish(store, statement, error) < 0)
         return -1;
     if (sqlite3_changes(store->database) != 1)
-        BUG("trial %lld is told again, but never was", (long long)number);
+        BUG("trial %lld is told again, but was never told", (long long)number);
     return 0;
 }
 
@@ -253,7 +253,7 @@ int64_t store_tell_again(struct store *store, int64_t number, const struct outco
 
 int store_outdate(struct store *store, const struct key *present, struct error *error) {
     sqlite3_stmt *statement = use(store, SQL_OUTDATE, error);
-    if (!statement)
+    if (statement == NULL)
         return abandon(store);
     bind_text(statement, 1, present->parts[KEY_DRIVER]);
     bind_text(statement, 2, present->parts[KEY_NVRTC]);
@@ -265,7 +265,7 @@ int store_crown(struct store *store, int goal, int64_t trial, int64_t previous, 
                 struct error *error) {
     check_goal(store, goal);
     sqlite3_stmt *statement = use(store, SQL_CROWN, error);
-    if (!statement)
+    if (statement == NULL)
         return abandon(store);
     sqlite3_bind_int64(statement, 1, store->events);
     sqlite3_bind_int(statement, 2, goal);
@@ -279,7 +279,7 @@ int store_crown(struct store *store, int goal, int64_t trial, int64_t previous, 
 int store_checkpoint(struct store *store, struct hash digest, const char *text,
                      struct error *error) {
     sqlite3_stmt *statement = use(store, SQL_CHECKPOINT_SET, error);
-    if (!statement)
+    if (statement == NULL)
         return abandon(store);
     char digits[HASH_TEXT_SIZE];
     sqlite3_bind_int64(statement, 1, store->events);

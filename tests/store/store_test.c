@@ -519,7 +519,7 @@ static void what_is_no_run_is_refused(void **state) {
     char text[5000];
     memset(text, 'x', sizeof text);
     assert_int_equal(path_write_file(path, text, sizeof text, &error), 0);
-    assert_refused(*state, ERROR_INPUT, "no results file");
+    assert_refused(*state, ERROR_INPUT, "is not a results file");
     size_t size;
     char *found = path_read_file(path, sizeof text, &size, &error);
     assert_non_null(found);
