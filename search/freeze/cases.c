@@ -1,16 +1,31 @@
-/* cases.h: what check.c knows of this kernel, as tables. */
+/* cases.h, the tables and glue of check.c for this kernel: fills cases.h.in. */
 #include "freeze/parts.h"
 
 #include <string.h>
 
-/* "const struct NAME_shape shape = {d[0], d[1], real(d[2])};" */
-static void add_glued_shape(const struct export *export, struct text *text) {
-    const struct template *template = export->template;
-    text_print(text, "    const struct %s_shape shape = {", export->name);
+/* "{d[0], d[1], real(d[2])}" */
+static void add_shape_glue(const struct template *template, cJSON *values) {
+    struct text text = {0};
     for (int d = 0; d < template->dimension_count; d++)
-        text_print(text, template->dimensions[d].real ? "%sreal(d[%d])" : "%sd[%d]",
-                   d > 0 ? ", " : "", d);
-    text_print(text, "};\n");
+        text_print(&text, template->dimensions[d].real ? "%sreal(d[%d])" : "%sd[%d]",
+                   d > 0 ? ", " : "{", d);
+    text_print(&text, "%s}", template->dimension_count == 0 ? "{" : "");
+    embedded_add_text(values, "shape", &text);
+}
+
+/* "{.q = t[0], .k = t[1]}" */
+static void add_tensor_glue(const struct template *template, cJSON *values) {
+    struct text text = {0};
+    int index = 0;
+    text_print(&text, "{");
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role != ROLE_WORKSPACE) {
+            text_print(&text, "%s.%s = t[%d]", index > 0 ? ", " : "", template->tensors[t].name,
+                       index);
+            index++;
+        }
+    text_print(&text, "}");
+    embedded_add_text(values, "tensors", &text);
 }
 
 static bool any_real(const struct template *template) {
@@ -18,35 +33,6 @@ static bool any_real(const struct template *template) {
         if (template->dimensions[d].real)
             return true;
     return false;
-}
-
-static void add_glue(const struct export *export, struct text *text) {
-    const struct template *template = export->template;
-    const char *name = export->name;
-    if (any_real(template))
-        text_print(text, "/* Among the dimensions a real one is the bits of a float. */\n"
-                         "static float real(int64_t bits)\n{\n"
-                         "    const uint32_t word = (uint32_t)bits;\n    float number;\n"
-                         "    memcpy(&number, &word, sizeof number);\n    return number;\n}\n\n");
-    text_print(text, "static int64_t kernel_workspace_bytes(const int64_t *d)\n{\n");
-    add_glued_shape(export, text);
-    text_print(text,
-               "    return %s_workspace_bytes(&shape);\n}\n\n"
-               "static int kernel_launch(const int64_t *d, void *const *t, void *workspace,\n"
-               "                         int64_t workspace_bytes, cudaStream_t stream)\n{\n",
-               name);
-    add_glued_shape(export, text);
-    text_print(text, "    const struct %s_tensors tensors = {", name);
-    for (int t = 0, index = 0; t < template->tensor_count; t++)
-        if (template->tensors[t].role != ROLE_WORKSPACE) {
-            text_print(text, "%s.%s = t[%d]", index > 0 ? ", " : "", template->tensors[t].name,
-                       index);
-            index++;
-        }
-    text_print(text,
-               "};\n    return %s_launch(&shape, &tensors, workspace, (size_t)workspace_bytes, "
-               "stream);\n}\n\n#define kernel_error_string %s_error_string\n\n",
-               name, name);
 }
 
 static void add_shape(const struct export *export, const struct checked_shape *checked,
@@ -78,48 +64,25 @@ static void add_shape(const struct export *export, const struct checked_shape *c
 
 int write_cases(const struct export *export, struct text *text, struct error *error) {
     const struct template *template = export->template;
+    struct text device = {0};
+    struct text shapes = {0};
+    cJSON *values = embedded_values(export);
     (void)error;
-    text_print(text,
-               "/* What check.c knows of %s. Written by evotile: do not edit. */\n"
-               "#pragma once\n"
-               "#include \"%s.h\"\n\n"
-               "#define KERNEL \"%s\"\n"
-               "#define RECORD_KIND \"%s\"\n"
-               "#define RECORD_DEVICE ",
-               export->name, export->name, export->name,
-               export->request->predicted ? "predicted" : "measured");
-    text_quote(text, export->request->units[0].key->parts[KEY_DEVICE]);
-    text_print(text,
-               "\n\n%senum {\n    DIMENSIONS = %d,\n    TENSORS = %d, /* without workspaces */\n"
-               "    SHAPES = %d,\n    CASES = %d, /* the first of the shapes; these are timed */\n"
-               "};\n\n",
-               any_real(template) ? "#include <string.h>\n\n" : "", template->dimension_count,
-               template->tensor_count - export->workspace_count, export->checked_count,
-               template->case_count);
-    text_print(
-        text,
-        "/* In double precision on the CPU: the dimensions in the order of %s_shape, inputs as "
-        "stored, outputs\n   as doubles. */\n"
-        "void %s(const int64_t *dimensions, void *const *tensors);\n"
-        "#define kernel_reference %s\n\n",
-        export->name, template->cpu_reference_function, template->cpu_reference_function);
-    text_print(text, "struct tensor {\n"
-                     "    const char *name, *dtype;\n"
-                     "    int is_output;\n"
-                     "    int64_t elements, row; /* no elements: not there for this shape */\n"
-                     "};\n\n"
-                     "struct checked_shape {\n"
-                     "    const char *name;\n"
-                     "    int64_t dimensions[DIMENSIONS];\n"
-                     "    struct tensor tensors[TENSORS];\n"
-                     "    double relative_l2, row_relative_l2; /* the most that is right */\n"
-                     "    double operations;\n"
-                     "    double p50_us, p90_us; /* as recorded at the export */\n"
-                     "};\n\n"
-                     "static const struct checked_shape shapes[SHAPES] = {\n");
+    text_quote(&device, export->request->units[0].key->parts[KEY_DEVICE]);
+    embedded_add_text(values, "device_literal", &device);
+    cJSON_AddStringToObject(values, "kind", export->request->predicted ? "predicted" : "measured");
+    cJSON_AddStringToObject(values, "reference", template->cpu_reference_function);
+    cJSON_AddBoolToObject(values, "reals", any_real(template));
+    cJSON_AddNumberToObject(values, "dimension_count", template->dimension_count);
+    cJSON_AddNumberToObject(values, "tensor_count",
+                            template->tensor_count - export->workspace_count);
+    cJSON_AddNumberToObject(values, "shape_count", export->checked_count);
+    cJSON_AddNumberToObject(values, "case_count", template->case_count);
     for (int i = 0; i < export->checked_count; i++)
-        add_shape(export, &export->checked[i], text);
-    text_print(text, "};\n\n");
-    add_glue(export, text);
+        add_shape(export, &export->checked[i], &shapes);
+    embedded_add_text(values, "shapes", &shapes);
+    add_shape_glue(template, values);
+    add_tensor_glue(template, values);
+    embedded_fill(EMBEDDED_CASES, values, text);
     return 0;
 }

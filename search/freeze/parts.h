@@ -78,6 +78,23 @@ int find_checked(struct export *export, struct error *error);
 /* Refuses a name of the export, of a dimension or of a tensor that C or our files cannot bear. */
 int check_names(const struct export *export, struct error *error);
 
+/* The embedded template files (embedded.c). */
+enum embedded_file {
+    EMBEDDED_LAUNCHER,
+    EMBEDDED_HEADER,
+    EMBEDDED_CASES,
+    EMBEDDED_MAKEFILE,
+    EMBEDDED_COUNT
+};
+/* A JSON object with the values that all of them use: name, prefix (the name in upper case) and
+   template. */
+cJSON *embedded_values(const struct export *export);
+/* Adds a block of text without its last newline, which the hole's own line has; releases `block`.
+ */
+void embedded_add_text(cJSON *values, const char *key, struct text *block);
+/* Appends the filled file to `text`; takes ownership of `values`. */
+void embedded_fill(enum embedded_file file, cJSON *values, struct text *text);
+
 /* The writers: each gives the text of one file. */
 int write_kernel(const struct export *export, int unit, struct text *text, struct error *error);
 int write_cubin(const struct export *export, int unit, struct text *text, struct error *error);

@@ -1,0 +1,60 @@
+/* Fills the embedded templates (*.in, base/mustache.h) that become files of an export. */
+#include "base/stencil.h"
+#include "freeze/parts.h"
+
+#include <string.h>
+
+/* The linker embeds the files between these symbols (Makefile). */
+extern const char launcher_text[] __asm__("_binary_search_freeze_launcher_c_in_start");
+extern const char launcher_text_end[] __asm__("_binary_search_freeze_launcher_c_in_end");
+extern const char header_text[] __asm__("_binary_search_freeze_header_h_in_start");
+extern const char header_text_end[] __asm__("_binary_search_freeze_header_h_in_end");
+extern const char cases_text[] __asm__("_binary_search_freeze_cases_h_in_start");
+extern const char cases_text_end[] __asm__("_binary_search_freeze_cases_h_in_end");
+extern const char makefile_text[] __asm__("_binary_search_freeze_makefile_in_start");
+extern const char makefile_text_end[] __asm__("_binary_search_freeze_makefile_in_end");
+
+static const struct {
+    const char *text, *end;
+} embedded[EMBEDDED_COUNT] = {
+    [EMBEDDED_LAUNCHER] = {launcher_text, launcher_text_end},
+    [EMBEDDED_HEADER] = {header_text, header_text_end},
+    [EMBEDDED_CASES] = {cases_text, cases_text_end},
+    [EMBEDDED_MAKEFILE] = {makefile_text, makefile_text_end},
+};
+
+cJSON *embedded_values(const struct export *export) {
+    cJSON *values = cJSON_CreateObject();
+    struct text upper = {0};
+    add_upper(export, &upper);
+    cJSON_AddStringToObject(values, "name", export->name);
+    cJSON_AddStringToObject(values, "prefix", upper.bytes);
+    cJSON_AddStringToObject(values, "template", export->template->name);
+    text_release(&upper);
+    return values;
+}
+
+void embedded_add_text(cJSON *values, const char *key, struct text *block) {
+    text_add(block, "", 0);
+    if (block->used > 0 && block->bytes[block->used - 1] == '\n')
+        block->bytes[--block->used] = '\0';
+    cJSON_AddStringToObject(values, key, block->bytes);
+    text_release(block);
+}
+
+void embedded_fill(enum embedded_file file, cJSON *values, struct text *text) {
+    size_t bytes = (uintptr_t)embedded[file].end - (uintptr_t)embedded[file].text;
+    char *source = strndup(embedded[file].text, bytes);
+    char *filled = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&filled, &size);
+    if (source == NULL || out == NULL)
+        BUG("out of memory");
+    stencil_fill(source, values, stencil_html, out); /* every hole is {{{raw}}} */
+    if (fclose(out) != 0)
+        BUG("out of memory");
+    text_add(text, filled, size);
+    free(filled);
+    free(source);
+    cJSON_Delete(values);
+}
