@@ -1,4 +1,4 @@
-/* Fills the embedded templates (*.in, base/mustache.h) that become files of an export. */
+/* Fills the embedded files (*.in, with mustache holes) that become files of an export. */
 #include "base/stencil.h"
 #include "freeze/parts.h"
 
@@ -50,7 +50,8 @@ void embedded_fill(enum embedded_file file, cJSON *values, struct text *text) {
     FILE *out = open_memstream(&filled, &size);
     if (source == NULL || out == NULL)
         BUG("out of memory");
-    stencil_fill(source, values, stencil_html, out); /* every hole is {{{raw}}} */
+    stencil_fill(source, values, stencil_html,
+                 out); /* all holes are {{{raw}}}: nothing is escaped */
     if (fclose(out) != 0)
         BUG("out of memory");
     text_add(text, filled, size);

@@ -1,9 +1,10 @@
-/* A template's expressions as C. */
+/* Prints a template's expressions as C. */
 #include "freeze/parts.h"
 
 #include <string.h>
 
-/* The tensor whose stride the quantity in a slot is, and which of them; or NULL. */
+/* The tensor that has the derived quantity in this slot as a stride, and the stride's index; or
+   NULL. */
 static const struct tensor *strided_by(const struct template *template, int slot, int *index) {
     for (int t = 0; t < template->tensor_count; t++) {
         const struct tensor *tensor = &template->tensors[t];
@@ -14,8 +15,8 @@ static const struct tensor *strided_by(const struct template *template, int slot
     return NULL;
 }
 
-/* Derived quantities that follow from what is known are known too; but not strides, of which a
-   caller may give others. */
+/* Derived quantities of constants are constants too, except strides, which the caller may
+   override. */
 static void learn_derived(struct formulas *formulas) {
     const struct space *space = formulas->template->space;
     for (int i = 0; i < space->derived_count; i++) {
@@ -40,19 +41,19 @@ int formulas_init(struct formulas *formulas, const struct template *template,
         slots_add(&formulas->known, space->genes[i].slot);
     for (int i = 0; i < space->dimension_count; i++) {
         int slot = space->dimensions[i];
-        /* The case's dimensions come first, then the device's attributes. */
+        /* The case's dimensions come before the device's attributes. */
         if (i >= template->dimension_count || template->dimensions[i].specialised)
             slots_add(&formulas->known, slot);
         else if (snprintf(formulas->scope.slots[slot], NAME_SIZE, "%s%s", member,
                           template->dimensions[i].name) >= NAME_SIZE)
-            return error_input(error, "%s: the dimension %s has too long a name to be exported",
+            return error_input(error, "%s: the name of dimension %s is too long to be exported",
                                template->document.file, template->dimensions[i].name);
     }
     learn_derived(formulas);
     return 0;
 }
 
-/* Prints into memory that the caller frees. */
+/* Returns the printed expression, which the caller frees. */
 static char *print(const struct formulas *formulas, const struct expression *expression) {
     struct expression_style style = {&formulas->known, formulas->values, FORMULA_PREFIX};
     size_t length = expression_print(expression, &formulas->scope, &style, NULL, 0);
@@ -91,7 +92,7 @@ void formula_add(const struct formulas *formulas, const struct expression *expre
 void formulas_locals(const struct formulas *formulas, const char *code, struct text *text) {
     const struct space *space = formulas->template->space;
     char *printed[DERIVED_MAX] = {NULL};
-    /* A quantity reads only those declared before it: from the last to the first. */
+    /* A quantity reads only earlier ones, so dependencies are found from the last to the first. */
     for (int i = space->derived_count - 1; i >= 0; i--) {
         int slot = space->derived[i].slot;
         const char *name = formulas->scope.slots[slot];

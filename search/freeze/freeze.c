@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* check.c is the same in every export: the text of check.c.in, which the linker put here. */
+/* check.c is the same in every export: the embedded file check.c.in. */
 extern const char check_text[] __asm__("_binary_search_freeze_check_c_in_start");
 extern const char check_text_end[] __asm__("_binary_search_freeze_check_c_in_end");
 
@@ -22,7 +22,7 @@ static int put_file(const struct export *export, const char *name, const void *b
     return path_write_file(path, bytes, size, error);
 }
 
-/* Takes the text away, whether it was written or not. */
+/* Writes and releases the text. `written` < 0: only releases it and returns -1. */
 static int put_text(const struct export *export, const char *name, int written, struct text *text,
                     struct error *error) {
     int result = written < 0 ? -1 : put_file(export, name, text->bytes, text->used, error);
@@ -30,7 +30,7 @@ static int put_text(const struct export *export, const char *name, int written, 
     return result;
 }
 
-/* kernel.cu, kernel.cubin and kernel_cubin.c of each. */
+/* Each variant's kernel.cu, kernel.cubin and kernel_cubin.c. */
 static int put_units(const struct export *export, struct error *error) {
     const struct freeze_request *request = export->request;
     for (int unit = 0; unit < request->unit_count; unit++) {
@@ -64,7 +64,7 @@ static int put_reference(const struct export *export, struct error *error) {
     return result;
 }
 
-/* template/NAME and template/lib: what template_load wants. */
+/* template/NAME and template/lib, as template_load expects them. */
 static int put_template(const struct export *export, struct error *error) {
     const struct template *template = export->template;
     char from[PATH_SIZE];
@@ -83,7 +83,7 @@ static int put_template(const struct export *export, struct error *error) {
 
 static int put_all(const struct export *export, struct error *error) {
     static const struct {
-        const char *name; /* an extension stands for the export's name */
+        const char *name; /* a bare extension follows the export's name */
         int (*write)(const struct export *export, struct text *text, struct error *error);
     } files[] = {
         {".h", write_header},
@@ -110,12 +110,14 @@ static int put_all(const struct export *export, struct error *error) {
 
 /* ---- the folder ---- */
 
-/* Only an earlier export is ever replaced: --force with a mistyped path must not cost a home. */
+/* Only an earlier export is replaced, so that --force with a mistyped path deletes no other
+   folder. */
 static int check_place(const char *folder, bool force, struct error *error) {
     char manifest[PATH_SIZE];
     const char *name = path_name(folder);
     if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return error_input(error, "\"%s\" cannot be a kernel's folder: name a new one", folder);
+        return error_input(error, "\"%s\" cannot be a kernel's folder: choose another name",
+                           folder);
     if (!path_exists(folder))
         return 0;
     if (!force)
@@ -124,10 +126,11 @@ static int check_place(const char *folder, bool force, struct error *error) {
     if (path_join(manifest, folder, "manifest.json", error) < 0)
         return -1;
     if (!path_exists(manifest))
-        return error_input(error,
-                           "%s is no exported kernel (it has no manifest.json), so --force leaves "
-                           "it alone: choose another --out",
-                           folder);
+        return error_input(
+            error,
+            "%s is not an exported kernel (it has no manifest.json), so --force does "
+            "not replace it: choose another --out",
+            folder);
     return 0;
 }
 
@@ -137,7 +140,8 @@ static int move(const char *from, const char *to, struct error *error) {
                                              from, to, strerror(errno));
 }
 
-/* Old aside, new in, old away; should the second step fail, the first is undone. */
+/* Moves the old folder aside, the new one in place and removes the old one; undoes the first step
+   if the second fails. */
 static int put_in_place(const char *fresh, const char *folder, const char *aside,
                         struct error *error) {
     bool replaces = path_exists(folder);
@@ -149,11 +153,11 @@ static int put_in_place(const char *fresh, const char *folder, const char *aside
         return -1;
     }
     if (replaces && path_remove_tree(aside, &(struct error){0}) < 0)
-        log_warn("the old export is still at %s: remove it", aside);
+        log_warn("the old export could not be removed: delete %s", aside);
     return 0;
 }
 
-/* A C identifier made of the folder's name. */
+/* Makes a C identifier from the folder's name. */
 static void name_of(const char *folder, char name[NAME_SIZE]) {
     const char *from = path_name(folder);
     int used = snprintf(name, NAME_SIZE, "%s%.*s", *from >= '0' && *from <= '9' ? "tuned_" : "",
@@ -164,7 +168,7 @@ static void name_of(const char *folder, char name[NAME_SIZE]) {
             name[i] = '_';
 }
 
-/* `folder` without slashes at its end, a name beside it, and another. */
+/* Sets `folder` without trailing slashes, and the temporary names beside it. */
 static int find_places(const char *given, char folder[PATH_SIZE], char fresh[PATH_SIZE],
                        char aside[PATH_SIZE], struct error *error) {
     char suffix[32];
@@ -197,7 +201,7 @@ static void check_request(const struct freeze_request *request) {
         BUG("no replay command");
 }
 
-/* A genome may have been found with another template, config or device than is loaded now. */
+/* The genome may have been found with another template, config or device than the loaded one. */
 static int check_genomes(const struct export *export, struct error *error) {
     const struct template *template = export->template;
     for (int c = 0; c < template->case_count; c++) {
@@ -210,7 +214,7 @@ static int check_genomes(const struct export *export, struct error *error) {
         template_print_shape(template, &template->cases[c], name);
         return error_input(error,
                            "the genome %.600s is not valid for %.300s: has the template or the "
-                           "config changed? `evotile space CONFIG --genome ...` says why",
+                           "config changed? `evotile space CONFIG --genome ...` shows why",
                            text, name);
     }
     return 0;
@@ -225,13 +229,13 @@ static int write_folder(struct export *export, const char *folder, const char *f
         return -1;
     if (template->cpu_reference == NULL)
         return error_input(error,
-                           "%s: an exported kernel is checked against a CPU reference, and there "
-                           "is none: write reference.c and name it as \"cpu_reference\" "
+                           "%s: an exported kernel is verified against a CPU reference, but the "
+                           "template has none: write reference.c and name it in \"cpu_reference\" "
                            "(templates/README.md)",
                            template->document.file);
     if (find_workspaces(export, error) < 0 || find_checked(export, error) < 0 ||
         path_parent(parent, folder, error) < 0 || path_make_folder(parent, error) < 0 ||
-        path_remove_tree(fresh, error) < 0 || /* of a process that died under our number */
+        path_remove_tree(fresh, error) < 0 || /* left by a killed process with this pid */
         path_make_folder(fresh, error) < 0)
         return -1;
     if (put_all(export, error) == 0 && put_in_place(fresh, folder, aside, error) == 0)

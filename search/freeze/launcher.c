@@ -1,13 +1,10 @@
-/* NAME.c: the launcher. unit.c writes what is a unit's own; this, what they share. Half of it is
-   the launcher's own text, which is best read in one piece; hence its length. */
+/* NAME.c, the launcher: fills launcher.c.in. variant.c writes the functions of each variant. */
 #include "freeze/parts.h"
 #include "freeze/unit.h"
 
 #include <string.h>
 
-/* ---- the choice of a unit ---- */
-
-/* A float as C writes it: 0.25f, 1e-05f, 3.0f. */
+/* Adds a float literal: 0.25f, 1e-05f, 3.0f. */
 static void add_real(float value, struct text *text) {
     char number[NAME_SIZE];
     dimension_print_real(value, number);
@@ -82,7 +79,7 @@ static int add_architecture(const struct export *export, cJSON *values, struct e
     return result;
 }
 
-/* The integer functions that formulas call; empty if the variants call none. */
+/* The integer functions that printed expressions call; empty if the variants call none. */
 static void add_arithmetic(const char *variants, cJSON *values) {
     static const char *const calls[] = {FORMULA_PREFIX "min(", FORMULA_PREFIX "max(",
                                         FORMULA_PREFIX "ceil_div(", FORMULA_PREFIX "log2("};
@@ -121,7 +118,7 @@ int write_launcher(const struct export *export, struct text *text, struct error 
     cJSON_AddBoolToObject(values, "uses_given", strstr(variants.bytes, " given(tensors") != NULL);
     cJSON_AddBoolToObject(values, "uses_uneven", strstr(variants.bytes, " uneven(tensors") != NULL);
     cJSON_AddBoolToObject(values, "maps", export->template->map_count > 0);
-    cJSON_AddStringToObject(values, "no_map", "{{0}}"); /* two braces would begin a hole */
+    cJSON_AddStringToObject(values, "no_map", "{{0}}"); /* in the file it would be a hole itself */
     embedded_add_text(values, "variants", &variants);
     add_in_range(export->template, values);
     cJSON_AddBoolToObject(values, "several", request->unit_count > 1);

@@ -1,11 +1,11 @@
-/* manifest.json, written: everything that is known of the export. */
+/* Writes manifest.json: the provenance of the export. */
 #include "device/device.h"
 #include "freeze/parts.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Beyond 2^53 cJSON's doubles end: such a number is a string of digits. */
+/* cJSON stores numbers as doubles, so integers beyond 2^53 are written as strings of digits. */
 static void add_integer(cJSON *object, const char *key, int64_t number) {
     char digits[24];
     if (number <= INT64_C(1) << 53 && number >= -(INT64_C(1) << 53)) {
@@ -21,7 +21,7 @@ static void add_hash(cJSON *object, const char *key, struct hash hash) {
     cJSON_AddStringToObject(object, key, hash_print(hash, text));
 }
 
-/* What is not known is not written; JSON has no infinity. */
+/* Omits unknown (0) and non-finite numbers; JSON has no infinity. */
 static void add_known(cJSON *object, const char *key, double number) {
     if (isfinite(number) && number > 0)
         cJSON_AddNumberToObject(object, key, number);
@@ -132,7 +132,7 @@ static void add_case(const struct export *export, int index, cJSON *list) {
     cJSON_AddBoolToObject(object, "limited_range", checked->plan.limited_range);
 }
 
-/* Every file below `path`, each named from the export's folder. */
+/* Adds the hash of every file below `path`, by its name relative to the export's folder. */
 static int add_files(cJSON *list, const char *path, const char *prefix, struct error *error) {
     char **names;
     int count;
@@ -160,7 +160,7 @@ static int add_files(cJSON *list, const char *path, const char *prefix, struct e
     return result;
 }
 
-/* The geometric mean over the cases, where every one is known. */
+/* The geometric mean over the cases; 0 if one is unknown. */
 static double mean_ratio(const struct export *export, bool baseline) {
     double sum = 0;
     int count = export->template->case_count;

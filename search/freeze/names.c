@@ -1,4 +1,4 @@
-/* Names that become C identifiers and file names. */
+/* Checks names that become C identifiers and file names. */
 #include "freeze/parts.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@ static const char *const keywords[] = {
     "typedef", "union",  "unsigned", "void",   "volatile", "while",    NULL,
 };
 
-/* Names that the launcher has beside the local variables that derived quantities become. */
+/* The launcher's own identifiers: derived quantities become local variables next to them. */
 static const char *const launcher_names[] = {
     "shape",     "tensors", "parts",   "part",    "stream",  "status",   "workspace",
     "arguments", "launch",  "address", "bytes",   "clear",   "fits",     "narrow",
@@ -20,7 +20,7 @@ static const char *const launcher_names[] = {
     "units",     "unit",    "kernel",  NULL,
 };
 
-/* Names whose files would be ours: check.c, reference.c, cases.h, kernel_cubin.c ... */
+/* Names that would collide with other files of the export: check.c, reference.c, cases.h ... */
 static const char *const own_files[] = {"check",    "reference", "cases",    "kernel",
                                         "manifest", "Makefile",  "template", NULL};
 
@@ -47,14 +47,14 @@ int check_names(const struct export *export, struct error *error) {
     const struct template *template = export->template;
     if (!is_identifier(export->name) || strlen(export->name) >= NAME_SIZE)
         return error_input(error,
-                           "\"%s\" cannot name a kernel: its C functions start with it; use "
+                           "\"%s\" cannot name a kernel: it is the prefix of its C functions; use "
                            "letters, digits and _, less than %d",
                            export->name, NAME_SIZE);
     if (among(export->name, keywords) || among(export->name, own_files) ||
         strncmp(export->name, "kernel_", 7) == 0)
         return error_input(error,
-                           "\"%s\" cannot name a kernel: C or another file of the export has that "
-                           "name; choose another",
+                           "\"%s\" cannot name a kernel: it is a C keyword or another file of the "
+                           "export; choose another",
                            export->name);
     for (int i = 0; i < template->space->derived_count; i++) {
         const char *name = template->space->scope.slots[template->space->derived[i].slot];

@@ -1,4 +1,4 @@
-/* manifest.json, read back. */
+/* Reads manifest.json. */
 #include "freeze/freeze.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static int need_integer(const struct json *object, const char *key, int64_t mini
     return 0;
 }
 
-/* A time or a ratio; 0 where the key is missing and need not be there. */
+/* Reads a time or a ratio; 0 if the key is missing and not `needed`. */
 static int read_positive(const struct json *object, const char *key, bool needed, double *number,
                          struct error *error) {
     struct json value;
@@ -75,7 +75,7 @@ static int read_positive(const struct json *object, const char *key, bool needed
     return *number >= 0 ? 0 : json_error(&value, error, "must not be negative");
 }
 
-/* The name of a file in the folder itself. */
+/* Reads the name of a file directly in the folder. */
 static int need_file(const struct json *object, const char *key, const char **name,
                      struct error *error) {
     struct json value;
@@ -117,7 +117,7 @@ static int read_key(const struct json *unit, struct key *key, struct error *erro
         return 0;
     json_find(unit, "key_hash", &hash_value);
     return json_error(&hash_value, error,
-                      "is not the hash of \"key\": somebody edited it; export again");
+                      "is not the hash of \"key\": the manifest was edited; export again");
 }
 
 static int read_unit(const struct json *value, struct manifest_unit *unit, struct error *error) {
@@ -226,7 +226,7 @@ void manifest_release(struct manifest *manifest) {
     *manifest = (struct manifest){0};
 }
 
-/* Whether the file is there with that hash. */
+/* True if the file exists and has that hash. */
 static bool unchanged(const char *folder, const char *name, const cJSON *digits) {
     char path[PATH_SIZE];
     struct hash recorded;

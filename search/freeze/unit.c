@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* One unit while it is written. */
+/* State while one variant's functions are written. */
 struct writing {
     const struct export *export;
     const struct template *template;
@@ -11,8 +11,8 @@ struct writing {
     struct text *text;
 };
 
-/* Puts a function together: its opening, the derived quantities that its body reads, the body. Of
-   the parameters, those that neither reads are said to be unused. */
+/* Assembles a function from its opening, declarations of the derived quantities that its body
+   reads, and the body. Casts unused parameters to void. */
 static void add_function(const struct formulas *formulas, struct text *opening,
                          const char *const *parameters, struct text *body, struct text *text) {
     struct text locals = {0};
@@ -31,7 +31,7 @@ static void add_function(const struct formulas *formulas, struct text *opening,
 static const char *const none[] = {NULL};
 static const char *const only_shape[] = {"shape", NULL};
 
-/* 1 where it holds always, 0 where never, -1 where it depends on the shape. */
+/* 1 if the condition is always true, 0 if never, -1 if it depends on the shape. */
 static int certainty(const struct writing *writing, const struct expression *when) {
     int64_t value;
     if (when == NULL)
@@ -65,7 +65,7 @@ static void add_element_bytes(const struct writing *writing, const struct tensor
 
 /* ---- admits ---- */
 
-/* Whether the shape has a say in the tensor's size. */
+/* True if the tensor's size depends on the shape. */
 static bool varies(const struct writing *writing, const struct tensor *tensor) {
     int64_t extent;
     for (int i = 0; i < tensor->rank; i++)
@@ -74,7 +74,7 @@ static bool varies(const struct writing *writing, const struct tensor *tensor) {
     return false;
 }
 
-/* "fits((const int64_t[]){shape->B, 64}, 2)", where the tensor is there. */
+/* "fits((const int64_t[]){shape->B, 64}, 2)", under the condition that the tensor is present. */
 static void add_fit(const struct writing *writing, const struct tensor *tensor, struct text *text) {
     bool always = certainty(writing, tensor->when) > 0;
     if (!always) {
@@ -87,7 +87,7 @@ static void add_fit(const struct writing *writing, const struct tensor *tensor, 
     text_print(text, always ? ")" : "))");
 }
 
-/* Sizes first, in a function of their own: what fits a GPU overflows no constraint. */
+/* Checks sizes first, in a separate function: constraints cannot overflow for tensors that fit. */
 static void add_fits(struct writing *writing) {
     struct text body = {0};
     struct text opening = {0};
@@ -99,7 +99,7 @@ static void add_fits(struct writing *writing) {
         if (certainty(writing, tensor->when) == 0 || !varies(writing, tensor))
             continue;
         add_fit(writing, tensor, &one);
-        if (strstr(body.bytes, one.bytes) == NULL) { /* many tensors have one shape */
+        if (strstr(body.bytes, one.bytes) == NULL) { /* many tensors have the same shape */
             text_print(&body, "%s%s", first ? "" : " &&\n           ", one.bytes);
             first = false;
         }
@@ -111,7 +111,8 @@ static void add_fits(struct writing *writing) {
     add_function(&writing->formulas, &opening, only_shape, &body, writing->text);
 }
 
-/* The constraints that genes and specialised dimensions have not settled. */
+/* Checks the constraints that are not constant for this variant's genes and specialised
+   dimensions. */
 static void add_admits(struct writing *writing) {
     const struct space *space = writing->template->space;
     int case_index = writing->export->request->units[writing->number - 1].case_index;
@@ -144,7 +145,7 @@ static void add_operations(struct writing *writing) {
     const struct expression *operations = writing->template->operations;
     struct text body = {0};
     const struct formulas *formulas = &writing->wide;
-    /* C has no remainder of doubles: such a template counts in whole numbers. */
+    /* C has no % for doubles: an expression with a remainder is printed in integers instead. */
     for (int attempt = 0; attempt < 2; attempt++) {
         text_release(&body);
         text_print(&body, "    return ");
@@ -224,7 +225,7 @@ static void add_check(const struct writing *writing, const struct tensor *tensor
     text_print(body, ");\n");
 }
 
-/* The index of a workspace tensor among the parts. */
+/* A workspace tensor's index in `parts`. */
 static int part_of(const struct template *template, int tensor) {
     int part = 0;
     for (int t = 0; t < tensor; t++)
@@ -232,7 +233,7 @@ static int part_of(const struct template *template, int tensor) {
     return part;
 }
 
-/* The tensor's address, NULL where it is not there. */
+/* The tensor's address, NULL if it is absent. */
 static void add_address(const struct writing *writing, int index, struct text *body) {
     const struct tensor *tensor = &writing->template->tensors[index];
     int there = certainty(writing, tensor->when);
@@ -340,7 +341,7 @@ static void add_triple(const struct writing *writing, struct expression *const t
     text_print(body, "}");
 }
 
-/* ", 1" where it holds, ", 0" where it does not or there is none. */
+/* ", CONDITION ? 1 : 0"; ", 0" without a condition. */
 static void add_condition(const struct writing *writing, const struct expression *condition,
                           struct text *body) {
     text_print(body, ", ");
@@ -421,7 +422,7 @@ static void add_run(struct writing *writing) {
 
 /* ---- the whole ---- */
 
-/* Whether the launch may happen, and no earlier one is of the same kernel. */
+/* True if the launch can happen and no earlier launch uses the same kernel. */
 static bool first_use(const struct writing *writing, int index) {
     const struct launch *launches = writing->template->launches.launches;
     if (certainty(writing, launches[index].when) == 0)

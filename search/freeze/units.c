@@ -1,4 +1,4 @@
-/* What the cases of an export are compiled from, and which shapes its check proves. */
+/* Assigns an export's cases to variants, and selects the shapes that its check.c verifies. */
 #include "freeze/parts.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ int unit_options(const struct export *export, int unit, char architecture[NAME_S
         const char *option = compiled.items[i];
         if (strncmp(option, prefix, sizeof prefix - 1) == 0)
             snprintf(architecture, NAME_SIZE, "%s", option + sizeof prefix - 1);
-        else if (strcmp(option, "--ptxas-options=-v") != 0) /* a report, not a different program */
+        else if (strcmp(option, "--ptxas-options=-v") != 0) /* only affects the compiler's report */
             text_print(options, " %s", option);
     }
     return 0;
@@ -84,7 +84,7 @@ int find_workspaces(struct export *export, struct error *error) {
     return 0;
 }
 
-/* ---- the shapes to prove ---- */
+/* ---- shapes to verify ---- */
 
 static bool same_specialised(const struct template *template, const struct shape *a,
                              const struct shape *b) {
@@ -94,7 +94,7 @@ static bool same_specialised(const struct template *template, const struct shape
     return true;
 }
 
-/* The unit that the launcher will choose for a probe, as launcher.c writes it: or -1. */
+/* The variant that the launcher (launcher.c.in) will choose for a probe, or -1. */
 static int choose(const struct export *export, const struct template *probes, int probe,
                   struct plan *plan) {
     const struct freeze_request *request = export->request;
@@ -121,8 +121,9 @@ static int choose(const struct export *export, const struct template *probes, in
     return best;
 }
 
-/* What holds a shape whose bound nobody measured: the output's own rounding twice, as for any
-   kernel that rounds its weights too, and a few roundings in float. A row has few elements. */
+/* The error bound of a shape without a measured one: twice the rounding error of the output, since
+   a kernel may round intermediate results too, plus some float roundings. The bound of a row is
+   looser: it averages over few elements. */
 static struct errors usual_bound(const struct template *template, const struct plan *plan) {
     double rounding = 0;
     for (int t = 0; t < template->tensor_count; t++)
@@ -132,7 +133,8 @@ static struct errors usual_bound(const struct template *template, const struct p
                            .row_relative_l2 = 4 * rounding + 1e-6};
 }
 
-/* As measured with the record; for others, the largest of the records of the same compilation. */
+/* A case has its measured bound; another shape has the largest bound of the cases with the same
+   specialised dimensions. */
 static void find_bounds(struct export *export) {
     for (int i = 0; i < export->checked_count; i++) {
         struct checked_shape *checked = &export->checked[i];
