@@ -189,14 +189,14 @@ static int find_places(const char *given, char folder[PATH_SIZE], char fresh[PAT
 
 static void check_request(const struct freeze_request *request) {
     if (request->unit_count < 1 || request->unit_count > CASES_MAX)
-        BUG("%d units", request->unit_count);
+        BUG("%d variants", request->unit_count);
     for (int unit = 0; unit < request->unit_count; unit++)
         if (request->units[unit].cubin == NULL || request->units[unit].key == NULL)
-            BUG("unit %d has no %s", unit, request->units[unit].key == NULL ? "key" : "cubin");
+            BUG("variant %d has no %s", unit, request->units[unit].key == NULL ? "key" : "cubin");
     for (int c = 0; c < request->template->case_count; c++)
         if (request->cases[c].unit < 0 || request->cases[c].unit >= request->unit_count ||
             request->cases[c].outcome == NULL)
-            BUG("case %d has no unit or no outcome", c);
+            BUG("case %d has no variant or no outcome", c);
     if (request->replay == NULL)
         BUG("no replay command");
 }

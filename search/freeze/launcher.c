@@ -101,25 +101,25 @@ static void add_arithmetic(const char *variants, cJSON *values) {
 
 int write_launcher(const struct export *export, struct text *text, struct error *error) {
     const struct freeze_request *request = export->request;
-    struct text variants = {0};
+    struct text functions = {0};
     cJSON *values = embedded_values(export);
     int result = add_architecture(export, values, error);
     for (int unit = 0; unit < request->unit_count && result == 0; unit++)
-        result = add_unit(export, unit, &variants, error);
+        result = add_unit(export, unit, &functions, error);
     if (result < 0) {
-        text_release(&variants);
+        text_release(&functions);
         cJSON_Delete(values);
         return -1;
     }
-    add_arithmetic(variants.bytes, values);
+    add_arithmetic(functions.bytes, values);
     cJSON_AddBoolToObject(values, "parts", export->workspaces);
     cJSON_AddNumberToObject(values, "part_count", export->workspace_count);
-    cJSON_AddBoolToObject(values, "uses_clear", strstr(variants.bytes, " clear(workspace") != NULL);
-    cJSON_AddBoolToObject(values, "uses_given", strstr(variants.bytes, " given(tensors") != NULL);
-    cJSON_AddBoolToObject(values, "uses_uneven", strstr(variants.bytes, " uneven(tensors") != NULL);
+    cJSON_AddBoolToObject(values, "uses_clear", strstr(functions.bytes, " clear(workspace") != NULL);
+    cJSON_AddBoolToObject(values, "uses_given", strstr(functions.bytes, " given(tensors") != NULL);
+    cJSON_AddBoolToObject(values, "uses_uneven", strstr(functions.bytes, " uneven(tensors") != NULL);
     cJSON_AddBoolToObject(values, "maps", export->template->map_count > 0);
     cJSON_AddStringToObject(values, "no_map", "{{0}}"); /* in the file it would be a hole itself */
-    embedded_add_text(values, "variants", &variants);
+    embedded_add_text(values, "variants", &functions);
     add_in_range(export->template, values);
     cJSON_AddBoolToObject(values, "several", request->unit_count > 1);
     cJSON *units = cJSON_AddArrayToObject(values, "units");

@@ -235,13 +235,13 @@ static bool subscribe(struct bridge *bridge) {
    requests of an earlier, timed-out fetch arrive in addition to its own. */
 static void ask(struct bridge *bridge, int count) {
     char subject[128];
-    char pull[64];
+    char body[64];
     snprintf(subject, sizeof subject, "$JS.API.CONSUMER.MSG.NEXT." QUEUE_TRIALS ".%s",
              bridge->description->id);
-    snprintf(pull, sizeof pull, "{\"batch\":%d,\"expires\":%.0f}", count, 1e9 * pull_for_s);
+    snprintf(body, sizeof body, "{\"batch\":%d,\"expires\":%.0f}", count, 1e9 * pull_for_s);
     bridge->pulled = clock_seconds();
     if (natsConnection_PublishRequestString(bridge->link->connection, subject, bridge->inbox,
-                                            pull) == NATS_OK)
+                                            body) == NATS_OK)
         bridge->coming = count;
 }
 

@@ -421,7 +421,7 @@ static const struct pool_backend remote_backend = {
     .wait = remote_wait,
 };
 
-/* `ends`: the signals that stop waiting. */
+/* `stop_signals`: the signals that stop waiting. */
 static int wait_for_worker(struct remote *remote, const char *url, const sigset_t *ends,
                            struct error *error) {
     struct trial_result unexpected;

@@ -1,10 +1,11 @@
-"""Attention against PyTorch: for each shape, the best frozen kernel of this GPU under kernels/, or else a search,
-then a duel with the fastest backend of scaled_dot_product_attention. Prints a Markdown table; `make bench-attention`.
+"""Compares attention with PyTorch: for each shape, takes the best exported kernel for this GPU under kernels/, or else
+runs a search, and then a duel against the fastest backend of scaled_dot_product_attention. Prints a Markdown table.
+`make bench-attention` runs it.
 
 usage: python3 tests/bench/attention.py [--seconds N] [--evotile PROGRAM] [--out FOLDER] [--python PROGRAM] [--search]
 
-N seconds of search for a shape that has no frozen kernel (600; --search: whatever is frozen). Without a GPU it prints
-SKIP. It needs nothing but evotile, its templates and configs, and a Python with PyTorch (--python; this one).
+Searches N seconds (600) for each shape without an exported kernel; with --search, for every shape. Without a GPU it
+prints SKIP. It needs only evotile, its templates and configs, and a Python with PyTorch (--python; default: this one).
 """
 import argparse
 import glob
@@ -14,7 +15,7 @@ import os
 import subprocess
 import sys
 
-# Every shape of these is measured; the geometric mean is over those with S <= 512.
+# All of these shapes are measured; the first geometric mean is over those with S <= 512.
 GRID = [(1, 1, 128), (1, 8, 512), (2, 8, 512), (4, 8, 512), (4, 16, 512), (8, 16, 512), (2, 16, 2048)]
 SHAPES = [{"B": b, "H": h, "S": s, "D": 64, "CAUSAL": causal} for b, h, s in GRID for causal in (0, 1)]
 TEMPLATES = {"attention_fwd", "attention_fwd_hopper"}
@@ -32,17 +33,17 @@ def gpu():
 
 
 def index_of(shape):
-    """Which of SHAPES a manifest's shape is, or None."""
+    """The index of a manifest's shape in SHAPES, or None."""
     asked = {"CAUSAL": 0, **shape}
-    usual = {"S_KV": asked.get("S"), "H_KV": asked.get("H")}  # of dimensions that SHAPES do not name
+    usual = {"S_KV": asked.get("S"), "H_KV": asked.get("H")}  # defaults of dimensions that SHAPES do not name
     for index, wanted in enumerate(SHAPES):
         if all(value == {**usual, **wanted}.get(name, 0) for name, value in asked.items()):
             return index
     return None
 
 
-def frozen(folder, name):
-    """For each shape the kernel folder that was fastest on this GPU, by its manifest."""
+def exported_kernels(folder, name):
+    """For each shape the kernel folder that was fastest on this GPU, according to the manifests."""
     best = {}
     for path in sorted(glob.glob(os.path.join(folder, "*", "manifest.json"))):
         with open(path) as file:
@@ -60,18 +61,18 @@ def run(arguments, **options):
     print("$", " ".join(arguments), file=sys.stderr, flush=True)
     done = subprocess.run(arguments, text=True, **options)
     if done.returncode != 0:
-        sys.exit(f"bench-attention: that ended with exit status {done.returncode}")
+        sys.exit(f"bench-attention: the command failed with exit status {done.returncode}")
     return done.stdout
 
 
 def search(options, capability, indices):
-    """A run with a champion for each of these shapes; returns its folder."""
+    """Searches a champion for each of these shapes; returns the run's folder."""
     os.makedirs(options.out, exist_ok=True)
     template = "attention_fwd_hopper" if capability == 90 else "attention_fwd"
     config = os.path.join(options.out, "config.json")
     results = os.path.join(options.out, "run")
     if os.path.exists(results):
-        sys.exit(f"bench-attention: {results} is there already: remove it, or name another folder by --out")
+        sys.exit(f"bench-attention: {results} already exists: remove it, or give another folder with --out")
     with open(config, "w") as file:
         json.dump({"template": template, "objective": "per_case", "cases": [SHAPES[i] for i in indices]}, file)
     run([options.evotile, "run", config, "--time", f"{options.seconds * len(indices)}s", "--out", results],
@@ -80,7 +81,7 @@ def search(options, capability, indices):
 
 
 def duels(options, kernels):
-    """The cases of a duel of each kernel or run with the baseline, by shape."""
+    """Runs a duel of each kernel or run against the baseline; returns the cases by shape."""
     rows, about = {}, {}
     for kernel in sorted(set(kernels.values())):
         said = json.loads(run([options.evotile, "duel", kernel, "baseline", "--json", "--python", options.python],
@@ -98,7 +99,7 @@ def mean(values):
 
 
 def show(rows, about):
-    print(f"{about['baseline']}, on {about['device']}; warm, in turns on the same GPU; above 1 ours is faster\n")
+    print(f"{about['baseline']}, on {about['device']}; warm, interleaved on the same GPU; ratios above 1: evotile is faster\n")
     print("| (B,H,S,D) | p50 us | p90 us | TFLOP/s | of mma.sync's peak | fastest SDPA | its p50 us | its p90 us | "
           "ratio | 99 % interval | kernel |\n|---|---|---|---|---|---|---|---|---|---|---|")
     for index, row in sorted(rows.items()):
@@ -126,10 +127,10 @@ def main():
     options = parser.parse_args()
     found = gpu()
     if found is None:
-        print("SKIP: bench-attention measures, and there is no GPU here (nvidia-smi names none)")
+        print("SKIP: bench-attention needs a GPU, and nvidia-smi lists none")
         return
     name, capability = found
-    kernels = {} if options.search else frozen(options.kernels, name)
+    kernels = {} if options.search else exported_kernels(options.kernels, name)
     missing = [index for index in range(len(SHAPES)) if index not in kernels]
     if missing:
         results = search(options, capability, missing)

@@ -1,6 +1,6 @@
-/* How fast the emulated device runs: attention of (1,2,128,64), genome by genome, on one core after
-   compiling. GENOMES (20) random ones; BENCH_TEMPLATE=attention_fwd_hopper for the other;
-   OBSERVED=1 under the microscope. */
+/* Speed of the emulated device: attention with (B,H,S,D) = (1,2,128,64), one genome after another
+   on one core, without compile time. Environment: GENOMES=N random genomes (20);
+   BENCH_TEMPLATE=attention_fwd_hopper selects the other template; OBSERVED=1 enables racecheck. */
 #include "base/clock.h"
 #include "base/random.h"
 #include "device/emulated.h"
@@ -40,7 +40,7 @@ static void fill(struct benching *benching, const struct buffers *buffers, struc
         if (buffers->tensors[0][t] == 0 || benching->template->tensors[t].role != ROLE_INPUT)
             continue;
         uint16_t *halves = malloc(bytes);
-        for (size_t i = 0; i < bytes / 2; i++) /* of either sign, from 1/8 to 2 */
+        for (size_t i = 0; i < bytes / 2; i++) /* magnitudes from 1/8 to 2, either sign */
             halves[i] =
                 (uint16_t)(0x3000 + random_below(random, 0x1000) + (random_below(random, 2) << 15));
         must(benching->device->backend->write(benching->device, buffers->tensors[0][t], halves,
@@ -50,7 +50,7 @@ static void fill(struct benching *benching, const struct buffers *buffers, struc
     }
 }
 
-/* The least processor time of a call, in ms; its instructions in `*instructions`. */
+/* The minimum CPU time of a call in ms; sets `instructions` to its warp instructions. */
 static double time_call(struct benching *benching, const struct genome *genome,
                         const struct device_image *image, struct random *random,
                         uint64_t *instructions, struct error *error) {
@@ -142,8 +142,8 @@ int main(void) {
         total += instructions;
     }
     qsort(times_ms, (size_t)done, sizeof *times_ms, compare);
-    printf("%d genomes of %s: %.1f ms the median, %.1f ms the slowest, %.1f million warp "
-           "instructions a second\n",
+    printf("%d genomes of %s: median %.1f ms, slowest %.1f ms, %.1f million warp instructions per "
+           "second\n",
            done, name, times_ms[done / 2], times_ms[done - 1], 1e-3 * (double)total / total_ms);
     free(times_ms);
     compiler_free(benching.compiler);

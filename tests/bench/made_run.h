@@ -1,14 +1,14 @@
 /*
- * made_run: a run of any size without a device: the space of a config, a search by the engine's own
- * evolution, a checkpoint, a folder that every reading verb takes; only the figures are made up,
- * from the genes alone, and the device's name says so. For benches of what reads large runs.
+ * made_run: generates a run of any size without a device: the space of a config, a search with the
+ * engine's own strategy, and a folder that every reading command accepts. Only the measurements are
+ * synthetic, computed from the genes; the device's name says so. For benchmarks on large runs.
  *
  *     made_run("configs/attention_h200.json", "results/large", 200000, &error);
  *
- * Latency is a bowl over the genes, another one for each goal, with pairs of genes that go together
- * and 1 % of noise. Some pairs fail to compile, some genomes are wrong; who is far behind the
- * champion is dropped by the race, who is before it fights a duel. Trials come 7 a second from the
- * hour at which the run was made, so that 200,000 of them are a night.
+ * Latency is a quadratic function of the genes, different for each goal, with interactions of pairs
+ * of genes and 1 % noise. Some pairs fail to compile, some genomes are wrong; a candidate far
+ * slower than the champion is stopped by the race, a faster one gets a duel. Timestamps are 7
+ * trials per second from the run's creation, so that 200,000 trials take a night.
  */
 #ifndef EVOTILE_TESTS_BENCH_MADE_RUN_H
 #define EVOTILE_TESTS_BENCH_MADE_RUN_H
@@ -41,14 +41,15 @@ struct made {
 
 /* ---- the landscape ---- */
 
-/* From 0 to 1, the same for the same numbers. */
+/* A pseudo-random number from 0 to 1: a hash of the arguments. */
 static inline double made_share(int a, int b, int c) {
     struct random random;
     random_seed(&random, 1 + (uint64_t)a, (uint64_t)(b * 1000 + c));
     return random_uniform(&random);
 }
 
-/* An ordered gene has a best place, which drifts from goal to goal; a label has a worth. */
+/* An ordered gene has an optimum, which differs between goals; an unordered one a cost per value.
+ */
 static inline double made_cost_of(const struct gene *gene, int index, int value, int goal) {
     double weight = 0.05 + 0.5 * pow(made_share(index, 0, 0), 3);
     if (!gene->ordered || gene->count < 3)
@@ -66,7 +67,7 @@ static inline double made_latency_us(const struct space *space, const struct gen
     for (int g = 0; g < space->gene_count; g++) {
         const struct gene *gene = &space->genes[g];
         log_us += made_cost_of(gene, g, genome->value[g], goal);
-        int other = (g * 5 + 3) % space->gene_count; /* some pairs that go together, or do not */
+        int other = (g * 5 + 3) % space->gene_count; /* some pairs interact */
         if (other != g && made_share(g, 4, other) > 0.6)
             log_us += 0.12 * made_share(g * 31 + other, genome->value[g], genome->value[other]);
     }
@@ -85,7 +86,7 @@ static inline enum verdict made_verdict(const struct space *space, const struct 
     return luck < 0.004 ? VERDICT_WRONG : luck < 0.006 ? VERDICT_RACY : VERDICT_OK;
 }
 
-/* The value of a derived quantity, where the template has one of that name. */
+/* The value of a derived quantity, or `otherwise` if the template has none with that name. */
 static inline int made_derived(const struct space *space, const struct genome *genome,
                                const char *name, int otherwise) {
     int64_t values[SLOTS_MAX];
@@ -244,7 +245,7 @@ static inline int made_search(struct made *made, int64_t trials, struct error *e
     return store_commit(made->store, error);
 }
 
-/* What took seconds is told as what would have taken a night. */
+/* Rewrites the timestamps as if the trials had taken a night. */
 static inline int made_spread(struct made *made, struct error *error) {
     char sql[512];
     snprintf(sql, sizeof sql,
@@ -319,7 +320,7 @@ static inline int made_start(struct made *made, const char *config, struct error
     return 0;
 }
 
-/* Makes the folder, in which no run may be. A space with fewer genomes gives fewer trials. */
+/* Creates the folder, which must not hold a run. A space with fewer genomes gives fewer trials. */
 static inline int made_run(const char *config, const char *folder, int64_t trials,
                            struct error *error) {
     struct made *made = calloc(1, sizeof *made);

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How many trials a second a queue carries, and what its coordinator takes: a search of a made recorded space, whose
-workers only look rows up, over a real nats-server on loopback.
+"""Throughput of a queue and CPU time of its coordinator: a search of a generated recorded space, whose workers only look
+up rows, over a real nats-server on loopback.
 
     tests/bench/queue.py [--trials 60000] [--hosts 10] [--workers 20] [--evotile build/evotile]
 
-HOSTS processes `evotile worker` with WORKERS device workers each; the strategy is random, so that proposing costs
-nothing. Prints the rate, and what a trial costs the coordinator, the server, the HOSTS (bridges) and their device
-workers, as the run grows and in all. All share the cores of this machine, and each device worker reads the table
-first, which the first trials wait for. With --trials 1000000 that takes 0.5 s of the processor and 70 MB in each.
-Exit status 1 where a host's process died, or a trial has not one outcome.
+Starts HOSTS `evotile worker` processes with WORKERS device workers each; the strategy is random, so that proposing costs
+almost nothing. Prints the rate, and the CPU time per trial of the coordinator, the server, the HOSTS (consumers) and their
+device workers, as the run grows and in total. All share the cores of this machine. Each device worker reads the table
+first, and the first trials wait for it: with --trials 1000000 that takes 0.5 s of CPU time and 70 MB in each.
+Exit status 1 if a worker process died, or a trial does not have exactly one outcome.
 """
 import argparse
 import json
@@ -26,11 +26,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "queue"))
 from chaos import Server, check, make_space  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
-PARTS = ["coordinator", "server", "bridges", "devices"]
+PARTS = ["coordinator", "server", "consumers", "devices"]
 
 
 def processes():
-    """Of each process its parent and its processor seconds."""
+    """Each process's parent and CPU seconds, by pid."""
     found = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -47,7 +47,7 @@ def most_megabytes(pid):
 
 
 def stored(run):
-    """How many trials lie there; 0 before there is a store."""
+    """The number of stored trials; 0 before the store exists."""
     try:
         store = sqlite3.connect(f"file:{run}/run.db?mode=ro", uri=True)
         count = store.execute("SELECT max(number) + 1 FROM trials").fetchone()[0] or 0
@@ -58,7 +58,7 @@ def stored(run):
 
 
 def sample(run, pids):
-    """(clock, trials, the seconds of each of PARTS, the coordinator's megabytes, the server's)"""
+    """(clock, trials, CPU seconds of each of PARTS, the coordinator's peak megabytes, the server's)"""
     now, count, all_of_them = time.monotonic(), stored(run), processes()
     hosts = set(pids[2:])
     seconds = [all_of_them[pids[0]][1], all_of_them[pids[1]][1], sum(all_of_them[pid][1] for pid in hosts),
@@ -67,8 +67,8 @@ def sample(run, pids):
 
 
 def print_growth(samples, steps=10):
-    """Of samples, about so many equal parts."""
-    print("                          processor, ms a trial                   coordinator's\n"
+    """Prints a line for each of about `steps` equal parts of the run."""
+    print("                          CPU time, ms per trial                  coordinator's\n"
           "trials      trials/s" + "".join(f"{part:>13}" for part in PARTS) + "  cores     MB")
     whole, before = samples[-1][1], samples[0]
     for now in samples:
@@ -126,12 +126,12 @@ def main():
     print(f"{arguments.hosts} x {arguments.workers} workers, {len(os.sched_getaffinity(0))} cores: {told} trials in "
           f"{took_s:.1f} s, {told / took_s:.0f} trials/s, {late / (took_s * 2 / 3):.0f} in the last two thirds")
     for part, used in zip(PARTS, samples[-1][2]):
-        print(f"{part}: {used:.1f} s of the processor, {used / took_s:.2f} of a core")
-    print(f"at most {samples[-1][3]:.0f} MB in the coordinator, {samples[-1][4]:.0f} MB in the server")
-    print(f"with starting and ending {whole_s:.1f} s; status {coordinator.returncode}")
+        print(f"{part}: {used:.1f} s of CPU time, {used / took_s:.2f} of a core")
+    print(f"peak memory: {samples[-1][3]:.0f} MB in the coordinator, {samples[-1][4]:.0f} MB in the server")
+    print(f"including startup and shutdown {whole_s:.1f} s; status {coordinator.returncode}")
     good = check(folder / "run") and died == 0 and coordinator.returncode == 0
     if not good:
-        print(f"{died} of the workers' processes died", (folder / "log").read_text()[-4000:], sep="\n")
+        print(f"{died} worker processes died", (folder / "log").read_text()[-4000:], sep="\n")
     shutil.rmtree(folder)
     return 0 if good else 1
 

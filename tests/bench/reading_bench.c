@@ -1,8 +1,8 @@
-/* How fast the verbs that read a run are on a large one: it makes a run of 200,000 trials and times
-   each verb on it, from its start to its end.
+/* Speed of the commands that read a run: generates a run of 200,000 trials and measures each
+   command's wall time on it.
 
        make bench-reading
-       build/tests/bench/reading_bench FOLDER [TRIALS [CONFIG]]     makes the run there and keeps it
+       build/tests/bench/reading_bench FOLDER [TRIALS [CONFIG]]     only generates the run there
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 enum { TRIALS = 200000 };
 static const char config[] = "configs/attention_h200.json";
 
-/* How long the program takes, what it prints thrown away; negative where it fails. */
+/* The program's wall time in seconds, with its output discarded; negative if it fails. */
 static double time_verb(const char *program, const char *const *arguments, struct rusage *usage) {
     double start = clock_seconds();
     int status;
@@ -46,12 +46,12 @@ static void bench(const char *program, const char *run) {
         struct stat file;
         if (seconds < 0)
             BUG("evotile %s failed", verbs[i][1]);
-        printf("%-8s %6.2f s, of the processor %5.2f s, %4ld MB", verbs[i][1], seconds,
+        printf("%-8s %6.2f s, CPU time %5.2f s, %4ld MB", verbs[i][1], seconds,
                (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                    (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6,
                usage.ru_maxrss / 1024);
         if (verbs[i][3] != NULL && stat(page, &file) == 0)
-            printf(", a file of %.2f MB", (double)file.st_size * 1e-6);
+            printf(", file size %.2f MB", (double)file.st_size * 1e-6);
         printf("\n");
     }
 }
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
     double start = clock_seconds();
     if (made_run(config, run, TRIALS, &error) < 0)
         BUG("%s", error.text);
-    printf("a run of %d trials over the cases of %s, made in %.0f s\n", TRIALS, config,
+    printf("a run of %d trials over the cases of %s, generated in %.0f s\n", TRIALS, config,
            clock_seconds() - start);
     bench(program, run);
     path_remove_tree(folder, &error);

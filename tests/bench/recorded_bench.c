@@ -1,5 +1,5 @@
-/* How fast a recorded space is read: a Kernel Tuner cache of 200 MB unpacked, as its rows are
-   written (32 samples each), plain and gzip; and what cJSON takes for the same text. */
+/* Speed of reading a recorded space: a Kernel Tuner cache of 200 MB (uncompressed, 32 samples per
+   row), plain and gzip; compared with cJSON parsing the same text. */
 #include <cjson/cJSON.h>
 #include <string.h>
 #include <time.h>
@@ -13,7 +13,7 @@
 
 enum { GENES = 8, VALUES = 8, SAMPLES = 32, MEGABYTE = 1000000, SIZE_MB = 200 };
 
-/* Appends; the text is SIZE_MB with room for a row more. */
+/* Writes a cache of about `room` bytes; the buffer must have room for one more row. */
 static size_t write_cache(char *text, size_t room) {
     struct random random;
     size_t used = 0;
@@ -51,7 +51,7 @@ static void time_reading(const char *what, const char *path, size_t size) {
     double worked = (double)(clock() - processor) / CLOCKS_PER_SEC;
     if (recorded == NULL)
         BUG("%s", error.text);
-    printf("%-8s %5.2f s, of the processor %5.2f s: %4.0f MB/s, %lld rows\n", what, seconds, worked,
+    printf("%-8s %5.2f s, CPU time %5.2f s: %4.0f MB/s, %lld rows\n", what, seconds, worked,
            (double)size / MEGABYTE / worked, (long long)recorded->row_count);
     recorded_free(recorded);
 }
@@ -77,7 +77,7 @@ int main(void) {
     time_reading("gzip", packed, size);
     clock_t processor = clock();
     cJSON *root = cJSON_ParseWithLength(text, size);
-    printf("cJSON    its parsing of the unpacked text alone: of the processor %5.2f s\n",
+    printf("cJSON    parsing the uncompressed text: CPU time %5.2f s\n",
            (double)(clock() - processor) / CLOCKS_PER_SEC);
     cJSON_Delete(root);
     free(text);

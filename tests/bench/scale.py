@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""How the search gains from more GPUs of one host, and whether they disturb each other.
+"""Measures how the search scales with the GPUs of one host, and whether the GPUs disturb each other's measurements.
 
     tests/bench/scale.py [--evotile build/evotile] [--config configs/attention_scale.json]
                          [--gpus 1,2,4,8] [--trials 600] [--duels build/tests/gpu/duel_test] [--out FOLDER]
 
-First the config is searched on 1, 2, 4 ... of the GPUs, so many trials on each, every time with the compile workers
-that `run` takes by itself and an empty cache of compiled kernels. The config's genomes are drawn at random, so that all
-rows have the same kind of work. A row is of the trials from the first quarter to nine tenths: not how it begins and ends.
+First it searches the config on 1, 2, 4 ... GPUs with the same number of trials per GPU, each time with the default number
+of compile workers and an empty cache of compiled kernels. The config samples genomes at random, so that all
+rows have the same kind of work. A row covers the trials from 25 % to 90 % of the run, without startup and end.
 
-  trials/s      that ended
-  efficiency    per GPU, of what one GPU gave
-  GPU busy      share of the time in which a GPU's worker verified, timed or fought
-  compile busy  the same of the compile workers: near 1, compiling is the limit, and trials/s its rate
+  trials/s      finished trials per second
+  efficiency    rate per GPU relative to one GPU
+  GPU busy      fraction of time in which a GPU's worker verified, timed or ran duels
+  compile busy  the same for the compile workers: near 1, compiling is the bottleneck
 
-Then A/A duels: a kernel against itself on the first GPU alone, on the first two at once, and on both while as many
-compilations run as there are compile workers. Who wins then wins by chance. Exit status 1: more than 1 % did.
+Then it runs A/A duels: a kernel against itself on the first GPU alone, on the first two concurrently, and on both while as
+many compilations run as there are compile workers. A win is a false positive. Exit status 1 if more than 1 % are wins.
 """
 import argparse
 import os
@@ -39,7 +39,7 @@ def devices(count):
 
 
 def environment(folder):
-    """Own caches, ours and NVRTC's: what another row compiled would be free."""
+    """Separate caches for evotile and NVRTC: otherwise a row would reuse the kernels of another one."""
     return {**os.environ, "EVOTILE_CACHE": str(folder / "cache"), "CUDA_CACHE_PATH": str(folder / "nvrtc")}
 
 
@@ -56,7 +56,7 @@ def search(arguments, count):
 
 
 def measure(run, gpus, workers):
-    """What the middle of a search gave."""
+    """Rates in the middle part of a search."""
     store = sqlite3.connect(f"file:{run}/run.db?mode=ro", uri=True)
     ended = [row[0] for row in store.execute("SELECT finished FROM trials WHERE finished > 0 ORDER BY finished")]
     begin, end = ended[len(ended) // 4], ended[len(ended) * 9 // 10]
@@ -92,7 +92,7 @@ def duel(arguments, gpu):
 
 
 def duels(arguments, what, gpus):
-    """Prints a line a GPU; returns whether at most 1 % of the duels had a winner."""
+    """Prints a line per GPU; returns whether at most 1 % of the duels had a winner."""
     honest = True
     for gpu, process in [(gpu, duel(arguments, gpu)) for gpu in gpus]:
         text = process.communicate()[0]
@@ -105,7 +105,7 @@ def duels(arguments, what, gpus):
 
 
 def compile_load(arguments):
-    """Compiles, and interprets, on every core: the emulated device of the same architecture."""
+    """Compiles and interprets kernels on every core, on the emulated device of the same architecture."""
     folder = arguments.out / "load"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -117,12 +117,12 @@ def compile_load(arguments):
 def all_duels(arguments, count):
     honest = duels(arguments, "alone", [0])
     if count > 1:
-        honest = duels(arguments, "both at once", [0, 1]) and honest
+        honest = duels(arguments, "both concurrently", [0, 1]) and honest
     load = compile_load(arguments)
     time.sleep(15)
-    honest = duels(arguments, "beside compilations", list(range(min(2, count)))) and honest
+    honest = duels(arguments, "during compilations", list(range(min(2, count)))) and honest
     load.terminate()
-    load.terminate()  # twice: at once
+    load.terminate()  # the second signal stops it immediately
     try:
         load.wait(60)
     except subprocess.TimeoutExpired:

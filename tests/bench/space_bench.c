@@ -1,4 +1,4 @@
-/* How fast the valid genomes of a large space are counted, listed and drawn from. */
+/* Speed of counting and sampling the valid genomes of large spaces. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "genome/space.h"
 
-/* Nine genes of ten values, and a constraint written by `next` between neighbours. */
+/* Nine genes with ten values each; optional constraints over `all` genes and between neighbours. */
 static struct space *nine_genes(const char *all, const char *neighbours) {
     struct space *space = space_new();
     struct error error = {0};
@@ -41,7 +41,7 @@ static void bench(const char *what, struct space *space) {
     for (int i = 0; i < DRAWS; i++)
         space_sample(space, &random, &genome);
     double drawn = clock_seconds();
-    printf("%-22s %.0e raw  %12llu valid%s  counted in %8.3f ms  a draw in %6.3f us\n", what,
+    printf("%-22s %.0e raw  %12llu valid%s  counted in %8.3f ms  sampled in %6.3f us\n", what,
            space_raw_count(space), (unsigned long long)count, exact ? "" : " (at least)",
            1e3 * (counted - start), 1e6 * (drawn - counted) / DRAWS);
     space_free(space);

@@ -1,9 +1,9 @@
-/* How soon `watch` shows a large run, and what it costs while the run goes on: on a terminal of its
-   own, beside a writer that stores 13 trials a second.
+/* Startup latency of `watch` on a large run, and its CPU time while the run continues: on a
+   pseudo-terminal, with a writer that stores 13 trials per second.
 
        make bench-watch
-       build/tests/bench/watch_bench RUN      on a run that is there (reading_bench makes one); it
-                                              gets a few hundred trials more
+       build/tests/bench/watch_bench RUN      uses an existing run (reading_bench generates one) and
+                                              adds a few hundred trials to it
  */
 #include <poll.h>
 #include <pty.h>
@@ -19,14 +19,14 @@
 enum { TRIALS = 200000, FIRST_VIEWS = 5, WATCHED_S = 20, TRIALS_PER_S = 13 };
 static const char config[] = "configs/attention_h200.json";
 
-/* The view's last line: all of it has been drawn. */
+/* The view's last line: once it appears, the view is complete. */
 static const char end_of_view[] = "q: quit";
 
 struct watcher {
     pid_t pid;
     int terminal;
     size_t used;
-    int64_t drawn; /* bytes, since it was set to 0 */
+    int64_t drawn; /* bytes since the last reset */
     char shown[1 << 20];
 };
 
@@ -40,10 +40,10 @@ static void start(struct watcher *watcher, const char *program, const char *run)
         _exit(127);
     }
     if (watcher->pid < 0)
-        BUG("no terminal for watch");
+        BUG("cannot open a terminal for watch");
 }
 
-/* Takes in what it draws, for so long or until its end; whether the view is whole. */
+/* Reads its output for `seconds`, or until the view is complete; returns whether it is. */
 static bool look(struct watcher *watcher, double seconds, bool until_whole) {
     double end = clock_seconds() + seconds;
     bool whole = false;
@@ -64,12 +64,12 @@ static bool look(struct watcher *watcher, double seconds, bool until_whole) {
     return whole;
 }
 
-/* Ends it; what it cost, in seconds of a processor. */
+/* Quits it; returns its CPU time in seconds. */
 static double stop(struct watcher *watcher) {
     struct rusage usage;
     int status;
     if (write(watcher->terminal, "q", 1) != 1)
-        BUG("watch hears nothing");
+        BUG("watch does not read its terminal");
     look(watcher, 2, false);
     if (wait4(watcher->pid, &status, 0, &usage) < 0 || status != 0)
         BUG("watch ended with status %d: %s", status, watcher->shown);
@@ -98,7 +98,7 @@ static void publish(const char *run, int64_t told, double seconds) {
         BUG("%s", error.text);
 }
 
-/* One trial more, like the best of goal 0; it may be crowned. */
+/* Adds a trial like the best one of goal 0, optionally as a new champion. */
 static void add_trial(struct store *store, int64_t number, const struct store_trial *like,
                       bool crowned) {
     struct error error = {0};
@@ -115,7 +115,7 @@ static void add_trial(struct store *store, int64_t number, const struct store_tr
         BUG("%s", error.text);
 }
 
-/* How soon the view is whole; the mean cost. */
+/* Prints the latency of the first complete view; returns the mean CPU time. */
 static double bench_first(struct watcher *watcher, const char *program, const char *run) {
     double cost_s = 0;
     for (int i = 0; i < FIRST_VIEWS; i++) {
@@ -125,8 +125,7 @@ static double bench_first(struct watcher *watcher, const char *program, const ch
             BUG("watch shows no view: %s", watcher->shown);
         double whole_s = clock_seconds() - begun;
         double one_s = stop(watcher);
-        printf("the first view after %.3f s; to its end it cost %.3f s of a processor\n", whole_s,
-               one_s);
+        printf("first view after %.3f s; CPU time until exit %.3f s\n", whole_s, one_s);
         cost_s += one_s / FIRST_VIEWS;
     }
     return cost_s;
@@ -157,8 +156,8 @@ static void bench(const char *program, const char *run) {
     double watched_s = clock_seconds() - begun;
     int64_t drawn = watcher.drawn;
     double after_s = stop(&watcher) - first_s;
-    printf("beside a writer, %.0f s after the first view cost %.3f s: %.2f %% of a processor; %lld "
-           "bytes were drawn\n",
+    printf("with a writer, %.0f s after the first view took %.3f s of CPU time: %.2f %% of a core; "
+           "%lld bytes were drawn\n",
            watched_s, after_s, 100 * after_s / watched_s, (long long)drawn);
     store_trial_free(like);
     store_close(store);

@@ -1,9 +1,10 @@
 /*
- * A frozen folder's check.c on a machine without a GPU: device memory is the host's, and the kernel
- * is the CPU reference, its results rounded to the outputs' dtypes. What is right must pass; with
- * WRONG=1 in the environment the last element of the first output is off, which must not.
+ * Runs an export's check.c on a machine without a GPU: host memory stands in for device memory, and
+ * the CPU reference for the kernel, its results rounded to the outputs' dtypes. This must pass;
+ * with WRONG=1 in the environment the last element of each output is wrong, and check.c must report
+ * it.
  */
-#define kernel_launch frozen_launch /* cases.h's, which is not called */
+#define kernel_launch frozen_launch /* the one in cases.h is not called */
 #include "cases.h"
 #undef kernel_launch
 
@@ -39,7 +40,7 @@ static cudaError_t named(struct cudaDeviceProp *device) {
 #include "check.c"
 #undef main
 
-/* The shape that is being proved: what its outputs are. */
+/* The shape with these dimensions: it lists the outputs. */
 static const struct checked_shape *shape_of(const int64_t *dimensions) {
     const struct checked_shape *shape = shapes;
     while (memcmp(shape->dimensions, dimensions, sizeof shape->dimensions) != 0)

@@ -1,6 +1,6 @@
 /*
- * example: templates loaded for a made-up device, and requests to freeze them with made-up
- * outcomes. For the tests of freeze/.
+ * example: templates loaded for a fake device, and export requests with fake outcomes. For the
+ * tests of export/.
  */
 #ifndef EVOTILE_TESTS_FREEZE_EXAMPLE_H
 #define EVOTILE_TESTS_FREEZE_EXAMPLE_H
@@ -33,10 +33,10 @@ static const struct device_info example_device = {
     .registers_per_sm = 65536,
     .threads_per_sm = 2048,
     .blocks_per_sm = 32,
-    .memory_bytes = INT64_C(9007199254740993), /* more than a double can tell */
+    .memory_bytes = INT64_C(9007199254740993), /* not representable as a double */
 };
 
-/* Everything that a request points to. */
+/* A request with everything that it points to. */
 struct example {
     struct template_setting setting;
     struct shape shapes[CASES_MAX];
@@ -46,7 +46,7 @@ struct example {
     struct frozen_case cases[CASES_MAX];
     struct case_outcome outcomes[CASES_MAX];
     struct key keys[CASES_MAX];
-    char cubins[CASES_MAX][32]; /* not really */
+    char cubins[CASES_MAX][32]; /* placeholders */
     struct freeze_request request;
 };
 
@@ -78,7 +78,7 @@ static inline void example_load(struct example *example, const char *name, const
     must(example->template != NULL ? 0 : -1, &error);
 }
 
-/* Made-up outcomes for the genomes as they are; equal genomes share units. */
+/* Fills the request with fake outcomes for the genomes; equal genomes share a variant. */
 static inline void example_request(struct example *example) {
     const struct genome *genomes[CASES_MAX];
     char text[GENOME_TEXT_SIZE];
@@ -115,7 +115,7 @@ static inline void example_request(struct example *example) {
                                                .replay = "evotile replay kernels/example"};
 }
 
-/* Every case gets the template's default genome. */
+/* An example whose cases all have the template's default genome. */
 static inline struct example *example_new(const char *name, const char *cases) {
     struct example *example = calloc(1, sizeof *example);
     example_load(example, name, cases);
@@ -147,7 +147,7 @@ static inline int remove_folder(void **state) {
     return result;
 }
 
-/* FOLDER/NAME, in a buffer that stays until the next call but three. */
+/* FOLDER/NAME, in one of four static buffers: valid for the next three calls. */
 static inline const char *within(const char *folder, const char *name) {
     static char paths[4][PATH_SIZE];
     static int next;

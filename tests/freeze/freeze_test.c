@@ -1,4 +1,4 @@
-/* The exported folder: that it builds with nvcc alone, and how it comes into place. */
+/* The exported folder builds with nvcc alone, and is written atomically. */
 #include "freeze/example.h"
 
 #include <signal.h>
@@ -23,7 +23,7 @@ static bool holds(const char *path, const char *words) {
     return found;
 }
 
-/* What lies in the test's folder, apart from `expected`: nothing is ever left behind. */
+/* The test's folder contains only `expected`: no temporary files remain. */
 static void assert_only(const char *folder, const char *expected) {
     struct error error = {0};
     char **names;
@@ -34,7 +34,7 @@ static void assert_only(const char *folder, const char *expected) {
     path_list_free(names, count);
 }
 
-/* One way of the Makefile, to the end: linked, and without a word on its outputs. */
+/* Runs make with these arguments: it links check.bin and prints nothing. */
 static void make(const char *folder, const char *name, const char *arguments) {
     assert_runs(
         "make -s -j2 -C %s/%s NVCC=%s/bin/nvcc %s >%s/log 2>&1 || { cat %s/log >&2; exit 1; }",
@@ -43,7 +43,7 @@ static void make(const char *folder, const char *name, const char *arguments) {
     assert_runs("rm %s/log", folder);
 }
 
-/* Whether the program that was linked holds these bytes of machine code. */
+/* True if the linked program contains these bytes of machine code. */
 static bool linked(const char *program, const void *code, size_t size) {
     struct error error = {0};
     size_t whole;
@@ -54,7 +54,7 @@ static bool linked(const char *program, const void *code, size_t size) {
     return found;
 }
 
-/* check.c passes a kernel that is right, whatever outputs a shape has, and no other. */
+/* check.c accepts a correct kernel for every shape, and rejects a wrong one. */
 static void prove(const char *folder, const char *name) {
     assert_runs("gcc -std=gnu11 -w -no-pie -I%s/include -I%s/%s -o %s/proof "
                 "tests/freeze/check_stand_in.c %s/%s/%s.c %s/%s/reference.c %s/%s/*_cubin.c "
@@ -66,8 +66,8 @@ static void prove(const char *folder, const char *name) {
     assert_runs("rm %s/proof %s/log", folder, folder);
 }
 
-/* The launcher and check.c without a warning; then everything linked, from the frozen machine code
-   and from the source for another GPU, and back. None is needed. */
+/* Compiles the launcher and check.c without warnings; then links everything from the exported
+   machine code, from the source for another GPU, and from the machine code again. Needs no GPU. */
 static void build(const struct example *example, const char *folder, const char *name) {
     char program[PATH_SIZE];
     snprintf(program, sizeof program, "%s/%s/check.bin", folder, name);
@@ -115,7 +115,7 @@ static void test_one_unit(void **state) {
     example_free(example);
 }
 
-/* A genome of its own for the last case: it needs a workspace, the others do not. */
+/* The last case has another genome, which needs a workspace; the others do not. */
 static void test_several_units(void **state) {
     struct error error = {0};
     struct example *example = example_new("attention_fwd", two_variants);
@@ -132,7 +132,7 @@ static void test_several_units(void **state) {
     example_free(example);
 }
 
-/* Genomes without a workspace: nothing of one is left in the launcher. */
+/* Without workspaces the launcher has no code for them. */
 static void test_no_workspace(void **state) {
     struct error error = {0};
     struct example *example = example_new("attention_fwd", two_variants);
@@ -144,7 +144,7 @@ static void test_no_workspace(void **state) {
     example_free(example);
 }
 
-/* replay judges the kernel by the copy, wherever the template itself has gone. */
+/* The copy of the template is complete: replay does not need the original. */
 static void test_template_copy(void **state) {
     struct error error = {0};
     struct manifest manifest;
@@ -179,7 +179,7 @@ static void test_existing(void **state) {
     example_free(example);
 }
 
-/* --force with a mistyped path does not cost somebody's folder. */
+/* --force with a mistyped path does not replace a folder that is not an export. */
 static void test_foreign_folder(void **state) {
     struct error error = {0};
     struct example *example = example_new("softmax_rows", one_case);
@@ -233,7 +233,8 @@ static void test_names(void **state) {
     example_free(example);
 }
 
-/* A genome that the template no longer admits would give a launcher that refuses every shape. */
+/* A genome that the template no longer admits is an error: its launcher would reject every shape.
+ */
 static void test_invalid_genome(void **state) {
     struct error error = {0};
     struct example *example = example_new("softmax_rows", one_case);

@@ -1,9 +1,8 @@
 /*
- * The property that matters: the generated launcher does what template_plan says, for random
- * genomes and shapes, with the machine code that was frozen. The launcher is compiled against a
- * stand-in of the CUDA runtime and driver that writes down what it is asked to launch, and is as
- * strict as they are: nothing loads without a context, or while a capture forbids it, and a
- * function serves its own context only.
+ * The main property: for random genomes and shapes, the generated launcher launches what
+ * template_plan plans, with the exported machine code. The launcher is compiled against a fake CUDA
+ * runtime and driver that records launches and is as strict as the real one: nothing loads without
+ * a context or while a stream capture forbids it, and a function is valid in its own context only.
  */
 #include "freeze/example.h"
 
@@ -13,9 +12,9 @@
 
 enum { RECORDS_MAX = 32, RECORD_ARGUMENTS = 32 };
 
-/* What the stand-in writes down; the same declaration stands in its source below. */
+/* A recorded launch; the fake's source below has the same declaration. */
 struct record {
-    const void *code; /* NULL: a clearing of memory */
+    const void *code; /* NULL: a memset */
     const char *name;
     unsigned grid[3], block[3];
     size_t smem_bytes;
@@ -23,12 +22,12 @@ struct record {
     int opted_in, early, cooperative;
 };
 
-/* The stand-in's state; the same stands in its source. Statuses are CUDA's. */
+/* The fake's state; its source below has the same declaration. Statuses are CUDA's. */
 struct fake {
     int current;     /* the context of every thread; 0: none yet */
-    int capturing;   /* what is not relaxed may not load */
-    int fail_with;   /* of a launch */
-    int fail_to_get; /* a kernel by its name: once */
+    int capturing;   /* a thread whose capture mode is not relaxed cannot load */
+    int fail_with;   /* the status of launches */
+    int fail_to_get; /* the next cuLibraryGetKernel fails */
     int capability;
     int loads, unloads, record_count;
     struct record records[RECORDS_MAX];
@@ -84,7 +83,7 @@ static const char stub[] =
     "    (void)j, (void)jv, (void)jn, (void)l, (void)lv, (void)ln;\n"
     "    if (may_load() != CUDA_SUCCESS)\n"
     "        return may_load();\n"
-    "    thrd_sleep(&(struct timespec){0, 2000000}, NULL); /* so that others come meanwhile */\n"
+    "    thrd_sleep(&(struct timespec){0, 2000000}, NULL); /* lets other threads call too */\n"
     "    __atomic_add_fetch(&fake.loads, 1, __ATOMIC_RELAXED);\n"
     "    *library = (CUlibrary)(uintptr_t)code;\n"
     "    return CUDA_SUCCESS;\n"
@@ -141,7 +140,7 @@ static const char stub[] =
     "{\n"
     "    return (hash ^ value) * 1099511628211u;\n"
     "}\n"
-    "/* A map is a number made of all that it was made of. */\n"
+    "/* A map is a hash of its parameters. */\n"
     "CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,\n"
     "                                void *address, const cuuint64_t *sizes,\n"
     "                                const cuuint64_t *strides, const cuuint32_t *box,\n"
@@ -183,7 +182,7 @@ static const char stub[] =
     "    return fake.fail_with;\n"
     "}\n";
 
-/* The stand-in knows the sizes of each kernel's arguments. */
+/* The fake knows the sizes of each kernel's arguments. */
 static void write_stub(const struct example *example, const char *path) {
     FILE *file = fopen(path, "w");
     const struct launch_list *launches = &example->template->launches;
@@ -202,7 +201,7 @@ static void write_stub(const struct example *example, const char *path) {
     fclose(file);
 }
 
-/* The launcher as a library, and what is called of it. */
+/* The launcher as a shared library, and its functions. */
 struct launcher {
     void *library;
     int64_t (*workspace_bytes)(const int64_t *shape);
@@ -241,7 +240,7 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
     return (hash ^ value) * UINT64_C(1099511628211);
 }
 
-/* What the stand-in makes of a map. */
+/* The fake's hash of a map. */
 static uint64_t map_number(const struct tensor_map *map, uint64_t address) {
     static const uint64_t types[] = {
         [2] = CU_TENSOR_MAP_DATA_TYPE_UINT16, [4] = CU_TENSOR_MAP_DATA_TYPE_UINT32};
@@ -261,7 +260,7 @@ static uint64_t map_number(const struct tensor_map *map, uint64_t address) {
 /* A struct NAME_tensors: addresses, then strides. */
 enum { WORDS_MAX = TENSORS_MAX * RANK_MAX };
 
-/* Addresses that nothing reads: tensor t lies at (t + 1) * 2^40. No strides are given. */
+/* Fake addresses, which are never read: tensor t is at (t + 1) * 2^40. No strides are given. */
 static void fake_tensors(const struct template *template, void *tensors[WORDS_MAX]) {
     int index = 0;
     memset(tensors, 0, WORDS_MAX * sizeof *tensors);
@@ -272,7 +271,7 @@ static void fake_tensors(const struct template *template, void *tensors[WORDS_MA
 
 static char *const workspace = (char *)((uintptr_t)100 << 40);
 
-/* The argument of a workspace tensor lies in the workspace, aligned, and with room to its end. */
+/* The address of a workspace tensor is aligned, and the tensor fits into the workspace. */
 static void check_workspace(const struct planned_tensor *tensor, uint64_t address,
                             int64_t workspace_bytes) {
     int64_t offset = (int64_t)(address - (uint64_t)(uintptr_t)workspace);
@@ -316,7 +315,7 @@ static void check_launch(const struct example *example, const struct plan *plan,
     }
 }
 
-/* One call, compared with the plan of the genome that should serve it. */
+/* Compares one call with the plan of the expected genome. */
 static void check_call(const struct example *example, const struct launcher *launcher,
                        const struct shape *shape, const struct plan *plan, int unit) {
     const struct template *template = example->template;
@@ -341,7 +340,7 @@ static void check_call(const struct example *example, const struct launcher *lau
         check_launch(example, plan, unit, i, &launcher->fake->records[clears + i], bytes);
 }
 
-/* ---- refusals ---- */
+/* ---- rejected calls ---- */
 
 static void check_refusals(const struct example *example, const struct launcher *launcher) {
     struct shape shape = example->template->cases[0];
@@ -368,8 +367,8 @@ static void check_refusals(const struct example *example, const struct launcher 
     shape.values[0] = 0;
     assert_int_equal(launcher->launch(shape.values, tensors, workspace, (size_t)bytes, NULL), -3);
     assert_int_equal(launcher->workspace_bytes(shape.values), -1);
-    /* Dimensions each in range, together as much as can be: nothing overflows (the library is built
-       to abort on that). */
+    /* The largest dimensions within their ranges: nothing overflows (the library is built to abort
+       on overflow). */
     for (int d = 0; d < example->template->dimension_count; d++)
         if (!example->template->dimensions[d].specialised)
             shape.values[d] = example->template->dimensions[d].maximum;
@@ -378,8 +377,8 @@ static void check_refusals(const struct example *example, const struct launcher 
 
 /* ---- random genomes ---- */
 
-/* The genome that the manual says serves the case of `others`: of equally specialised cases whose
-   genome admits the shape, the nearest in operations. */
+/* The variant that must be selected for a case of `others`, as export.h documents: among the cases
+   with the same specialised dimensions whose genome admits the shape, the nearest in operations. */
 static int expected_unit(const struct example *example, const struct template *others, int other,
                          struct plan *plan) {
     struct error error = {0};
@@ -408,7 +407,7 @@ static int expected_unit(const struct example *example, const struct template *o
     return best;
 }
 
-/* Each case has a random genome, and the launcher is asked for every case and for other shapes. */
+/* Each case has a random genome; the launcher is called for every case and for other shapes. */
 static void check_template(const char *folder, const char *name, const char *cases,
                            const char *other_cases, uint64_t seed) {
     struct error error = {0};
@@ -478,8 +477,8 @@ static void test_attention(void **state) {
     }
 }
 
-/* Strides that a caller gives are the launch's, whatever the shape says: those of another layout,
-   of the same shape else, make what that layout makes. */
+/* Strides that the caller gives override those of the shape: a call with the strides of another
+   layout launches the same as a call with the shape of that layout. */
 static void check_strides(const char *folder, const char *name) {
     static const int64_t apart[] = {
         7 * (6 * 64 + 72),  64, 6 * 64 + 72, /* q: rows of six heads, 72 elements apart */
@@ -521,7 +520,7 @@ static void check_strides(const char *folder, const char *name) {
         assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), -2);
     }
     memcpy(strides, apart, sizeof apart);
-    strides[2] = INT64_C(1) << 31; /* a row that no i32 counts */
+    strides[2] = INT64_C(1) << 31; /* does not fit an int32_t argument */
     assert_int_equal(launcher.launch(packed.values, tensors, NULL, 0, NULL), -3);
     dlclose(launcher.library);
     example_free(example);
@@ -535,7 +534,7 @@ static void test_strides_of_maps(void **state) {
     check_strides(*state, "attention_fwd_hopper");
 }
 
-/* Tensor maps among the arguments, some of which depend on the shape. */
+/* Arguments with tensor maps, some of which depend on the shape. */
 static void test_boxes(void **state) {
     check_template(*state, "../tests/device/hopper/boxes",
                    "[{\"ROWS\": 64, \"COLS\": 512}, {\"ROWS\": 7, \"COLS\": 8, \"SCALED\": 1},"
@@ -545,7 +544,7 @@ static void test_boxes(void **state) {
                    5);
 }
 
-/* One genome for one shape: the launcher without tables. */
+/* One genome for one shape: the launcher has no tables. */
 static void test_single(void **state) {
     struct error error = {0};
     struct launcher launcher;
@@ -607,7 +606,7 @@ static void *call_in_thread(void *argument) {
     return NULL;
 }
 
-/* However many threads call first. */
+/* Concurrent first calls load the machine code once. */
 static void test_threads(void **state) {
     enum { THREADS = 16 };
     struct launcher launcher;
@@ -633,7 +632,7 @@ static void test_threads(void **state) {
     example_free(example);
 }
 
-/* A failure on a GPU that the machine code is not for says so; on others it keeps CUDA's words. */
+/* A failed launch on an unsupported architecture has its own status; on others it has CUDA's. */
 static void test_architectures(void **state) {
     static const struct {
         int capability;

@@ -1,4 +1,4 @@
-/* manifest.json: written, read back, and refused when it is broken. */
+/* manifest.json is written, read back, and rejected if it is invalid. */
 #include "freeze/example.h"
 
 static const char cases[] = "[{\"ROWS\": 64, \"COLS\": 512},"
@@ -56,7 +56,7 @@ static void test_round_trip(void **state) {
     example_free(example);
 }
 
-/* What a double cannot tell is written as digits; every sample is there. */
+/* Integers beyond a double's precision are written as digits; all samples are stored. */
 static void test_numbers(void **state) {
     struct example *example = example_new("softmax_rows", cases);
     char *text = write_example(example, *state);
@@ -72,7 +72,7 @@ static void test_numbers(void **state) {
     example_free(example);
 }
 
-/* Reads `text` as the manifest of the folder; the error, if any, is one line. */
+/* Reads `text` as the folder's manifest; an error must be one line. */
 static int read_changed(const char *folder, const char *text, struct error *error) {
     struct manifest manifest;
     struct error writing = {0};
@@ -126,7 +126,7 @@ static void test_broken(void **state) {
     example_free(example);
 }
 
-/* Cut anywhere, or with bytes changed at random: an error or a manifest, never a crash. */
+/* Truncated or randomly changed manifests are read or rejected, without a crash. */
 static void test_fuzzed(void **state) {
     static const char alphabet[] = "{}[]\",:0-9eE.\\nulltrue x";
     struct error error;

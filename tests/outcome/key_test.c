@@ -55,7 +55,7 @@ static void missing_parts_differ(void **state) {
     assert_int_equal(key_compare(&whole, &empty, differences), KEY_PART_COUNT);
     assert_null(differences[3].b);
     assert_int_equal(key_compare(&empty, &empty, differences), 0);
-    key_set(&whole, KEY_GENOME, whole.parts[KEY_GENOME]); /* to itself */
+    key_set(&whole, KEY_GENOME, whole.parts[KEY_GENOME]); /* self-assignment */
     assert_string_equal(whole.parts[KEY_GENOME], "genome");
     key_release(&whole);
 }

@@ -28,7 +28,7 @@ static bool is_all(const void *bytes, size_t size, unsigned char value) {
     return size == 0;
 }
 
-/* Of what lay there nothing is left but past the cases, where nothing is touched. */
+/* The functions overwrite everything up to the last case, and nothing beyond it. */
 static void only_its_cases_count(void **state) {
     static struct outcome from, to;
     size_t head = offsetof(struct outcome, cases);
@@ -51,7 +51,7 @@ static void only_its_cases_count(void **state) {
     }
 }
 
-/* Samples whose logarithms are normal. */
+/* Fills a case with log-normal samples. */
 static void time_case(struct latency *latency, int count, double deviation, struct random *random) {
     latency->sample_count = count;
     for (int i = 0; i < count; i++) {
@@ -64,8 +64,8 @@ static void time_case(struct latency *latency, int count, double deviation, stru
     latency->p90_us = statistics_percentile(latency->samples_us, count, 90);
 }
 
-/* Over many trials it is as large as what scores are off from 1, which all medians mean; of very
-   few samples, whose spread is hardly known, rather larger. */
+/* Over many trials the estimate matches the scores' deviation from 1, the true median; with very
+   few samples it is larger. */
 static void an_error_is_what_scores_are_off_by(void **state) {
     (void)state;
     enum { ROUNDS = 2000 };

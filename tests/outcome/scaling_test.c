@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "outcome/scaling.h"
 
-/* The grid bug of the documents: 17 times as long for 8 times the batch. */
+/* A grid bug: 8 times the batch takes 17 times as long. */
 static void a_serialised_batch_is_flagged(void **state) {
     (void)state;
     const struct scaling_case cases[] = {{8e9, 8e6, 170}, {1e9, 1e6, 10}, {2e9, 2e6, 14}};
@@ -22,7 +22,7 @@ static void a_serialised_batch_is_flagged(void **state) {
     assert_true(fabs(flags[0].work_ratio - 4) < 1e-12);
 }
 
-/* Bound by bytes that grow, with operations that do not; and cases of the same work. */
+/* Bytes grow while operations do not (memory-bound); and cases with equal work. */
 static void either_count_explains_a_growth(void **state) {
     (void)state;
     const struct scaling_case bytes[] = {{1e9, 1e6, 10}, {1e9, 4e6, 40}};
@@ -35,8 +35,8 @@ static void either_count_explains_a_growth(void **state) {
     assert_int_equal(scaling_check(equal, 0, flags), 0);
 }
 
-/* Time = overhead + work / rate never grows faster than work, in whatever order the cases come; one
-   case made slow by a factor is flagged exactly where that passes the limit. */
+/* Time = overhead + work / rate never grows faster than work, in any order of the cases; a case
+   that is slowed down by a factor is flagged exactly if that factor exceeds the limit. */
 static void honest_kernels_pass_in_any_order(void **state) {
     (void)state;
     struct random random;

@@ -65,7 +65,7 @@ static void what_is_put_is_got(void **state) {
     cache_free(cache);
 }
 
-/* Every byte changed, every length cut, something added: never returned, and out of the way. */
+/* An entry with a changed byte, truncated or extended is not returned, and is deleted. */
 static void damage_is_never_returned(void **state) {
     struct cache *cache = cache_below(state, 0);
     struct error error = {0};
@@ -87,7 +87,7 @@ static void damage_is_never_returned(void **state) {
     }
     free(bytes);
 
-    /* An entry under another's name is no entry either. */
+    /* Neither is an entry in another entry's file. */
     char other[PATH_SIZE];
     path_of(state, 5, other);
     put(cache, 5);
@@ -141,8 +141,8 @@ static int64_t bytes_below(const char *folder) {
     return bytes;
 }
 
-/* Over the limit, what was not used for longest goes; what is in use, and what is not ours, stays.
- */
+/* Above the limit, the least recently used entries are evicted; recently used entries and files
+   that are not the cache's stay. */
 static void the_oldest_goes(void **state) {
     struct cache *cache = cache_below(state, 100000);
     struct error error = {0};
@@ -154,7 +154,7 @@ static void the_oldest_goes(void **state) {
         struct timespec times[2] = {{1000, 0}, {1000, 0}};
         assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
     }
-    assert_true(has(cache, 2)); /* which makes it young again */
+    assert_true(has(cache, 2)); /* updates its access time */
     path_of(state, 1, path);
     assert_int_equal(path_parent(left, path, &error), 0);
     assert_int_equal(path_join(left, left, ".half.1.2", &error), 0);
@@ -164,7 +164,7 @@ static void the_oldest_goes(void **state) {
     snprintf(stranger, sizeof stranger, "%s/cache/mine.txt", (char *)*state);
     assert_int_equal(path_write_scratch(stranger, "x", 1, &error), 0);
 
-    /* By chance an entry in 256 tidies up: 3000 do not all miss. */
+    /* One put in 256 (by its hash) evicts: with 3000 puts some do. */
     for (int number = 10; number < 3010; number++) {
         put(cache, number);
         if (number % 10 == 0)
@@ -177,7 +177,7 @@ static void the_oldest_goes(void **state) {
     cache_free(cache);
 }
 
-/* The warning on stderr is there once, and everything goes on. */
+/* A folder that is not writable is reported once on stderr, and nothing fails. */
 static void without_a_folder_it_goes_on(void **state) {
     (void)state;
     int saved = dup(STDERR_FILENO), ends[2];
@@ -206,7 +206,7 @@ static void the_environment_says_where(void **state) {
     char path[PATH_SIZE];
     static const char *const variables[] = {"EVOTILE_CACHE", "XDG_CACHE_HOME", "HOME"};
     static const char *const folders[] = {"", "/evotile", "/.cache/evotile"};
-    for (int i = 2; i >= 0; i--) { /* the last set counts most */
+    for (int i = 2; i >= 0; i--) { /* the last one set takes precedence */
         char value[PATH_SIZE];
         snprintf(value, sizeof value, "%s/%d", (char *)*state, i);
         if (i == 2)

@@ -1,5 +1,5 @@
-/* What a store keeps when the world is unkind: processes that die, that write or read at the same
-   time, full disks, folders that cannot be written, network file systems. */
+/* The store's durability under failures: killed processes, concurrent readers and writers, full
+   disks, folders that are not writable, network file systems. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "example.h"
 #include "store/database.h"
 
-/* In a child: a failed check ends it with a line, and its status fails the test. */
+/* For child processes: a failed check prints a line and exits with a status that fails the test. */
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -37,8 +37,8 @@ static void pause_us(long us) {
     nanosleep(&(struct timespec){us / 1000000, us % 1000000 * 1000}, NULL);
 }
 
-/* Goes on where the run stands: tells what is in flight, asks more, in batches of changing size,
-   and says after each commit how many events are certain. */
+/* Continues the run: tells trials in flight and asks new ones in batches of changing size, and
+   reports after each commit how many events are durable. */
 static void write_for_ever(const char *run_dir, int report, int64_t limit) {
     struct error error = {0};
     struct store *store = store_open(run_dir, STORE_WRITE, &error);
@@ -72,7 +72,7 @@ static void sigkill_loses_nothing(void **state) {
     for (int round = 0; round < 50; round++) {
         int ends[2];
         assert_int_equal(pipe(ends), 0);
-        fcntl(ends[1], F_SETPIPE_SZ, 1 << 20); /* so that the child never waits for us */
+        fcntl(ends[1], F_SETPIPE_SZ, 1 << 20); /* so that the child never blocks on the pipe */
         pid_t child = fork();
         if (child == 0) {
             write_for_ever(run_dir, ends[1], INT64_MAX);
@@ -80,7 +80,7 @@ static void sigkill_loses_nothing(void **state) {
         }
         close(ends[1]);
         int64_t reported;
-        /* Every other one is killed once it has stored something, however slow this machine is. */
+        /* Every other child is killed only after its first commit, even on a slow machine. */
         if (round % 2 && read(ends[0], &reported, sizeof reported) == sizeof reported)
             certain = reported;
         random = random * 1664525u + 1013904223u;
@@ -93,7 +93,7 @@ static void sigkill_loses_nothing(void **state) {
 
         struct store *store = store_open(run_dir, round % 2 ? STORE_READ : STORE_WRITE, &error);
         if (!store && certain == 0)
-            continue; /* killed before there was a run */
+            continue; /* killed before the run was created */
         if (!store)
             fail_msg("%s", error.text);
         struct example_walk walk;
@@ -101,7 +101,7 @@ static void sigkill_loses_nothing(void **state) {
         if (!example_is_whole(store, &walk, &error))
             fail_msg("round %d: %lld events, %lld asked, %lld told; %s", round,
                      (long long)walk.events, (long long)walk.asked, (long long)walk.told,
-                     walk.broken ? "a trial is not as it was written" : error.text);
+                     walk.broken ? "a trial differs from what was written" : error.text);
         assert_true(walk.events >= certain);
         assert_true(walk.events >= events);
         assert_int_equal(store_checkpoint_read(store, &checkpoint, &error), walk.events > 0);
@@ -134,7 +134,7 @@ static void a_second_writer_is_refused(void **state) {
     assert_null(example_create(*state, &error));
     assert_non_null(strstr(error.text, pid));
 
-    /* A reader is welcome; and once the holder is dead, so is a writer. */
+    /* A reader can open it; and a writer too, once the lock's holder is dead. */
     struct store *reader = store_open(*state, STORE_READ, &error);
     assert_non_null(reader);
     store_close(reader);
@@ -155,7 +155,7 @@ static void readers_see_whole_batches(void **state) {
         write_for_ever(*state, -1, 2000);
         _exit(0);
     }
-    /* One that stays open, and one opened anew each time. */
+    /* One reader stays open, another is opened for each round. */
     struct store *stays = store_open(*state, STORE_READ, &error);
     assert_non_null(stays);
     int64_t before = 0;
@@ -184,8 +184,7 @@ static void readers_see_whole_batches(void **state) {
     assert_true(looks > 0);
 }
 
-/* Writes until the disk is full; what was committed before, and nothing else, is there afterwards.
- */
+/* Writes until the disk is full; afterwards exactly the committed trials are stored. */
 static void fill_the_disk(const char *run_dir, void (*full)(const char *),
                           void (*roomy)(const char *)) {
     struct error error = {0};
@@ -208,14 +207,13 @@ static void fill_the_disk(const char *run_dir, void (*full)(const char *),
     }
     CHECK(failed && certain >= 200);
     CHECK(strstr(error.text, "run.db") && strstr(error.text, "free some space"));
-    store_rollback(store); /* already done: harmless */
+    store_rollback(store); /* it has rolled back already: no effect */
     store_close(store);
 
     struct error unheard = {0};
     char other[PATH_SIZE];
     CHECK(path_join(other, run_dir, "other", &error) == 0);
-    store_close(
-        example_create(other, &unheard)); /* whether there is room for it or not: no crash */
+    store_close(example_create(other, &unheard)); /* may fail for lack of space; must not crash */
 
     roomy(run_dir);
     store = store_open(run_dir, STORE_WRITE, &error);
@@ -270,8 +268,7 @@ static void give_space(const char *run_dir) {
     unlink(path);
 }
 
-/* A disk of 4 MB of our own, seen by the child alone; where that is not allowed, the test is
- * skipped. */
+/* Mounts a private 4 MB tmpfs in the child; skips the test if that is not permitted. */
 static void the_disk_is_full(void **state) {
     pid_t child = fork();
     if (child == 0) {
@@ -300,7 +297,7 @@ static void folders_that_cannot_be_written(void **state) {
     assert_null(example_create(path, &error));
     assert_null(store_open(path, STORE_WRITE, &error));
     if (geteuid() == 0)
-        return; /* may write everywhere */
+        return; /* root can write everywhere */
     assert_int_equal(chmod(*state, 0500), 0);
     assert_null(example_create(*state, &error));
     assert_non_null(strstr(error.text, "permission"));
@@ -317,7 +314,7 @@ static void journal_mode(struct store *store, char mode[16]) {
     sqlite3_finalize(statement);
 }
 
-/* What store_open does for writing where path_network has an answer. */
+/* Opens for writing as store_open does on a network file system. */
 static struct store *open_on_network(const char *run_dir) {
     struct error error = {0};
     struct store *store = calloc(1, sizeof *store);
@@ -330,7 +327,8 @@ static struct store *open_on_network(const char *run_dir) {
     return store;
 }
 
-/* A run that was killed on a local disk, its log beside it, and is then opened on a network one. */
+/* A run killed on a local disk, with its write-ahead log, can be opened on a network file system.
+ */
 static void no_log_on_a_network(void **state) {
     struct error error = {0};
     pid_t child = fork();
@@ -354,7 +352,7 @@ static void no_log_on_a_network(void **state) {
     assert_int_equal(store_meta_set(store, "a", "b", &error), 0);
     assert_int_equal(store_commit(store, &error), 0);
 
-    struct store *reader = store_open(*state, STORE_READ, &error); /* it lets others in */
+    struct store *reader = store_open(*state, STORE_READ, &error); /* concurrently */
     assert_non_null(reader);
     struct example_walk walk;
     assert_true(example_is_whole(reader, &walk, &error));
@@ -363,8 +361,8 @@ static void no_log_on_a_network(void **state) {
     store_close(store);
 }
 
-/* Killed within a batch that had begun to change the file: the next to come undoes it, a reader
- * too. */
+/* A writer killed in a batch that had already changed the file: the next process rolls it back,
+   even a reader. */
 static void a_reader_undoes_half_a_batch(void **state) {
     struct error error = {0};
     struct store *store = example_create(*state, &error);

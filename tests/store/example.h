@@ -1,6 +1,6 @@
 /*
- * example: a run whose every trial follows from its number, so that a test can tell what must be
- * stored; and a folder to keep it in. For the tests of store/.
+ * example: a run whose trials are functions of their numbers, so that a test knows what must be
+ * stored; and a temporary folder for it. For the tests of store/.
  */
 #ifndef EVOTILE_TESTS_STORE_EXAMPLE_H
 #define EVOTILE_TESTS_STORE_EXAMPLE_H
@@ -43,7 +43,7 @@ static inline char *example_genome(int64_t number, char genome[64]) {
     return genome;
 }
 
-/* Of every verdict, with awkward numbers among them. */
+/* Covers every verdict and special floating-point values. */
 static inline void example_outcome(int64_t number, struct outcome *outcome) {
     memset(outcome, 0, sizeof *outcome);
     outcome->verdict = number % 3 ? VERDICT_OK : (enum verdict)(number / 3 % VERDICT_COUNT);
@@ -143,7 +143,7 @@ static inline bool same_conditions(const struct conditions *a, const struct cond
            a->power_w == b->power_w && a->slowdowns == b->slowdowns && a->discarded == b->discarded;
 }
 
-/* Whether what was read is what example_ask and example_tell wrote. */
+/* True if the trial equals what example_ask and example_tell wrote. */
 static inline bool example_matches(const struct store_trial *trial) {
     char genome[64];
     int64_t number = trial->number;
@@ -194,8 +194,7 @@ static inline bool example_matches(const struct store_trial *trial) {
     return true;
 }
 
-/* What store_events must give: numbers without gaps, each trial asked once and told at most once
- * after. */
+/* Checks store_events: numbers without gaps, each trial asked once and told at most once after. */
 struct example_walk {
     int64_t events, asked, told;
     bool broken;
@@ -216,7 +215,7 @@ static inline int example_walk_row(void *context, const struct store_event *even
     return 0;
 }
 
-/* False where the run is not one that the example wrote, or not whole. */
+/* False if the run differs from what the example wrote, or is incomplete. */
 static inline bool example_is_whole(struct store *store, struct example_walk *walk,
                                     struct error *error) {
     *walk = (struct example_walk){0};

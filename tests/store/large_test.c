@@ -1,5 +1,5 @@
-/* A run of 200,000 trials: what the reading verbs ask of it, and how long that takes. The times are
-   printed, not judged: they are the machine's. */
+/* Runs the queries of the reading commands on a run of 200,000 trials. Times are printed but not
+   checked, since they depend on the machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

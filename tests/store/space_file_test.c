@@ -1,4 +1,4 @@
-/* space_file: what is written is valid by the community's schema, and read back gives the rows. */
+/* space_file: written files conform to the T4 schema, and reading them returns the same rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static const char *const modes[] = {"none", "xor", "pad"};
 
 static void genome_of(int64_t number, char genome[64]) {
     snprintf(genome, 64, "BLOCK_M=%d,SWIZZLE=%s,WARPS=4", 1 << number % 4, modes[number / 4 % 3]);
-    /* A third gene makes all TRIALS differ. */
+    /* STAGES makes all TRIALS genomes distinct. */
     size_t length = strlen(genome);
     snprintf(genome + length, 64 - length, ",STAGES=%d", (int)(number / 12));
 }
@@ -42,7 +42,7 @@ static void outcome_of(int64_t number, struct random *random, struct outcome *ou
     outcome->score_us = 1;
 }
 
-/* Trials of two goals; every 17th is never told. */
+/* Trials of two goals; every 17th is not told. */
 static struct store *make_run(const char *run_dir) {
     struct error error = {0};
     struct random random;
@@ -69,7 +69,7 @@ static struct store *make_run(const char *run_dir) {
     return store;
 }
 
-/* What was filtered nobody tried. */
+/* Filtered trials are not rows: they were not tried. */
 static bool is_row(int64_t number) {
     return number % 5 != 0 && number % 17 != 0 && outcomes[number].verdict != VERDICT_FILTERED;
 }
@@ -102,7 +102,7 @@ static void assert_rows(const char *path) {
         double us = expected_us(&outcomes[number]);
         assert_true(isinf(us)
                         ? isinf(recorded->times_us[row])
-                        : fabs(recorded->times_us[row] - us) <= 0.51e-6 /* a picosecond's half */);
+                        : fabs(recorded->times_us[row] - us) <= 0.51e-6 /* half a picosecond */);
         assert_int_equal(recorded->verdicts[row] == VERDICT_OK,
                          outcomes[number].verdict == VERDICT_OK);
         row++;
@@ -132,14 +132,14 @@ static void reads_back_what_it_wrote(void **state) {
         FILE *in = fopen(path, "rb");
         assert_int_equal(fread(start, 1, 2, in), 2);
         fclose(in);
-        assert_int_equal(start[0] == 0x1f && start[1] == 0x8b, i % 2); /* gzip's mark */
+        assert_int_equal(start[0] == 0x1f && start[1] == 0x8b, i % 2); /* gzip's magic number */
     }
     struct space_file none = {.goal = 2, .device = "", .kernel = ""};
     assert_int_equal(space_file_write(store, &none, path, &error), -1);
     store_close(store);
 }
 
-/* ---- the schema: as much of JSON schema as this one uses ---- */
+/* ---- the schema: a validator for the parts of JSON Schema that it uses ---- */
 
 static const char *type_of(const cJSON *value) {
     return cJSON_IsObject(value)   ? "object"
@@ -220,7 +220,7 @@ static void t4_is_valid(void **state) {
     cJSON_Delete(written);
 }
 
-/* As Kernel Tuner reads its cache: what it needs is there, and each row's key is its values. */
+/* The cache has the members that Kernel Tuner reads, and each row's key consists of its values. */
 static void cache_is_whole(void **state) {
     char run_dir[PATH_SIZE], path[PATH_SIZE];
     struct error error = {0};
@@ -250,7 +250,7 @@ static void cache_is_whole(void **state) {
                                                                 "%s%s", comma, value->valuestring)
                                                      : snprintf(joined + length, 128 - length,
                                                                 "%s%d", comma, value->valueint));
-            /* and a value of the parameter's domain */
+            /* the value is in the parameter's domain */
             const cJSON *domain =
                 cJSON_GetObjectItem(cJSON_GetObjectItem(root, "tune_params"), key->valuestring);
             const cJSON *it;

@@ -24,7 +24,7 @@ static struct store *open_run(const char *run_dir, enum store_mode mode) {
     return store;
 }
 
-/* Trials 1 to `count`, told in another order than asked; the last two stay in flight. */
+/* Adds trials 1 to `count`, told in another order than asked; the last two stay in flight. */
 static void fill(struct store *store, int64_t count) {
     struct error error = {0};
     assert_int_equal(store_begin(store, &error), 0);
@@ -116,7 +116,7 @@ static void keys_keep_their_parts(void **state) {
     store_close(store);
 }
 
-/* A batch taken back leaves no event number, no setting and no trial behind. */
+/* A rollback leaves no event number, no setting and no trial behind. */
 static void rollback_takes_all_back(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
@@ -159,7 +159,7 @@ static int note_retold(void *context, const struct store_event *event, struct er
     return 0;
 }
 
-/* Both outcomes stay at their events, with their cases; the board has the last. */
+/* Both outcomes stay at their events, with their cases; the board shows the latest. */
 static void a_trial_told_again_keeps_what_it_was_told(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
@@ -170,7 +170,7 @@ static void a_trial_told_again_keeps_what_it_was_told(void **state) {
     example_key(4, &key);
     key_set(&key, KEY_DRIVER, "580.95");
     example_outcome(4, &was);
-    example_outcome(7, &outcome); /* of three cases, where trial 4 had none */
+    example_outcome(7, &outcome); /* it has three cases; trial 4 had none */
     outcome.score_us = 0.5;
     outcome.raced = false;
     for (int round = 0; round < 2; round++) {
@@ -218,7 +218,7 @@ static int64_t outdated_for(struct store *store, const char *driver) {
     return counts.outdated;
 }
 
-/* Of another driver no trial is on the board; back with theirs, all of them are. */
+/* With another driver no trial is on the board; with the original driver all of them are. */
 static void figures_of_two_drivers_do_not_mix(void **state) {
     struct error error = {0};
     struct store *store = create(*state);
@@ -310,7 +310,7 @@ static int note_turn(void *context, const struct store_turn *turn, struct error 
     return 0;
 }
 
-/* Goal 1 has the odd numbers, asked as its first, second ...; two are in flight. */
+/* Goal 1 has the trials with odd numbers, in that order; two are in flight. */
 static void turns_are_told_apart(void **state) {
     enum { ASKED = 300, CROWNED = 8 };
     struct error error = {0};
@@ -468,7 +468,7 @@ static void champions_and_checkpoint(void **state) {
     store_close(store);
 }
 
-/* Rewrites a run with plain SQL, as another program or version would have. */
+/* Changes a run with plain SQL, as if another program or version had written it. */
 static void tamper(const char *run_dir, const char *sql) {
     char path[PATH_SIZE];
     struct error error = {0};
@@ -514,7 +514,7 @@ static void what_is_no_run_is_refused(void **state) {
     assert_true(example_is_whole(store, &walk, &error));
     store_close(store);
 
-    /* Not a database at all; and it stays what it was. */
+    /* A file that is not a database is rejected and unchanged. */
     assert_int_equal(path_join(path, *state, "run.db", &error), 0);
     char text[5000];
     memset(text, 'x', sizeof text);
