@@ -114,9 +114,11 @@ int write_launcher(const struct export *export, struct text *text, struct error 
     add_arithmetic(functions.bytes, values);
     cJSON_AddBoolToObject(values, "parts", export->workspaces);
     cJSON_AddNumberToObject(values, "part_count", export->workspace_count);
-    cJSON_AddBoolToObject(values, "uses_clear", strstr(functions.bytes, " clear(workspace") != NULL);
+    cJSON_AddBoolToObject(values, "uses_clear",
+                          strstr(functions.bytes, " clear(workspace") != NULL);
     cJSON_AddBoolToObject(values, "uses_given", strstr(functions.bytes, " given(tensors") != NULL);
-    cJSON_AddBoolToObject(values, "uses_uneven", strstr(functions.bytes, " uneven(tensors") != NULL);
+    cJSON_AddBoolToObject(values, "uses_uneven",
+                          strstr(functions.bytes, " uneven(tensors") != NULL);
     cJSON_AddBoolToObject(values, "maps", export->template->map_count > 0);
     cJSON_AddStringToObject(values, "no_map", "{{0}}"); /* in the file it would be a hole itself */
     embedded_add_text(values, "variants", &functions);

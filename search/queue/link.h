@@ -20,9 +20,9 @@
  * for each pending request and drops all others. So a trial has one outcome, even if it runs twice.
  *
  * Leases and redelivery. A worker acknowledges a request after the server has stored its result.
- * Until then it extends its lease at every third of ack_wait_s; a worker that does not is taken for
- * dead, and the server redelivers the request to another. Requests that have no result although
- * both queues are empty are published again with a new message id.
+ * Until then it extends its lease at every third of ack_wait_s; a worker that fails to do so is
+ * considered dead, and the server redelivers the request to another. Requests that have no result
+ * although both queues are empty are published again with a new message id.
  *
  *     const struct connection_settings settings = {.url = "nats://localhost:4222"};
  *     struct connection *connection = connection_open(&settings, &error);
@@ -46,7 +46,7 @@ enum {
     QUEUE_ID_SIZE = 17,          /* of a run or a worker */
     QUEUE_MARK_SIZE = 48,        /* of a message id */
     QUEUE_MESSAGE_MAX = 1 << 20, /* bytes; longer messages are dropped */
-    QUEUE_DELIVERIES_MAX = 3,    /* after so many deliveries without a result: a dead letter, whose
+    QUEUE_DELIVERIES_MAX = 3,    /* after so many deliveries without a result: a dead letter: its
                                     trial gets the verdict crashed */
     QUEUE_SUBJECT_SIZE = 64,
 };

@@ -112,7 +112,7 @@ struct store_ask {
     int64_t number; /* from 0 or 1 up, given by the caller, never twice */
     int goal;
     const char *genome;         /* canonical text */
-    int64_t parent_a, parent_b; /* STORE_NO_TRIAL where there is none */
+    int64_t parent_a, parent_b; /* STORE_NO_TRIAL: none */
     const char *operator_name;  /* the operator that proposed it */
 };
 

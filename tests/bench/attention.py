@@ -24,9 +24,9 @@ TEMPLATES = {"attention_fwd", "attention_fwd_hopper"}
 def gpu():
     """Name and compute capability of the first GPU, or None."""
     try:
-        said = subprocess.run(["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"],
+        output = subprocess.run(["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"],
                               capture_output=True, text=True, timeout=60, check=True).stdout
-        name, capability = said.strip().splitlines()[0].rsplit(",", 1)
+        name, capability = output.strip().splitlines()[0].rsplit(",", 1)
         return name.strip(), int(capability.replace(".", ""))
     except (OSError, subprocess.SubprocessError, ValueError, IndexError):
         return None
@@ -84,10 +84,10 @@ def duels(options, kernels):
     """Runs a duel of each kernel or run against the baseline; returns the cases by shape."""
     rows, about = {}, {}
     for kernel in sorted(set(kernels.values())):
-        said = json.loads(run([options.evotile, "duel", kernel, "baseline", "--json", "--python", options.python],
+        output = json.loads(run([options.evotile, "duel", kernel, "baseline", "--json", "--python", options.python],
                               stdout=subprocess.PIPE))
-        about = {"device": said["device"], "baseline": said["b"].split(", ", 1)[-1]}
-        for row in said["cases"]:
+        about = {"device": output["device"], "baseline": output["b"].split(", ", 1)[-1]}
+        for row in output["cases"]:
             index = index_of({key: float(value) for key, value in (part.split("=") for part in row["case"].split(","))})
             if index is not None and kernels.get(index) == kernel:
                 rows[index] = {**row, "kernel": kernel}
@@ -98,7 +98,7 @@ def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def show(rows, about):
+def print_table(rows, about):
     print(f"{about['baseline']}, on {about['device']}; warm, interleaved on the same GPU; ratios above 1: evotile is faster\n")
     print("| (B,H,S,D) | p50 us | p90 us | TFLOP/s | of mma.sync's peak | fastest SDPA | its p50 us | its p90 us | "
           "ratio | 99 % interval | kernel |\n|---|---|---|---|---|---|---|---|---|---|---|")
@@ -135,7 +135,7 @@ def main():
     if missing:
         results = search(options, capability, missing)
         kernels.update((index, results) for index in missing)
-    show(*duels(options, kernels))
+    print_table(*duels(options, kernels))
 
 
 if __name__ == "__main__":

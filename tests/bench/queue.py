@@ -104,14 +104,14 @@ def main():
     coordinator = subprocess.Popen([arguments.evotile, "run", folder / "config.json", "--queue", url, "--out",
                                     folder / "run"], stderr=log)
     pids = [coordinator.pid, server.process.pid, *(worker.pid for worker in workers)]
-    samples, begun = [], time.monotonic()
+    samples, started = [], time.monotonic()
     while coordinator.poll() is None:
         try:
             samples.append(sample(folder / "run", pids))
         except (OSError, KeyError, IndexError):
             pass
         time.sleep(1)
-    whole_s = time.monotonic() - begun
+    whole_s = time.monotonic() - started
     died = sum(worker.poll() is not None for worker in workers)
     for worker in workers:
         worker.terminate()

@@ -93,15 +93,15 @@ def duel(arguments, gpu):
 
 def duels(arguments, what, gpus):
     """Prints a line per GPU; returns whether at most 1 % of the duels had a winner."""
-    honest = True
+    passed = True
     for gpu, process in [(gpu, duel(arguments, gpu)) for gpu in gpus]:
         text = process.communicate()[0]
         line = re.search(r"^A/A, .*?: (\d+) won, (\d+) lost, \d+ undecided of (\d+).*$", text, re.M)
         if line is None:
-            sys.exit(f"the duels said:\n{text}")
-        honest = honest and int(line[1]) + int(line[2]) <= 0.01 * int(line[3])
+            sys.exit(f"unexpected output of the duels:\n{text}")
+        passed = passed and int(line[1]) + int(line[2]) <= 0.01 * int(line[3])
         print(f"{what}, cuda:{gpu}: {line[0]}", flush=True)
-    return honest
+    return passed
 
 
 def compile_load(arguments):
@@ -115,19 +115,19 @@ def compile_load(arguments):
 
 
 def all_duels(arguments, count):
-    honest = duels(arguments, "alone", [0])
+    passed = duels(arguments, "alone", [0])
     if count > 1:
-        honest = duels(arguments, "both concurrently", [0, 1]) and honest
+        passed = duels(arguments, "both concurrently", [0, 1]) and passed
     load = compile_load(arguments)
     time.sleep(15)
-    honest = duels(arguments, "during compilations", list(range(min(2, count)))) and honest
+    passed = duels(arguments, "during compilations", list(range(min(2, count)))) and passed
     load.terminate()
     load.terminate()  # the second signal stops it immediately
     try:
         load.wait(60)
     except subprocess.TimeoutExpired:
         load.kill()
-    return honest
+    return passed
 
 
 def main():

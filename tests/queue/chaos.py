@@ -172,20 +172,20 @@ class Chaos:
 
     def until_coordinators(self, count):
         """Waits until that many coordinators have connected; returns the seconds, which do not count as run time."""
-        begun, log = time.monotonic(), self.folder / "coordinator.log"
-        while log.read_text().count("waiting for a worker") < count and time.monotonic() - begun < 60:
+        started, log = time.monotonic(), self.folder / "coordinator.log"
+        while log.read_text().count("waiting for a worker") < count and time.monotonic() - started < 60:
             time.sleep(0.05)
-        return time.monotonic() - begun
+        return time.monotonic() - started
 
-    def go(self):
+    def run(self):
         running = self.coordinator()
         for _ in range(self.arguments.workers):
             self.worker()
         while not (self.folder / "run/run.db").exists() and running.poll() is None:
             time.sleep(0.05)
-        begun, restarts = time.monotonic(), 0
+        started, restarts = time.monotonic(), 0
         for when, what in self.events():
-            time.sleep(max(0, begun + when - time.monotonic()))
+            time.sleep(max(0, started + when - time.monotonic()))
             if running.poll() is not None:
                 break
             if what == "kill":
@@ -201,7 +201,7 @@ class Chaos:
                 running.kill()
                 running.wait()
                 running = self.coordinator(resume=True)
-                begun += self.until_coordinators(2)
+                started += self.until_coordinators(2)
         try:
             status = running.wait(120)
         except subprocess.TimeoutExpired:
@@ -255,7 +255,7 @@ def main():
         make_space(arguments.space, arguments.rows)
     chaos = Chaos(arguments, folder)
     try:
-        good = chaos.go()
+        good = chaos.run()
     finally:
         chaos.end()
     good = check(folder / "run") and good

@@ -250,10 +250,10 @@ def invalid_messages(scenario, space):
     scenario.wait("the run's next update", lambda: scenario.client.last("evotile_runs") == f"$KV.evotile_runs.{run_id}")
     scenario.client.publish(f"evotile.beat.{run_id}", {"protocol": 1, "worker": "0" * 16, "host": "attic"})
     scenario.expect("others", "a worker on attic gets no work from this run: its evotile speaks protocol 1 of the queue")
-    worker = scenario.worker("honest")
+    worker = scenario.worker("regular")
     scenario.wait("the end of the run", lambda: run.poll() is not None)
     for _, text in words.values():
-        scenario.expect("honest", text)
+        scenario.expect("regular", text)
     scenario.end(worker)
     if run.returncode != 0 or "40 trials are stored" not in scenario.log("others"):
         print("others.log:", scenario.log("others"), sep="\n")
@@ -272,7 +272,7 @@ def lost(scenario, space):
     message_ids = [message_id for _, message_id, _ in requests] + [f"{session}-{serial}" for serial in range(later, later + 10)]
     for message_id in message_ids:  # of requests that are answered (late duplicates), and of requests still to be published
         scenario.client.publish(f"evotile.result.{run_id}", {}, message_id=message_id)
-    worker = scenario.worker("finder")
+    worker = scenario.worker("lost_worker")
     scenario.expect_complete("lost", run, run_id)
     scenario.end(worker)
     times = scenario.log("lost").count("were lost on the queue")
@@ -294,7 +294,7 @@ def result_of(request, genome, score_us):
         "errors.relative_l2 errors.row_relative_l2 errors.max_absolute bound.relative_l2 bound.row_relative_l2 "
         "bound.max_absolute ctas tflops cold.p10_us cold.p50_us cold.p90_us gb_per_s ceiling".split(), 0)
     case.update(dict.fromkeys(["warm.p10_us", "warm.p50_us", "warm.p90_us"], score_us), samples=[score_us], cold_samples=[])
-    return {"kind": "result", "number": request["number"], "goal": request["goal"], "genome": genome, "worker": "stranger",
+    return {"kind": "result", "number": request["number"], "goal": request["goal"], "genome": genome, "worker": "test_client",
             "verdict": "ok", "outcome": outcome, "cases": [case], "gates": [], "baseline": "", "bouts": [], "rival": "-1"}
 
 
@@ -309,11 +309,11 @@ def wrong_genome(scenario, space):
     reply, message_id, request = (scenario.wait("waiting requests", lambda: scenario.client.take(run_id)) or requests)[0]
     scenario.client.publish(f"evotile.result.{run_id}", result_of(request, request["genome"], 1e6), message_id=message_id)
     scenario.client.publish(reply, b"+ACK")
-    worker = scenario.worker("truthful")
+    worker = scenario.worker("regular_worker")
     scenario.expect_complete("wrong_genome", run, run_id)
     scenario.end(worker)
     store = sqlite3.connect(f"file:{scenario.folder}/wrong_genome/run.db?mode=ro", uri=True)
-    accepted = store.execute("SELECT count(*) FROM trials WHERE worker = 'stranger'").fetchone()[0]
+    accepted = store.execute("SELECT count(*) FROM trials WHERE worker = 'test_client'").fetchone()[0]
     print(f"{accepted} of the test client's results accepted")
     if accepted != 1:
         scenario.failed = True
@@ -369,10 +369,10 @@ def full(scenario, space):
     filler = []
     while (stored := json.loads(scenario.client.ask(f"evotile.result.{'f' * 16}", b"x" * (512 << 10))))["seq"] > 0:
         filler.append(stored["seq"])
-    worker = scenario.worker("brimming")
+    worker = scenario.worker("full_worker")
     scenario.send_heartbeat(run_id, 8)
     scenario.expect("full", "warning: the queue's server rejects requests: insufficient")
-    scenario.expect("brimming", "warning: the queue's server rejects results: insufficient")
+    scenario.expect("full_worker", "warning: the queue's server rejects results: insufficient")
     for seq in filler:  # not a purge by subject: nats-server 2.9.10 does not count its space as free
         scenario.client.ask("$JS.API.STREAM.MSG.DELETE.EVOTILE_RESULTS", {"seq": seq})
     scenario.expect_complete("full", run, run_id)
@@ -385,7 +385,7 @@ def purged_while_alive(scenario, space):
     whole = scenario.client.left(run_id)
     scenario.client.clear(run_id)
     scenario.wait("the run on the server again", lambda: set(scenario.client.left(run_id)) >= set(whole))
-    worker = scenario.worker("reviver")
+    worker = scenario.worker("dead_worker")
     scenario.expect_complete("dead", run, run_id)
     scenario.end(worker)
 
@@ -432,7 +432,7 @@ def main():
     if shutil.which("nats-server") is None:
         print("there is no nats-server: make deps-test")
         return 77
-    folder = Path(tempfile.mkdtemp(prefix="strangers."))
+    folder = Path(tempfile.mkdtemp(prefix="hostile_peer."))
     scenario = Scenario(arguments.evotile, folder)
     space = f"recorded:{ROOT}/tests/spaces/pnpoly_RTX_3090.json.gz"
     try:

@@ -42,9 +42,9 @@ static void pause_us(long us) {
 static void write_for_ever(const char *run_dir, int report, int64_t limit) {
     struct error error = {0};
     struct store *store = store_open(run_dir, STORE_WRITE, &error);
-    if (!store)
+    if (store == NULL)
         store = example_create(run_dir, &error);
-    CHECK(store);
+    CHECK(store != NULL);
     struct store_counts counts;
     CHECK(store_count(store, &counts, &error) == 0);
     int64_t asked = counts.asked, told = counts.told;
@@ -92,9 +92,9 @@ static void sigkill_loses_nothing(void **state) {
         close(ends[0]);
 
         struct store *store = store_open(run_dir, round % 2 ? STORE_READ : STORE_WRITE, &error);
-        if (!store && certain == 0)
+        if (store == NULL && certain == 0)
             continue; /* killed before the run was created */
-        if (!store)
+        if (store == NULL)
             fail_msg("%s", error.text);
         struct example_walk walk;
         struct store_checkpoint checkpoint = {0};
@@ -122,7 +122,7 @@ static void a_second_writer_is_refused(void **state) {
     pid_t child = fork();
     if (child == 0) {
         struct store *store = example_create(*state, &error);
-        CHECK(store && write(ends[1], &byte, 1) == 1);
+        CHECK(store != NULL && write(ends[1], &byte, 1) == 1);
         for (;;)
             pause();
     }
@@ -162,7 +162,7 @@ static void readers_see_whole_batches(void **state) {
     int status = 0, looks = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {
         struct store *comes = store_open(*state, STORE_READ, &error);
-        if (!comes)
+        if (comes == NULL)
             fail_msg("%s", error.text);
         struct store *stores[] = {stays, comes};
         for (int i = 0; i < 2; i++) {
@@ -189,7 +189,7 @@ static void fill_the_disk(const char *run_dir, void (*full)(const char *),
                           void (*roomy)(const char *)) {
     struct error error = {0};
     struct store *store = example_create(run_dir, &error);
-    CHECK(store);
+    CHECK(store != NULL);
     int64_t asked = 0, certain = 0;
     int failed = 0;
     for (int round = 0; round < 100000 && !failed; round++) {
@@ -217,7 +217,7 @@ static void fill_the_disk(const char *run_dir, void (*full)(const char *),
 
     roomy(run_dir);
     store = store_open(run_dir, STORE_WRITE, &error);
-    CHECK(store);
+    CHECK(store != NULL);
     struct example_walk walk;
     CHECK(example_is_whole(store, &walk, &error));
     CHECK(walk.asked == certain && walk.told == certain);
@@ -318,7 +318,7 @@ static void journal_mode(struct store *store, char mode[16]) {
 static struct store *open_on_network(const char *run_dir) {
     struct error error = {0};
     struct store *store = calloc(1, sizeof *store);
-    CHECK(store);
+    CHECK(store != NULL);
     store->mode = STORE_WRITE;
     store->lock.file = -1;
     CHECK(path_join(store->run_dir, "", run_dir, &error) == 0);
@@ -388,7 +388,7 @@ static void a_reader_undoes_half_a_batch(void **state) {
     assert_int_equal(path_join(journal, *state, "run.db-journal", &error), 0);
     assert_true(path_exists(journal));
     store = store_open(*state, STORE_READ, &error);
-    if (!store)
+    if (store == NULL)
         fail_msg("%s", error.text);
     struct example_walk walk;
     assert_true(example_is_whole(store, &walk, &error));

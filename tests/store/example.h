@@ -17,7 +17,7 @@
 static inline int make_folder(void **state) {
     char *folder = strdup("/tmp/evotile-store-XXXXXX");
     *state = folder;
-    return folder && mkdtemp(folder) ? 0 : -1;
+    return folder != NULL && mkdtemp(folder) != NULL ? 0 : -1;
 }
 
 static inline int remove_folder(void **state) {
@@ -154,11 +154,12 @@ static inline bool example_matches(const struct store_trial *trial) {
         trial->asked < 1 || trial->issued < 1e9)
         return false;
     if (trial->told == 0)
-        return trial->finished == 0 && !trial->outcome && !trial->worker && !trial->has_key;
+        return trial->finished == 0 && trial->outcome == NULL && trial->worker == NULL &&
+               !trial->has_key;
     if (trial->finished < 1e9 || strcmp(trial->worker, "cuda:0") != 0 ||
         trial->has_key != (number % 6 != 0))
         return false;
-    if (!trial->outcome)
+    if (trial->outcome == NULL)
         return true;
 
     static struct outcome expected;
@@ -206,7 +207,7 @@ static inline int example_walk_row(void *context, const struct store_event *even
     struct example_walk *walk = context;
     if (event->number != ++walk->events || !example_matches(&event->trial) ||
         (event->told ? event->trial.told : event->trial.asked) != event->number ||
-        (event->told && (event->trial.asked >= event->number || !event->trial.outcome)))
+        (event->told && (event->trial.asked >= event->number || event->trial.outcome == NULL)))
         walk->broken = true;
     if (event->told)
         walk->told++;

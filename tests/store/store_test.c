@@ -11,7 +11,7 @@
 static struct store *create(const char *run_dir) {
     struct error error = {0};
     struct store *store = example_create(run_dir, &error);
-    if (!store)
+    if (store == NULL)
         fail_msg("%s", error.text);
     return store;
 }
@@ -19,7 +19,7 @@ static struct store *create(const char *run_dir) {
 static struct store *open_run(const char *run_dir, enum store_mode mode) {
     struct error error = {0};
     struct store *store = store_open(run_dir, mode, &error);
-    if (!store)
+    if (store == NULL)
         fail_msg("%s", error.text);
     return store;
 }
