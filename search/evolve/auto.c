@@ -57,12 +57,12 @@ struct automatic {
 };
 
 static size_t first_milestone(const struct automatic *automatic) {
-    return automatic->forecast ? FIRST_FORETOLD : FIRST;
+    return automatic->forecast != NULL ? FIRST_FORETOLD : FIRST;
 }
 
 static struct automatic *automatic_new(const struct evolution *evolution) {
     struct automatic *automatic = calloc(1, sizeof *automatic);
-    if (!automatic)
+    if (automatic == NULL)
         BUG("out of memory");
     automatic->surrogate = surrogate_new(evolution->space);
     automatic->brood = brood_new(evolution->space);
@@ -73,7 +73,7 @@ static struct automatic *automatic_new(const struct evolution *evolution) {
 
 void auto_free(void *state) {
     struct automatic *automatic = state;
-    if (!automatic)
+    if (automatic == NULL)
         return;
     surrogate_free(automatic->surrogate);
     brood_free(automatic->brood);
@@ -151,7 +151,7 @@ static size_t step_after(size_t milestone) {
 /* Forecasts are for the beginning: what is forecast to be slow is hardly asked for, and may be the
    best (README.md). */
 static bool heeds_forecasts(const struct automatic *automatic, int known) {
-    return automatic->forecast && known <= FORETOLD_MOST;
+    return automatic->forecast != NULL && known <= FORETOLD_MOST;
 }
 
 static void fit(struct automatic *automatic, const struct evolution *evolution,
@@ -182,7 +182,7 @@ static void add_row(struct automatic *automatic, const struct evolution *evoluti
     if (!surrogate_add_row(automatic->surrogate, genome, noise))
         return;
     automatic->row_entries[row] = entry;
-    if (automatic->forecast)
+    if (automatic->forecast != NULL)
         automatic->row_forecasts[row] = forecast_of(automatic->forecast, genome);
 }
 
@@ -192,7 +192,7 @@ static void add_candidates(struct automatic *automatic) {
         const struct genome *genome = brood_genome(automatic->brood, i);
         automatic->taken[i] = false;
         surrogate_add_candidate(automatic->surrogate, genome);
-        if (automatic->forecast)
+        if (automatic->forecast != NULL)
             automatic->candidate_forecasts[i] = forecast_of(automatic->forecast, genome);
     }
 }
@@ -203,7 +203,8 @@ static int find_elites(const struct automatic *automatic, const struct evolution
     int found = 0;
     for (; found < ELITES && found < count; found++)
         elites[found] = evolution->seen.entries[lessons[found].entry].genome;
-    for (int i = 0; found < ELITES && automatic->forecast && i < evolution->predicted_count; i++)
+    for (int i = 0; found < ELITES && automatic->forecast != NULL && i < evolution->predicted_count;
+         i++)
         elites[found++] = evolution->predicted[i].genome;
     return found;
 }
@@ -254,7 +255,7 @@ static void pass_milestones(struct automatic *automatic, const struct evolution 
     if (evolution->told_count < automatic->next)
         return;
     struct lesson *lessons = malloc(evolution->told_count * sizeof *lessons);
-    if (!lessons)
+    if (lessons == NULL)
         BUG("out of memory");
     while (automatic->next <= evolution->told_count) {
         struct random random;
@@ -394,7 +395,7 @@ static double condition(struct automatic *automatic, const struct evolution *evo
     struct lesson known[ROWS_MAX];
     double values[ROWS_MAX];
     int count = known_rows(automatic, evolution, known, values);
-    if (count < 2 && !automatic->forecast)
+    if (count < 2 && automatic->forecast == NULL)
         BUG("a model of %d values", count);
     double forecast = 0;
     if (count < 2)
@@ -420,7 +421,7 @@ static double improvement(double best, double mean, double variance) {
    like nothing from afar, so some are, once nothing was gained for long. */
 static bool is_to_doubt(const struct evolution *evolution) {
     const struct member *champion = evolution_champion(evolution);
-    return champion && evolution->seen.count % DOUBT_EVERY == 0 &&
+    return champion != NULL && evolution->seen.count % DOUBT_EVERY == 0 &&
            evolution->told_count - seen_find(&evolution->seen, &champion->genome)->told_at >= STUCK;
 }
 
@@ -458,7 +459,7 @@ static int choose(struct automatic *automatic, const struct evolution *evolution
 /* Before there is a model: also for as long as the first answers take to come. */
 static bool propose_start(struct automatic *automatic, const struct evolution *evolution,
                           struct proposal *proposal) {
-    if (!automatic->design) {
+    if (automatic->design == NULL) {
         automatic->design = design_new(evolution->space, evolution->seed, evolution->stream);
         automatic->noted = 0;
     }
@@ -473,11 +474,11 @@ static bool propose_start(struct automatic *automatic, const struct evolution *e
    that was asked. It goes by their number alone, for a resumed run knows no more. */
 static bool is_to_look_round(const struct automatic *automatic, const struct evolution *evolution) {
     size_t asked = evolution->seen.count;
-    return automatic->forecast && asked >= FORETOLD_MOST && asked < FORETOLD_MOST + FIRST;
+    return automatic->forecast != NULL && asked >= FORETOLD_MOST && asked < FORETOLD_MOST + FIRST;
 }
 
 bool auto_propose(struct evolution *evolution, struct proposal *proposal) {
-    if (!evolution->state)
+    if (evolution->state == NULL)
         evolution->state = automatic_new(evolution);
     struct automatic *automatic = evolution->state;
     if (automatic->retold != evolution->retold_count) { /* old scores are no longer true */
@@ -488,7 +489,7 @@ bool auto_propose(struct evolution *evolution, struct proposal *proposal) {
         automatic->next = first_milestone(automatic);
     }
     pass_milestones(automatic, evolution);
-    if (automatic->milestone == 0 && !automatic->forecast)
+    if (automatic->milestone == 0 && automatic->forecast == NULL)
         return propose_start(automatic, evolution, proposal);
     if (is_to_look_round(automatic, evolution) && propose_start(automatic, evolution, proposal))
         return true;

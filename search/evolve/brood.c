@@ -22,7 +22,7 @@ struct brood {
 };
 
 static bool add(struct brood *brood, const struct genome *genome, size_t most) {
-    if (brood->genomes.count >= most || seen_find(&brood->genomes, genome))
+    if (brood->genomes.count >= most || seen_find(&brood->genomes, genome) != NULL)
         return false;
     seen_add(&brood->genomes, genome, OPERATOR_MODEL);
     return true;
@@ -39,7 +39,7 @@ static void take_all(struct brood *brood) {
 struct brood *brood_new(const struct space *space) {
     struct brood *brood = calloc(1, sizeof *brood);
     uint64_t count;
-    if (!brood)
+    if (brood == NULL)
         BUG("out of memory");
     brood->space = space;
     brood->whole = space_count(space, COUNT_STEPS, &count) && count <= BROOD_WHOLE;
@@ -49,7 +49,7 @@ struct brood *brood_new(const struct space *space) {
 }
 
 void brood_free(struct brood *brood) {
-    if (!brood)
+    if (brood == NULL)
         return;
     seen_release(&brood->genomes);
     free(brood);

@@ -86,7 +86,7 @@ static void make_round(const struct space *space, struct genome *genome) {
 struct design *design_new(const struct space *space, uint64_t seed, uint64_t stream) {
     struct design *design = calloc(1, sizeof *design);
     struct random random;
-    if (!design)
+    if (design == NULL)
         BUG("out of memory");
     design->space = space;
     random_seed(&random, seed, stream);

@@ -23,7 +23,7 @@ struct effects {
 struct effects *effects_new(const struct space *space) {
     struct effects *effects = calloc(1, sizeof *effects);
     size_t cells = 0;
-    if (!effects)
+    if (effects == NULL)
         BUG("out of memory");
     effects->space = space;
     for (int a = 0; a < space->gene_count; a++)
@@ -32,13 +32,13 @@ struct effects *effects_new(const struct space *space) {
             cells += (size_t)space->genes[a].count * (size_t)space->genes[b].count;
         }
     effects->pairs = calloc(cells + 1, sizeof *effects->pairs);
-    if (!effects->pairs)
+    if (effects->pairs == NULL)
         BUG("out of memory");
     return effects;
 }
 
 void effects_free(struct effects *effects) {
-    if (!effects)
+    if (effects == NULL)
         return;
     free(effects->pairs);
     free(effects);

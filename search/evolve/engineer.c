@@ -28,7 +28,7 @@ struct manner {
 
 void engineer_free(void *state) {
     struct engineer *engineer = state;
-    if (engineer)
+    if (engineer != NULL)
         effects_free(engineer->effects);
     free(engineer);
 }
@@ -36,12 +36,12 @@ void engineer_free(void *state) {
 /* With what was told since; all of it again where scores changed. */
 static const struct effects *taught(struct evolution *evolution) {
     struct engineer *engineer = evolution->state;
-    if (!engineer) {
+    if (engineer == NULL) {
         evolution->state = engineer = calloc(1, sizeof *engineer);
-        if (!engineer)
+        if (engineer == NULL)
             BUG("out of memory");
     }
-    if (!engineer->effects || engineer->retold != evolution->retold_count) {
+    if (engineer->effects == NULL || engineer->retold != evolution->retold_count) {
         effects_free(engineer->effects);
         engineer->effects = effects_new(evolution->space);
         engineer->told_done = 0;
@@ -166,9 +166,11 @@ static bool breed(const struct manner *manner, struct evolution *evolution,
         picked[0] = elite(population, NULL, random);
     if (operators[kind].parents == 2)
         picked[1] = elite(population, picked[0], random);
-    const struct genome *parents[2] = {&picked[0]->genome, picked[1] ? &picked[1]->genome : NULL};
+    const struct genome *parents[2] = {&picked[0]->genome,
+                                       picked[1] != NULL ? &picked[1]->genome : NULL};
     *proposal = (struct proposal){
-        .made_by = kind, .parents = {picked[0]->trial, picked[1] ? picked[1]->trial : TRIAL_NONE}};
+        .made_by = kind,
+        .parents = {picked[0]->trial, picked[1] != NULL ? picked[1]->trial : TRIAL_NONE}};
     if (kind == OPERATOR_INSIGHT)
         return breed_insight(evolution, parents[0], &proposal->genome);
     if (kind == OPERATOR_RULE)
@@ -182,7 +184,8 @@ static bool propose(const struct manner *manner, struct evolution *evolution,
         random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < TRIES; i++)
-        if (breed(manner, evolution, proposal) && !seen_find(&evolution->seen, &proposal->genome) &&
+        if (breed(manner, evolution, proposal) &&
+            seen_find(&evolution->seen, &proposal->genome) == NULL &&
             !passed_over(manner, evolution, &proposal->genome))
             return true;
     return false;

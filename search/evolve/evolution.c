@@ -25,9 +25,9 @@ struct evolution_settings evolution_defaults(void) {
 static int check_settings(const struct evolution_settings *settings, struct error *error) {
     const char *names[STRATEGIES_MAX];
     int count = 0;
-    for (const struct strategy *row = strategies; row->name; row++)
+    for (const struct strategy *row = strategies; row->name != NULL; row++)
         names[count++] = row->name;
-    if (!strategy_find(settings->strategy))
+    if (strategy_find(settings->strategy) == NULL)
         return error_input(error, "there is no strategy '%s'; the nearest is '%s'",
                            settings->strategy, nearest(settings->strategy, names, count));
     if (settings->population < 2 || settings->population > MEMBERS_MAX)
@@ -58,7 +58,7 @@ static void make_starts(struct evolution *evolution, const struct evolution_sett
     struct genome genome = genome_default(space);
     size_t room = 1 + (size_t)settings->seed_count + PREDICTED_START + (size_t)settings->initial;
     evolution->starts = calloc(room, sizeof *evolution->starts);
-    if (!evolution->starts)
+    if (evolution->starts == NULL)
         BUG("out of memory");
     if (!settings->no_default && space_check(space, &genome, NULL))
         start_add(evolution, &genome, OPERATOR_DEFAULT);
@@ -69,7 +69,8 @@ static void make_starts(struct evolution *evolution, const struct evolution_sett
             start_add(evolution, &genome, OPERATOR_SEED);
     }
     const struct strategy *strategy = evolution->strategy;
-    for (int i = 0; strategy->start && i < PREDICTED_START && i < evolution->predicted_count; i++)
+    for (int i = 0;
+         strategy->start != NULL && i < PREDICTED_START && i < evolution->predicted_count; i++)
         start_add(evolution, &evolution->predicted[i].genome, OPERATOR_SEED);
     int most = settings->initial < strategy->start_most ? settings->initial : strategy->start_most;
     if (evolution->start_count < most)
@@ -79,7 +80,7 @@ static void make_starts(struct evolution *evolution, const struct evolution_sett
 static void take_predicted(struct evolution *evolution, const struct evolution_settings *settings) {
     size_t bytes = (size_t)settings->predicted_count * sizeof *evolution->predicted;
     evolution->predicted = malloc(bytes + 1);
-    if (!evolution->predicted)
+    if (evolution->predicted == NULL)
         BUG("out of memory");
     if (bytes > 0)
         memcpy(evolution->predicted, settings->predicted, bytes);
@@ -107,7 +108,7 @@ struct evolution *evolution_new(const struct space *space,
         return NULL;
     }
     struct evolution *evolution = calloc(1, sizeof *evolution);
-    if (!evolution)
+    if (evolution == NULL)
         BUG("out of memory");
     evolution->space = space;
     evolution->strategy = strategy_find(settings->strategy);
@@ -125,9 +126,9 @@ struct evolution *evolution_new(const struct space *space,
 }
 
 void evolution_free(struct evolution *evolution) {
-    if (!evolution)
+    if (evolution == NULL)
         return;
-    if (evolution->strategy->free_state)
+    if (evolution->strategy->free_state != NULL)
         evolution->strategy->free_state(evolution->state);
     free(evolution->told);
     archipelago_release(&evolution->archipelago);
@@ -182,7 +183,7 @@ static void know(struct evolution *evolution, const struct seen_entry *entry) {
 /* ---- Ask ---- */
 
 static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
-    return !seen_find(&evolution->seen, &proposal->genome);
+    return seen_find(&evolution->seen, &proposal->genome) == NULL;
 }
 
 static bool next_start(struct evolution *evolution, struct proposal *proposal) {
@@ -245,7 +246,7 @@ int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
 }
 
 int evolution_replay(struct evolution *evolution, const struct proposal *proposal) {
-    if (seen_find(&evolution->seen, &proposal->genome) ||
+    if (seen_find(&evolution->seen, &proposal->genome) != NULL ||
         !space_check(evolution->space, &proposal->genome, NULL))
         return -1;
     for (int i = evolution->start_at; i < evolution->start_count; i++)
@@ -267,7 +268,7 @@ static void put_told(struct evolution *evolution, struct seen_entry *entry) {
     if ((evolution->told_count & (evolution->told_count - 1)) == 0) { /* room for twice as many */
         size_t room = evolution->told_count ? 2 * evolution->told_count : 1;
         evolution->told = realloc(evolution->told, room * sizeof *evolution->told);
-        if (!evolution->told)
+        if (evolution->told == NULL)
             BUG("out of memory");
     }
     evolution->told[evolution->told_count++] = (uint32_t)(entry - evolution->seen.entries);
@@ -306,7 +307,7 @@ static void accept(struct evolution *evolution, struct seen_entry *entry, const 
 static void tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                  const struct told *told, const struct measures *measures) {
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
-    if (entry)
+    if (entry != NULL)
         unknow(evolution, entry);
     else
         entry = see(evolution, genome, OPERATOR_SEED);
@@ -350,7 +351,7 @@ void evolution_tell_profile(struct evolution *evolution, const struct genome *ge
                             const struct measures *measures) {
     const uint32_t profiled = evolution->space->rules.profiled;
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
-    if (entry && entry->ok)
+    if (entry != NULL && entry->ok)
         entry->rules = (entry->rules & ~profiled) |
                        (space_rules(evolution->space, genome, measures) & profiled);
 }
@@ -358,7 +359,7 @@ void evolution_tell_profile(struct evolution *evolution, const struct genome *ge
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
                           const struct outcome *outcome) {
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
-    if (!entry || !entry->told_at)
+    if (entry == NULL || !entry->told_at)
         BUG("trial %lld is told again, but never was", (long long)trial);
     const struct told told = told_of(outcome);
     evolution->retold_count++;

@@ -9,7 +9,7 @@ static struct feature *add(struct features *features, int gene, int domain) {
     feature->gene = gene;
     feature->domain = domain;
     feature->squared = calloc((size_t)domain * (size_t)domain, sizeof *feature->squared);
-    if (!feature->squared)
+    if (feature->squared == NULL)
         BUG("out of memory");
     return feature;
 }

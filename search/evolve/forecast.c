@@ -85,7 +85,7 @@ struct forecast *forecast_new(const struct space *space, const struct predicted 
                               int count) {
     struct forecast *forecast = calloc(1, sizeof *forecast);
     struct row *rows = calloc((size_t)count, sizeof *rows);
-    if (!forecast || !rows)
+    if (forecast == NULL || rows == NULL)
         BUG("out of memory");
     for (int i = 0; i < count; i++)
         rows[i] = (struct row){predicted[i], i};
@@ -96,7 +96,7 @@ struct forecast *forecast_new(const struct space *space, const struct predicted 
 }
 
 void forecast_free(struct forecast *forecast) {
-    if (!forecast)
+    if (forecast == NULL)
         return;
     surrogate_free(forecast->surrogate);
     free(forecast);
@@ -109,7 +109,7 @@ double forecast_of(const struct forecast *forecast, const struct genome *genome)
 double forecast_limit(const struct forecast *forecast, const struct predicted *predicted, int count,
                       double share) {
     double *values = malloc((size_t)count * sizeof *values);
-    if (!values)
+    if (values == NULL)
         BUG("out of memory");
     for (int i = 0; i < count; i++)
         values[i] = forecast_of(forecast, &predicted[i].genome);

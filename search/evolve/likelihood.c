@@ -47,7 +47,7 @@ static void fill(const struct problem_of_fit *problem, const double *parameters)
     int count = problem->count;
     double noise = exp(parameters[features->count]);
     float *squared = calloc(2 * (size_t)count, sizeof *squared), *alike = squared + count;
-    if (!squared)
+    if (squared == NULL)
         BUG("out of memory");
     for (int i = 0; i < count; i++) {
         double *row = problem->covariance + (size_t)i * (size_t)count;
@@ -76,7 +76,7 @@ static void add_gradient(const struct problem_of_fit *problem, const double *par
     int count = problem->count;
     double noise = exp(parameters[features->count]);
     float *pull = malloc((size_t)count * sizeof *pull);
-    if (!pull)
+    if (pull == NULL)
         BUG("out of memory");
     for (int i = 0; i < count; i++) {
         const double *inverse = problem->inverse + (size_t)i * (size_t)count;
@@ -118,7 +118,7 @@ static double cost(const double *parameters, double *gradient, void *context) {
         gradient[p] = away / prior->deviation;
     }
     double *a = malloc((size_t)count * sizeof *a);
-    if (!a)
+    if (a == NULL)
         BUG("out of memory");
     for (int i = 0; i < count; i++)
         a[i] = problem->values[i];
@@ -155,8 +155,8 @@ static void begin(struct problem_of_fit *problem, const struct features *feature
                                        .inverse = malloc(square * sizeof(double)),
                                        .work = malloc(square * sizeof(double)),
                                        .steepness = malloc(square * sizeof(float))};
-    if (!genes || !problem->covariance || !problem->inverse || !problem->work ||
-        !problem->steepness)
+    if (genes == NULL || problem->covariance == NULL || problem->inverse == NULL ||
+        problem->work == NULL || problem->steepness == NULL)
         BUG("out of memory");
     for (int gene = 0; gene < GENES_MAX; gene++)
         for (int i = 0; i < count; i++)

@@ -58,7 +58,7 @@ int operator_parse(const char *text, int *rule) {
     int number = text[length] == ':' ? atoi(text + length + 1) - 1 : 0;
     if (number < 0 || number >= RULES_MAX)
         return -1;
-    if (rule)
+    if (rule != NULL)
         *rule = number;
     for (int i = 0; i < OPERATOR_COUNT; i++)
         if (strlen(operators[i].name) == length && strncmp(operators[i].name, text, length) == 0)

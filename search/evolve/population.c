@@ -8,7 +8,7 @@
 void population_init(struct population *population, int capacity) {
     *population = (struct population){.capacity = capacity};
     population->members = calloc((size_t)capacity, sizeof *population->members);
-    if (capacity < 1 || !population->members)
+    if (capacity < 1 || population->members == NULL)
         BUG("a population of %d", capacity);
 }
 

@@ -30,7 +30,7 @@ static void grow(struct seen *seen) {
     seen->entries = realloc(seen->entries, seen->room * sizeof *seen->entries);
     free(seen->table);
     seen->table = calloc(seen->table_size, sizeof *seen->table);
-    if (!seen->entries || !seen->table)
+    if (seen->entries == NULL || seen->table == NULL)
         BUG("out of memory");
     for (size_t i = 0; i < seen->count; i++)
         *cell_of(seen, &seen->entries[i].genome) = (uint32_t)i + 1;
@@ -38,7 +38,7 @@ static void grow(struct seen *seen) {
 
 struct seen_entry *seen_add(struct seen *seen, const struct genome *genome,
                             enum operator_kind made_by) {
-    if (seen_find(seen, genome))
+    if (seen_find(seen, genome) != NULL)
         BUG("a genome was added twice");
     if (seen->count == seen->room)
         grow(seen);

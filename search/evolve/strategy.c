@@ -10,7 +10,7 @@ enum {
 };
 
 static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
-    return !seen_find(&evolution->seen, &proposal->genome);
+    return seen_find(&evolution->seen, &proposal->genome) == NULL;
 }
 
 bool strategy_explore(struct evolution *evolution, struct proposal *proposal) {
@@ -25,7 +25,7 @@ bool strategy_explore(struct evolution *evolution, struct proposal *proposal) {
 /* What was seen stays seen, so the walk never has to go back. */
 bool strategy_walk(struct evolution *evolution, struct proposal *proposal) {
     *proposal = (struct proposal){.made_by = OPERATOR_REST, .parents = {TRIAL_NONE, TRIAL_NONE}};
-    if (!evolution->rest)
+    if (evolution->rest == NULL)
         evolution->rest = space_cursor_new(evolution->space);
     while (space_cursor_next(evolution->rest, &proposal->genome))
         if (is_new(evolution, proposal))
@@ -42,9 +42,11 @@ static bool breed(struct evolution *evolution, struct proposal *proposal) {
         picked[0] = population_pick(population, random);
     else if (!population_pick_two(population, random, picked))
         return false;
-    const struct genome *parents[2] = {&picked[0]->genome, picked[1] ? &picked[1]->genome : NULL};
+    const struct genome *parents[2] = {&picked[0]->genome,
+                                       picked[1] != NULL ? &picked[1]->genome : NULL};
     *proposal = (struct proposal){
-        .made_by = kind, .parents = {picked[0]->trial, picked[1] ? picked[1]->trial : TRIAL_NONE}};
+        .made_by = kind,
+        .parents = {picked[0]->trial, picked[1] != NULL ? picked[1]->trial : TRIAL_NONE}};
     return operators[kind].breed(evolution->space, random, parents, &proposal->genome);
 }
 
@@ -80,7 +82,7 @@ const struct strategy strategies[] = {
 };
 
 const struct strategy *strategy_find(const char *name) {
-    for (const struct strategy *row = strategies; row->name; row++)
+    for (const struct strategy *row = strategies; row->name != NULL; row++)
         if (strcmp(row->name, name) == 0)
             return row;
     return NULL;

@@ -41,7 +41,7 @@ struct surrogate {
 
 static void *allocate(size_t count, size_t size) {
     void *memory = calloc(count, size);
-    if (!memory)
+    if (memory == NULL)
         BUG("out of memory");
     return memory;
 }
@@ -70,7 +70,7 @@ struct surrogate *surrogate_new(const struct space *space) {
 }
 
 void surrogate_free(struct surrogate *surrogate) {
-    if (!surrogate)
+    if (surrogate == NULL)
         return;
     features_release(&surrogate->features);
     free(surrogate->row_genes);

@@ -34,7 +34,7 @@ static void enter(struct space_cursor *cursor, int level) {
 
 struct space_cursor *space_cursor_new(const struct space *space) {
     struct space_cursor *cursor = calloc(1, sizeof *cursor);
-    if (!cursor)
+    if (cursor == NULL)
         BUG("out of memory");
     cursor->space = space;
     cursor->genome = genome_default(space);
@@ -89,7 +89,7 @@ double space_raw_count(const struct space *space) {
 /* Searches with so many steps, unless a search with as many was done before. */
 static void survey(const struct space *space, uint64_t steps) {
     struct plan *plan = space->plan;
-    if (plan->whole || (plan->diagram && plan->steps >= steps))
+    if (plan->whole || (plan->diagram != NULL && plan->steps >= steps))
         return;
     diagram_free(plan->diagram);
     plan->steps = steps;
@@ -252,7 +252,7 @@ bool space_is_empty(const struct space *space, struct problem *why) {
     if (space_check(space, &genome, NULL) || draw_valid(space, &random, &genome) ||
         space_sample(space, &random, &genome))
         return false;
-    if (why)
+    if (why != NULL)
         blame(space, &random, why);
     return true;
 }

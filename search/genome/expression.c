@@ -276,7 +276,7 @@ struct expression *expression_parse(const char *text, const struct scope *scope,
     /* Every node takes at least one character of the text. */
     struct expression *expression =
         calloc(1, sizeof *expression + (length + 1) * sizeof(struct node));
-    if (!expression || !(expression->text = strdup(text)))
+    if (expression == NULL || (expression->text = strdup(text)) == NULL)
         BUG("out of memory");
     struct parser parser = {.text = expression->text,
                             .at = expression->text,
@@ -292,7 +292,7 @@ struct expression *expression_parse(const char *text, const struct scope *scope,
 }
 
 void expression_free(struct expression *expression) {
-    if (!expression)
+    if (expression == NULL)
         return;
     free(expression->text);
     free(expression);
@@ -373,7 +373,7 @@ bool expression_value(const struct expression *expression, int index, const stru
         return true;
     }
     if (op == OP_SLOT) {
-        if (known && !slots_has(known, (int)node->number)) {
+        if (known != NULL && !slots_has(known, (int)node->number)) {
             *fault = (struct fault){"an unknown value", node->column};
             return false;
         }
@@ -423,7 +423,7 @@ int expression_evaluate(const struct expression *expression, const int64_t *valu
         *result = value;
         return 0;
     }
-    if (error)
+    if (error != NULL)
         error_input(error, "%s at column %d of '%.400s'", fault.what, fault.column,
                     expression->text);
     return -1;

@@ -28,7 +28,7 @@ void genome_canonicalise(struct genome *genome, const struct space *space) {
     bool conditions = false, derives = false;
     for (int i = 0; i < space->gene_count; i++) {
         const struct expression *when = space->genes[i].when;
-        if (!when || genome->value[i] == space->genes[i].default_index)
+        if (when == NULL || genome->value[i] == space->genes[i].default_index)
             continue;
         conditions = true;
         for (int d = 0; d < space->derived_count && !derives; d++)
@@ -133,7 +133,7 @@ int genome_parse(struct genome *genome, const struct space *space, const char *t
     while (*at) {
         char name[NAME_SIZE], word[NAME_SIZE];
         size_t length = strcspn(at, ",");
-        if (!memchr(at, '=', length))
+        if (memchr(at, '=', length) == NULL)
             return error_input(error, "'%.*s' is not GENE=VALUE", (int)(length < 60 ? length : 60),
                                at);
         if (!take(&at, "=", name) || !take(&at, ",", word))

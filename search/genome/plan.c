@@ -157,13 +157,13 @@ struct plan *plan_new(const struct space *space, struct error *error) {
         slots_join(&read, &of_constraint[i].dimensions);
     }
     for (int i = 0; i < space->gene_count; i++)
-        if (space->genes[i].when)
+        if (space->genes[i].when != NULL)
             of_when[i] = reach_of(space, space->genes[i].when, of_derived);
     if (check_conditions(space, of_when, error) < 0)
         return NULL;
 
     struct plan *plan = calloc(1, sizeof *plan);
-    if (!plan)
+    if (plan == NULL)
         BUG("out of memory");
     keep_different_environments(plan, space, &read);
     for (int i = 0; i < space->derived_count; i++)
@@ -177,7 +177,7 @@ struct plan *plan_new(const struct space *space, struct error *error) {
 }
 
 void plan_free(struct plan *plan) {
-    if (!plan)
+    if (plan == NULL)
         return;
     diagram_free(plan->diagram);
     free(plan);
@@ -219,7 +219,7 @@ static bool evaluate(const struct bench *bench, const struct expression *express
 bool bench_active(const struct bench *bench, const struct space *space, int gene) {
     int64_t holds;
     const struct expression *when = space->genes[gene].when;
-    return !when || (evaluate(bench, when, 0, &holds) && holds != 0);
+    return when == NULL || (evaluate(bench, when, 0, &holds) && holds != 0);
 }
 
 int bench_check(struct bench *bench, const struct space *space, const struct check *check,
@@ -235,7 +235,7 @@ int bench_check(struct bench *bench, const struct space *space, const struct che
         if (evaluated && (derived || value != 0))
             continue;
         failures++;
-        if (first) {
+        if (first != NULL) {
             *first = e;
             break;
         }

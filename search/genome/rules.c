@@ -55,7 +55,7 @@ int space_add_rule(struct space *space, const char *when, const char *because,
             return -1;
     struct rule *rule = &rules->rows[rules->count];
     rule->when = expression_parse(when, &scope, error);
-    if (!rule->when)
+    if (rule->when == NULL)
         return -1;
     for (int m = 0; m < MEASURE_COUNT; m++)
         if (slots_has(expression_reads(rule->when), rules->first_slot + m))

@@ -24,7 +24,7 @@ static int find(const char (*names)[NAME_SIZE], int count, const char *name) {
 }
 
 static bool is_function(const char *name) {
-    for (int i = 0; expression_functions[i]; i++)
+    for (int i = 0; expression_functions[i] != NULL; i++)
         if (strcmp(expression_functions[i], name) == 0)
             return true;
     return false;
@@ -83,7 +83,7 @@ const char *scope_nearest(const struct scope *scope, const char *name) {
         names[count++] = scope->slots[i];
     for (int i = 0; i < scope->label_count; i++)
         names[count++] = scope->labels[i];
-    for (int i = 0; expression_functions[i]; i++)
+    for (int i = 0; expression_functions[i] != NULL; i++)
         names[count++] = expression_functions[i];
     return nearest(name, names, count);
 }

@@ -46,7 +46,7 @@ static void add_term(struct survey *survey, struct term term) {
     if (survey->term_count == survey->term_room) {
         survey->term_room = 2 * survey->term_room + 64;
         survey->terms = realloc(survey->terms, (size_t)survey->term_room * sizeof *survey->terms);
-        if (!survey->terms)
+        if (survey->terms == NULL)
             BUG("out of memory");
     }
     survey->terms[survey->term_count++] = term;
@@ -106,18 +106,19 @@ static void find_terms(struct survey *survey) {
                           &constant, &decided);
         for (int later = level; later < space->gene_count; later++) {
             const struct expression *when = space->genes[plan->order[later]].when;
-            if (when)
+            if (when != NULL)
                 add_terms(survey, (struct term){when, when->root, NULL}, &constant, &decided);
         }
         int values = 1;
         for (int i = survey->first_term[level]; i < survey->term_count; i++)
-            values += 2 * (survey->terms[i].check ? survey->terms[i].check->first_count : 1);
+            values +=
+                2 * (survey->terms[i].check != NULL ? survey->terms[i].check->first_count : 1);
         most = values > most ? values : most;
         slots_add(&decided, space->genes[plan->order[level]].slot);
     }
     survey->first_term[space->gene_count] = survey->term_count;
     survey->values = malloc((size_t)most * sizeof *survey->values);
-    if (!survey->values)
+    if (survey->values == NULL)
         BUG("out of memory");
 }
 
@@ -139,9 +140,10 @@ static struct hash place_of(const struct survey *survey, int level) {
     survey->values[count++] = level;
     for (int i = survey->first_term[level]; i < survey->first_term[level + 1]; i++) {
         const struct term *term = &survey->terms[i];
-        int environments = term->check ? term->check->first_count : 1;
+        int environments = term->check != NULL ? term->check->first_count : 1;
         for (int e = 0; e < environments; e++)
-            count = add_value(survey, term, term->check ? term->check->firsts[e] : 0, count);
+            count =
+                add_value(survey, term, term->check != NULL ? term->check->firsts[e] : 0, count);
     }
     return hash_bytes(survey->values, (size_t)count * sizeof *survey->values);
 }
@@ -160,7 +162,7 @@ static void grow_memos(struct survey *survey) {
     size_t old_size = survey->memo_size;
     survey->memo_size = old_size ? 4 * old_size : 256;
     survey->memos = calloc(survey->memo_size, sizeof *survey->memos);
-    if (!survey->memos)
+    if (survey->memos == NULL)
         BUG("out of memory");
     for (size_t i = 0; i < old_size; i++)
         if (old[i].used)
@@ -225,7 +227,7 @@ static struct diagram *new_diagram(const struct space *space) {
 
 struct diagram *diagram_of_space(const struct space *space, uint64_t *steps, bool *whole) {
     struct survey *survey = calloc(1, sizeof *survey);
-    if (!survey)
+    if (survey == NULL)
         BUG("out of memory");
     survey->space = space;
     survey->limit = *steps;
@@ -275,7 +277,7 @@ static uint32_t node_of_rows(struct diagram *diagram, const struct space *space,
 void plan_set_rows(const struct space *space, const struct genome *rows, size_t count) {
     struct plan *plan = space->plan;
     uint32_t *order = malloc((count + 1) * sizeof *order);
-    if (!order || count > UINT32_MAX)
+    if (order == NULL || count > UINT32_MAX)
         BUG("out of memory");
     for (size_t row = 0; row < count; row++)
         order[row] = (uint32_t)row;

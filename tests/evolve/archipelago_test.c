@@ -192,7 +192,7 @@ static void told_anew_it_moves_everywhere(void **state) {
         }
         assert_true(archipelago_champion(&archipelago)->score_us == best_us);
     }
-    while (archipelago_champion(&archipelago)) { /* until none is left */
+    while (archipelago_champion(&archipelago) != NULL) { /* until none is left */
         const struct genome genome = archipelago_champion(&archipelago)->genome;
         archipelago_renew(&archipelago, 0, &genome, NULL);
     }

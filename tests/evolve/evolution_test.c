@@ -84,7 +84,7 @@ static struct evolution *islands_of(const struct space *space, const char *strat
     settings.islands = islands;
     settings.migration = migration;
     struct evolution *evolution = evolution_new(space, &settings, seed, 0, &error);
-    if (!evolution)
+    if (evolution == NULL)
         fail_msg("%s", error.text);
     return evolution;
 }
@@ -511,7 +511,7 @@ static int trials_to_the_best(const struct space *space, const char *strategy, u
         evolution_tell(evolution, trials, &proposal.genome, verdict_of(&proposal.genome),
                        score_of(&proposal.genome));
         const struct member *champion = evolution_champion(evolution);
-        if (champion && champion->score_us <= 10 * 1.06)
+        if (champion != NULL && champion->score_us <= 10 * 1.06)
             break;
     }
     evolution_free(evolution);

@@ -25,7 +25,7 @@ static bool evaluate(const char *text, const int64_t *values, int64_t *result,
                      struct error *error) {
     struct scope scope = scope_of(abc, 3);
     struct expression *expression = expression_parse(text, &scope, error);
-    bool done = expression && expression_evaluate(expression, values, result, error) == 0;
+    bool done = expression != NULL && expression_evaluate(expression, values, result, error) == 0;
     expression_free(expression);
     return done;
 }
@@ -150,7 +150,7 @@ static void errors_point(void **state) {
         const char *text = failure_of(rows[i].text, 0, 0, 0);
         char start[32];
         snprintf(start, sizeof start, "column %d: ", rows[i].column);
-        if (strncmp(text, start, strlen(start)) != 0 || !strstr(text, rows[i].what))
+        if (strncmp(text, start, strlen(start)) != 0 || strstr(text, rows[i].what) == NULL)
             fail_msg("'%s' gave: %s", rows[i].text, text);
         const char *caret = strrchr(text, '\n');
         assert_int_equal(strlen(caret + 1), 4 + rows[i].column);
@@ -375,7 +375,7 @@ static void random_ones_agree_with_another_evaluator(void **state) {
         if (strlen(text) > EXPRESSION_TEXT_MAX / 3)
             continue;
         struct expression *expression = expression_parse(text, &scope, &error);
-        if (!expression)
+        if (expression == NULL)
             fail_msg("%s", error.text);
         expect(expression, values, expected, text);
         with_value += expected.has_value;
@@ -391,7 +391,7 @@ static void random_ones_agree_with_another_evaluator(void **state) {
             assert_int_equal(expression_print(expression, &scope, &styles[s], NULL, 0), length);
             plain_from_c(printed);
             struct expression *again = expression_parse(printed, &scope, &error);
-            if (!again)
+            if (again == NULL)
                 fail_msg("%s printed as %s: %s", text, printed, error.text);
             expect(again, values, expected, printed);
             for (int slot = 0; s > 0 && slot < 3; slot++)

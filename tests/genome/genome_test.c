@@ -56,7 +56,7 @@ static void bad_text_is_refused(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error error = {0};
         assert_int_equal(genome_parse(&genome, space, rows[i][0], &error), -1);
-        if (!strstr(error.text, rows[i][1]))
+        if (strstr(error.text, rows[i][1]) == NULL)
             fail_msg("'%s' gave: %s", rows[i][0], error.text);
         assert_int_equal(error.kind, ERROR_INPUT);
         assert_true(genome_equal(&genome, &before));

@@ -119,7 +119,7 @@ static inline bool brute_force_valid(const struct space *space, const struct gen
     }
     for (int i = 0; i < space->gene_count; i++) {
         const struct gene *gene = &space->genes[i];
-        bool active = !gene->when ||
+        bool active = gene->when == NULL ||
                       (expression_evaluate(gene->when, values, &value, &error) == 0 && value != 0);
         if (!active && genome->value[i] != gene->default_index)
             return false;

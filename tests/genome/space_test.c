@@ -129,7 +129,7 @@ static void building_errors(void **state) {
         space = space_new();                                                                       \
         assert_int_equal(space_add_dimension(space, "S", &error), 0);                              \
         assert_int_equal(call, -1);                                                                \
-        if (!strstr(error.text, words))                                                            \
+        if (strstr(error.text, words) == NULL)                                                     \
             fail_msg("'%s' is not in: %s", words, error.text);                                     \
         space_free(space);                                                                         \
     } while (0)
