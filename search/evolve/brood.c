@@ -8,17 +8,17 @@
 #include <stdlib.h>
 
 enum {
-    COUNT_STEPS = 200000, /* to find out whether a space is small */
-    NEAR_TRIES = 2000,    /* of two genes of an elite changed at once */
-    NEAR_MOST = 300,      /* genomes near one elite */
+    COUNT_STEPS = 200000, /* steps of space_count that decide whether a space is small */
+    NEAR_TRIES = 2000,    /* attempts to change two genes of an elite */
+    NEAR_MOST = 300,      /* neighbours of one elite, at most */
     CHILDREN = 200,
-    REFILL_MOST = BROOD_MAX - 400, /* the rest is for neighbours that come later */
+    REFILL_MOST = BROOD_MAX - 400, /* leaves room for neighbours that are added later */
 };
 
 struct brood {
     const struct space *space;
     bool whole;
-    struct seen genomes; /* a set in order of entry; who made them is not kept */
+    struct seen genomes; /* an insertion-ordered set; `made_by` is unused */
 };
 
 static bool add(struct brood *brood, const struct genome *genome, size_t most) {
@@ -55,7 +55,8 @@ void brood_free(struct brood *brood) {
     free(brood);
 }
 
-/* A valid genome with this gene changed, and no other that is active. */
+/* Changes one active gene and makes the genome canonical. Returns false if nothing changes or
+   the gene is inactive. */
 static bool change(const struct space *space, struct genome *genome, int gene, int value) {
     if (genome->value[gene] == value || !space_active(space, genome, gene))
         return false;
@@ -64,7 +65,7 @@ static bool change(const struct space *space, struct genome *genome, int gene, i
     return true;
 }
 
-/* Any value but its own of any gene: each such change is equally likely. */
+/* Changes one gene; each (gene, other value) pair is equally likely. */
 static bool change_any(const struct space *space, struct random *random, struct genome *genome) {
     int changes = 0, gene = 0;
     for (int i = 0; i < space->gene_count; i++)

@@ -23,7 +23,7 @@ enum { ROWS = ROWS_MAX, FASTEST = ROWS_MAX / 2 };
 
 struct forecast {
     struct surrogate *surrogate;
-    double deviation; /* of the values, as logarithms */
+    double deviation; /* of the compressed log latencies */
 };
 
 struct row {
@@ -42,7 +42,7 @@ static int by_order(const void *left, const void *right) {
     return ((const struct row *)left)->order - ((const struct row *)right)->order;
 }
 
-/* Keeps the fastest half of what may be kept, and the first of the others; in order of latency. */
+/* Keeps `most` rows: the fastest for one half, the first others for the rest. Sorted by latency. */
 static int thin(struct row *rows, int count, int most) {
     qsort(rows, (size_t)count, sizeof *rows, by_latency);
     if (count <= most)
@@ -67,7 +67,7 @@ static void split(const struct row *rows, int count, struct genome *genomes, dou
 static void learn(struct forecast *forecast, struct row *rows, int count) {
     struct genome genomes[ROWS];
     double values[ROWS];
-    const double noises[ROWS] = {0}; /* a model repeats itself */
+    const double noises[ROWS] = {0}; /* a device model is deterministic */
     struct row few[ROWS];
     struct squash squash;
     memcpy(few, rows, (size_t)count * sizeof *rows);

@@ -8,7 +8,7 @@ void seen_release(struct seen *seen) {
     *seen = (struct seen){0};
 }
 
-/* The cell of the table that holds this genome, or where it would go. */
+/* The cell of the hash table that holds this genome, or the free cell where it belongs. */
 static uint32_t *cell_of(const struct seen *seen, const struct genome *genome) {
     size_t at = genome_hash(genome).low & (seen->table_size - 1);
     while (seen->table[at] && !genome_equal(&seen->entries[seen->table[at] - 1].genome, genome))
@@ -23,7 +23,7 @@ struct seen_entry *seen_find(const struct seen *seen, const struct genome *genom
     return index ? &seen->entries[index - 1] : NULL;
 }
 
-/* Doubles the room; the table has two cells an entry, so that searches stay short. */
+/* Doubles the capacity. The table has two cells per entry, which keeps probe sequences short. */
 static void grow(struct seen *seen) {
     seen->room = seen->room ? 2 * seen->room : 256;
     seen->table_size = 2 * seen->room;

@@ -6,7 +6,7 @@
 
 struct node {
     uint64_t count;
-    uint32_t edges; /* the first of as many edges as its level's gene has values */
+    uint32_t edges; /* index of the first of its edges, one per value of its level's gene */
     uint32_t level;
 };
 
@@ -153,8 +153,8 @@ void diagram_at(const struct diagram *diagram, uint64_t rank, struct genome *gen
         BUG("there is no rank %llu", (unsigned long long)rank);
     *genome = (struct genome){0};
     for (int level = 0; level < diagram->depth; level++) {
-        /* The last edge that begins at or before the rank leads to it: those that lead nowhere
-           begin where the one before them ends. */
+        /* The last edge whose first rank is at most `rank` leads to it; an edge without genomes
+           has the first rank of its successor, so it is skipped. */
         const uint64_t *before = &diagram->before[diagram->nodes[node].edges];
         const uint32_t *children = &diagram->children[diagram->nodes[node].edges];
         int value = diagram->domains[level] - 1;

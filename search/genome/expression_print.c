@@ -26,9 +26,9 @@ __attribute__((format(printf, 2, 3))) static void put(struct printer *printer, c
 }
 
 static void put_number(struct printer *printer, int64_t number) {
-    /* In C a constant without a suffix is an int, and arithmetic on two of them may overflow. */
+    /* In C a constant without a suffix is an int, and int arithmetic may overflow. */
     const char *suffix = printer->prefix != NULL ? "LL" : "";
-    if (number == INT64_MIN) /* its magnitude is not an int64 */
+    if (number == INT64_MIN) /* its magnitude does not fit an int64 */
         put(printer, "(-%" PRId64 "%s - 1%s)", INT64_MAX, suffix, suffix);
     else if (number < 0)
         put(printer, "(%" PRId64 "%s)", number, suffix);
@@ -44,7 +44,8 @@ static bool folds(const struct printer *printer, int index, int64_t *value) {
                             &fault);
 }
 
-/* Everything within another operator is bracketed: nobody must know the precedences to read it. */
+/* Nested operators are always bracketed, so that the output reads without knowing the
+   precedences. */
 static void put_node(struct printer *printer, int index, bool outermost) {
     const struct node *node = &printer->expression->nodes[index];
     const struct spelling *spelling = &spellings[node->op];
@@ -63,7 +64,7 @@ static void put_node(struct printer *printer, int index, bool outermost) {
         return;
     }
     if (node->op == OP_NEGATE || node->op == OP_NOT) {
-        /* "- -a" needs its space, lest it be a decrement. */
+        /* The space in "- -a" prevents a decrement operator. */
         put(printer, "%s ", spelling->text);
         put_node(printer, operands[0], false);
         return;

@@ -52,7 +52,7 @@ static int check_room(const struct space *space, int count, int most, const char
 }
 
 int space_add_dimension(struct space *space, const char *name, struct error *error) {
-    /* Environments hold a value for each dimension there is. */
+    /* Environments hold a value per dimension, so dimensions must come first. */
     if (space->environment_count > 0)
         BUG("dimension %s was added after an environment", name);
     if (check_room(space, space->dimension_count, SLOTS_MAX, "dimensions", error) < 0)
@@ -63,7 +63,8 @@ int space_add_dimension(struct space *space, const char *name, struct error *err
     return slot;
 }
 
-/* What genes of both kinds share; the values follow. The gene is not counted yet. */
+/* The part common to both kinds of genes. The caller adds the values; the gene is not counted
+   yet. */
 static struct gene *begin_gene(struct space *space, const char *name, const char *about, int count,
                                int default_index, const char *when, struct error *error) {
     if (check_room(space, space->gene_count, GENES_MAX, "genes", error) < 0)
@@ -71,7 +72,8 @@ static struct gene *begin_gene(struct space *space, const char *name, const char
     struct gene *gene = &space->genes[space->gene_count];
     *gene = (struct gene){.count = count, .default_index = default_index};
     if (count < 1 || count > DOMAIN_MAX) {
-        error_input(error, "gene %s has %d values; from 1 to %d will do", name, count, DOMAIN_MAX);
+        error_input(error, "gene %s has %d values: it must have from 1 to %d", name, count,
+                    DOMAIN_MAX);
         return NULL;
     }
     if (default_index < 0 || default_index >= count) {
@@ -87,7 +89,7 @@ static struct gene *begin_gene(struct space *space, const char *name, const char
         expression_free(gene->when);
         return NULL;
     }
-    strcpy(gene->name, name); /* as long as a slot's */
+    strcpy(gene->name, name); /* a slot's name has the same size */
     space->gene_count++;
     return gene;
 }
@@ -225,7 +227,7 @@ static void explain(const struct space *space, const struct check *check, const 
              *because ? ": " : "", because);
 }
 
-/* Whether a row of a space sealed from rows. */
+/* Returns whether the genome is a row of a space sealed from rows. */
 static bool is_row(const struct space *space, const struct genome *genome) {
     uint64_t rank;
     return diagram_rank(space->plan->diagram, genome, &rank);
@@ -237,7 +239,7 @@ static bool check_row(const struct space *space, const struct genome *genome,
         return true;
     if (problem != NULL) {
         *problem = (struct problem){.constraint = -1};
-        snprintf(problem->text, sizeof problem->text, "it is none of the %llu rows",
+        snprintf(problem->text, sizeof problem->text, "it is not one of the %llu rows",
                  (unsigned long long)diagram_count(space->plan->diagram));
     }
     return false;

@@ -604,17 +604,17 @@ static void bad_settings_are_refused(void **state) {
         const char *words;
     } rows[] = {
         {{"evolv", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false},
-         "no strategy 'evolv'; the nearest is 'evolve'"},
-        {{"evolve", 1, 1, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "a population of 1"},
-        {{"evolve", 24, 0, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "0 islands"},
+         "unknown strategy 'evolv'; the nearest is 'evolve'"},
+        {{"evolve", 1, 1, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "population is 1:"},
+        {{"evolve", 24, 0, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "islands is 0:"},
         {{"evolve", 24, 65, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false},
-         "65 islands: from 1 to 64 will do"},
-        {{"evolve", 24, 4, 0, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "a migration every 0 trials"},
-        {{"evolve", 24, 1, 64, 0, 0.1, NULL, 0, NULL, 0, 0, false}, "an initial start of 0"},
-        {{"evolve", 24, 1, 64, 32, 1.5, NULL, 0, NULL, 0, 0, false}, "an exploration of 1.5"},
+         "islands is 65: it must be from 1 to 64"},
+        {{"evolve", 24, 4, 0, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "migration is 0:"},
+        {{"evolve", 24, 1, 64, 0, 0.1, NULL, 0, NULL, 0, 0, false}, "initial is 0:"},
+        {{"evolve", 24, 1, 64, 32, 1.5, NULL, 0, NULL, 0, 0, false}, "exploration is 1.5:"},
         {{"evolve", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, 1, false},
-         "a filter of a share of 1: from 0 to 0.95 will do"},
-        {{"evolve", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, NAN, false}, "a filter of a share of"},
+         "prefilter is 1: it must be from 0 to 0.95"},
+        {{"evolve", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, NAN, false}, "prefilter is"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error error = {0};

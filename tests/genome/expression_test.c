@@ -123,11 +123,11 @@ static void errors_point(void **state) {
         int column;
         const char *what;
     } rows[] = {
-        {"", 1, "is missing here"},
-        {"a +", 4, "is missing here"},
-        {"a + * b", 5, "is missing here"},
-        {"(a + b", 7, "a ) is missing"},
-        {"a b", 3, "an operator is missing"},
+        {"", 1, "expected a number, a name or ("},
+        {"a +", 4, "expected a number, a name or ("},
+        {"a + * b", 5, "expected a number, a name or ("},
+        {"(a + b", 7, "expected )"},
+        {"a b", 3, "expected an operator"},
         {"a = b", 3, "write =="},
         {"a & b", 3, "write &&"},
         {"a < b < c", 7, "do not chain"},
@@ -136,15 +136,15 @@ static void errors_point(void **state) {
         {"min(a)", 1, "takes 2 arguments or more, not 1"},
         {"log2(a, b)", 1, "takes 1 argument, not 2"},
         {"ceil_div(a, b, c)", 1, "takes 2 arguments, not 3"},
-        {"min(a, b", 9, "a , or ) is missing"},
-        {"foo(a)", 1, "no function 'foo'"},
-        {"a ? b", 6, "the : of this ?:"},
+        {"min(a, b", 9, "expected , or )"},
+        {"foo(a)", 1, "unknown function 'foo'"},
+        {"a ? b", 6, "expected : of ?:"},
         {"12abc", 3, "decimal digits"},
         {"1.5", 2, "decimal digits"},
         {"a + 9223372036854775808", 5, "64 bits"},
-        {"a + xro", 5, "nearest known is 'xor'"},
-        {"a $ b", 3, "an operator is missing"},
-        {"\xc3\xa9", 1, "is missing here"},
+        {"a + xro", 5, "the nearest is 'xor'"},
+        {"a $ b", 3, "expected an operator"},
+        {"\xc3\xa9", 1, "expected a number, a name or ("},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *text = failure_of(rows[i].text, 0, 0, 0);
@@ -156,7 +156,7 @@ static void errors_point(void **state) {
         assert_int_equal(strlen(caret + 1), 4 + rows[i].column);
     }
     assert_string_equal(failure_of("a\t+ * b", 0, 0, 0),
-                        "column 5: a number, a name or ( is missing here\n"
+                        "column 5: expected a number, a name or (\n"
                         "    a + * b\n"
                         "        ^");
 }
@@ -167,7 +167,7 @@ static void long_text_gets_a_window(void **state) {
     for (int i = 0; i < 590; i += 2)
         memcpy(text + i, "- ", 2);
     strcpy(text + 590, "a");
-    assert_non_null(strstr(failure_of(text, 0, 0, 0), "more than 128 operators"));
+    assert_non_null(strstr(failure_of(text, 0, 0, 0), "more than 128 nested operators"));
     memset(text, ' ', 500);
     strcpy(text + 500, "a + ? + 1");
     const char *error = failure_of(text, 0, 0, 0);
@@ -185,7 +185,7 @@ static void depth_has_a_limit(void **state) {
         for (; at + length < EXPRESSION_TEXT_MAX - 2; at += length)
             memcpy(text + at, pieces[i], length);
         strcpy(text + at, "1");
-        assert_non_null(strstr(failure_of(text, 0, 0, 0), "within each other"));
+        assert_non_null(strstr(failure_of(text, 0, 0, 0), "nested"));
     }
     memset(text, '1', EXPRESSION_TEXT_MAX + 1);
     text[EXPRESSION_TEXT_MAX + 1] = '\0';

@@ -43,7 +43,7 @@ static void bad_text_is_refused(void **state) {
     struct space *space = example();
     struct genome genome = genome_default(space), before = genome;
     static const char *const rows[][2] = {
-        {"BLOK_M=64", "there is no gene 'BLOK_M'; the nearest is BLOCK_M"},
+        {"BLOK_M=64", "unknown gene 'BLOK_M'; the nearest is BLOCK_M"},
         {"STAGES=7", "gene STAGES has no value '7'; it has 1, 2, 3"},
         {"SWIZZLE=XOR", "gene SWIZZLE has no value 'XOR'; it has none, xor"},
         {"STAGES=02", "gene STAGES has no value '02'; it has 1, 2, 3"},

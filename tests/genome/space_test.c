@@ -141,10 +141,10 @@ static void building_errors(void **state) {
     REFUSES(space_add_integers(space, "G", "", one, 1, 0, "G > 1", &error), "unknown name 'G'");
     REFUSES(space_add_labels(space, "G", "", twice, 2, 0, NULL, &error), "twice");
     REFUSES(space_add_labels(space, "G", "", comma, 1, 0, NULL, &error), "comma");
-    REFUSES(space_add_labels(space, "G", "", same_name, 1, 0, NULL, &error), "declared already");
+    REFUSES(space_add_labels(space, "G", "", same_name, 1, 0, NULL, &error), "already declared");
     REFUSES(space_add_derived(space, "D", "S +", &error), "column 4");
     REFUSES(space_add_derived(space, "S", "1", &error), "declared twice");
-    REFUSES(space_add_constraint(space, "T > 1", "", &error), "nearest known is 'S'");
+    REFUSES(space_add_constraint(space, "T > 1", "", &error), "the nearest is 'S'");
     REFUSES(space_seal(space, &error), "no gene");
     REFUSES(
         (space_add_integers(space, "G", "", one, 1, 0, NULL, &error), space_seal(space, &error)),
