@@ -167,7 +167,7 @@ static double top_mark(const char *svg) {
 
 static void check_legend(const char *html, int goals) {
     enum { LINE = 8 }; /* of a font of 9 */
-    char *svg = picture(html, "best so far of all goals over trials");
+    char *svg = picture(html, "best latency so far of all goals over trials");
     double width, height;
     struct place places[GOALS_MOST], axis;
     assert_non_null(svg);
@@ -249,14 +249,14 @@ static void check_tables(const struct made *made, int but) {
     cJSON_Delete(root);
     free(text);
     text = printed(made, PAGE_MARKDOWN);
-    assert_int_equal(times(text, "### Predicted against measured"), 1);
+    assert_int_equal(times(text, "### Predicted versus measured"), 1);
     assert_int_equal(times(text, "rank correlation 1.000 over"), made->goals - 1);
     free(text);
 }
 
 /* A point for each pair: on the axes' own scale all lie on one line, parallel to the diagonal. */
 static void check_picture(const char *html, int points) {
-    char *svg = picture(html, "predicted against measured");
+    char *svg = picture(html, "predicted versus measured");
     assert_non_null(svg);
     assert_non_null(strstr(svg, ">rank correlation 1.000<"));
     assert_non_null(strstr(svg, ">measured us<"));
@@ -324,10 +324,10 @@ static void what_was_foretold_is_set_against_it(void **state) {
     (void)state;
     make(&made, GOALS);
     char *html = printed(&made, PAGE_HTML);
-    assert_null(strstr(html, "Predicted against measured"));
+    assert_null(strstr(html, "Predicted versus measured"));
     free(html);
     html = printed(&made, PAGE_MARKDOWN);
-    assert_null(strstr(html, "Predicted against measured"));
+    assert_null(strstr(html, "Predicted versus measured"));
     free(html);
     assert_int_equal(csv_foretold(&made), 0);
     keep_predictions(&made, BUT);
@@ -338,9 +338,9 @@ static void what_was_foretold_is_set_against_it(void **state) {
     check_tables(&made, BUT);
     assert_int_equal(csv_foretold(&made), valid);
     html = printed(&made, PAGE_HTML);
-    assert_int_equal(times(html, "<h4>Predicted against measured"), GOALS - 1);
+    assert_int_equal(times(html, "<h4>Predicted versus measured"), GOALS - 1);
     if (process_find("gnuplot", gnuplot)) {
-        assert_int_equal(times(html, "aria-label=\"predicted against measured\""), GOALS - 1);
+        assert_int_equal(times(html, "aria-label=\"predicted versus measured\""), GOALS - 1);
         check_picture(html, first);
         check_thinned(&made, 7);
     }

@@ -343,8 +343,8 @@ static void what_is_kept_is_shown(void **state) {
     struct error drawn;
     struct error error = {0};
     char *html = printed(PAGE_HTML, &drawn);
-    assert_null(strstr(html, "Beside the baselines"));
-    assert_null(strstr(html, "What each choice is worth"));
+    assert_null(strstr(html, "Comparison with the baselines"));
+    assert_null(strstr(html, "Ablation of the champion"));
     free(html);
     struct store *store = store_open(run_dir, STORE_WRITE, &error);
     assert_non_null(store);
@@ -352,13 +352,13 @@ static void what_is_kept_is_shown(void **state) {
     keep_ablation(store);
     store_close(store);
     html = printed(PAGE_HTML, &drawn);
-    assert_non_null(strstr(html, "Beside the baselines"));
+    assert_non_null(strstr(html, "Comparison with the baselines"));
     assert_non_null(strstr(html, "<td>flash<td class=number>7.500"));
     assert_non_null(strstr(html, ">2.50<td class=wrap>the fastest"));
     assert_non_null(strstr(html, "cannot &lt;do&gt; it"));
     assert_null(strstr(html, "<q>"));
-    assert_int_equal(times(html, "What each choice is worth"), 1);
-    assert_non_null(strstr(html, "Each gene of trial 7 moved alone, by duel"));
+    assert_int_equal(times(html, "Ablation of the champion"), 1);
+    assert_non_null(strstr(html, "Each gene of trial 7 changed alone, by duel"));
     assert_non_null(strstr(html, ">62.5<"));
     expect_harmless(html);
     free(html);
