@@ -48,7 +48,7 @@ static const char *failure_of(const char *text, int64_t a, int64_t b, int64_t c)
     return error.text;
 }
 
-/* The compiler evaluates the same text: precedence, grouping and rounding are C's. */
+/* The compiler evaluates the same text: precedence, grouping and rounding are those of C. */
 #pragma GCC diagnostic ignored "-Wparentheses"
 #define SAME_IN_C(expression) assert_int_equal(value_of(#expression, a, b, c), expression)
 
@@ -204,7 +204,7 @@ static void tells_what_it_reads(void **state) {
     expression_free(expression);
 }
 
-/* ---- Random expressions, and a second evaluator that shares nothing with the first ---- */
+/* ---- Random expressions, checked by an independent evaluator ---- */
 
 struct outcome_of {
     bool has_value;
@@ -215,7 +215,7 @@ static struct outcome_of limited(bool has_value, __int128 value) {
     return (struct outcome_of){has_value && value >= INT64_MIN && value <= INT64_MAX, value};
 }
 
-/* Appends a random expression in full brackets to `text`, and says what it comes to. */
+/* Appends a fully bracketed random expression to `text` and returns its value. */
 static struct outcome_of generate(struct random *random, int depth, const int64_t *values,
                                   char *text) {
     static const char *const binary[] = {
@@ -380,7 +380,7 @@ static void random_ones_agree_with_another_evaluator(void **state) {
         expect(expression, values, expected, text);
         with_value += expected.has_value;
 
-        /* Printed plainly, and with some slots known, plainly and in C: reads back to the same. */
+        /* Printing (plainly, with some slots known, and in C) and parsing gives the same values. */
         struct slots known = {{random_below(&random, 8)}};
         struct expression_style styles[] = {
             {0}, {.known = &known, .values = values}, {&known, values, "fn_"}};
@@ -438,7 +438,7 @@ static void prints_c(void **state) {
     assert_non_null(strstr(functions, "static inline int64_t fn_ceil_div(int64_t a, int64_t b)"));
 }
 
-/* A constant that takes three nodes to write, as deep down as can be. */
+/* A constant that takes three nodes to write, at maximal depth. */
 static void printing_adds_no_depth(void **state) {
     (void)state;
     struct scope scope = scope_of(abc, 3);

@@ -77,8 +77,8 @@ static void expect_good(const struct space *space, const struct genome *genome) 
     assert_true(hash_equal(genome_hash(&parsed), genome_hash(genome)));
 }
 
-/* In random spaces every child is canonical, valid and new, and most calls find one where there is
- * one. */
+/* In random spaces every child is canonical, valid and new, and most calls find one if there is
+   one. */
 static void children_are_good(void **state) {
     (void)state;
     struct random random;
@@ -175,7 +175,7 @@ static void a_step_is_a_step(void **state) {
     space_free(space);
 }
 
-/* A block child has genes of the father in one run. */
+/* The father's genes in a block-crossover child are contiguous. */
 static void a_block_is_a_block(void **state) {
     (void)state;
     struct space *space = space_new();

@@ -6,7 +6,7 @@
 
 #include "genome/random_space.h"
 
-/* Something like an attention template: conditions, derived quantities, labels, two cases. */
+/* Like an attention template: conditions, derived quantities, labels, two cases. */
 static struct space *example(void) {
     static const int64_t tiles[] = {16, 32, 64, 128}, stages[] = {1, 2, 3}, splits[] = {1, 2, 4, 8};
     static const char *const swizzles[] = {"none", "xor", "pad"}, *const accumulators[] = {"f32",
@@ -277,7 +277,7 @@ static void samples_evenly(void **state) {
     assert_in_range(exceeded, 0, 1);
 }
 
-/* Four valid genomes among a million: no draw finds them. */
+/* Four valid genomes among a million: rejection sampling finds none. */
 static void samples_rare_genomes(void **state) {
     (void)state;
     struct space *space = space_new();
