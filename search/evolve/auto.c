@@ -408,13 +408,13 @@ static double condition(struct automatic *automatic, const struct evolution *evo
     int count = known_rows(automatic, evolution, known, values);
     if (count < 2 && automatic->forecast == NULL)
         BUG("a model of %d values", count);
-    double forecast = 0;
+    double prior_best = 0;
     if (count < 2)
-        forecast = trust_forecasts(automatic);
+        prior_best = trust_forecasts(automatic);
     else
         learn_values(automatic, known, count, values);
     surrogate_condition(automatic->surrogate, values);
-    return count < 2 ? forecast : least_settled(automatic, known, count, values);
+    return count < 2 ? prior_best : least_settled(automatic, known, count, values);
 }
 
 /* ---- Acquisition ---- */

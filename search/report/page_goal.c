@@ -80,7 +80,7 @@ static void add_foretold(const struct page *page, cJSON *to, int r, int goal) {
     else
         add_format(
             object, "note",
-            "rank correlation %.3f over %d trials, typical error %.0f %%; the fastest of the 1 %% "
+            "rank correlation %.3f over %d trials, RMS error %.0f %%; the fastest of the 1 %% "
             "with the best predictions takes %.3f times as long as the fastest trial",
             agreement->rank_correlation, agreement->count, agreement->off_percent,
             agreement->best_hundredth);
