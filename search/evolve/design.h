@@ -7,7 +7,7 @@
  *
  *     struct design *design = design_new(space, seed, stream);
  *     design_add(design, &genome);                 // the next point lies far from it
- *     if (design_next(design, &genome)) ...        // far from all points added
+ *     bool found = design_next(design, &genome);   // far from all points added
  *     design_free(design);
  *
  * The points are chosen among some thousand uniform draws, which follow from the seed. Source:

@@ -6,7 +6,7 @@
  *     struct effects *effects = effects_new(space);
  *     effects_add(effects, &genome, log_score);      // NAN: the trial failed
  *     effects_sample(effects, first, second, &random, &genome);
- *     if (effects_always_failed(effects, &genome)) ...
+ *     bool skip = effects_always_failed(effects, &genome);
  *     effects_free(effects);
  */
 #ifndef EVOTILE_EVOLVE_EFFECTS_H

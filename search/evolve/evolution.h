@@ -12,7 +12,7 @@
  *     struct evolution *evolution = evolution_new(space, &settings, seed, stream, &error);
  *     struct proposal proposal;
  *     while (evolution_ask(evolution, &proposal)) {
- *         ... try proposal.genome as trial number n ...
+ *         // try proposal.genome as trial number n
  *         evolution_tell(evolution, n, &proposal.genome, verdict, score_us);
  *     }
  *     evolution_free(evolution);

@@ -3,7 +3,7 @@
  * child (space/breed.h); an operator without parents takes what the search itself keeps.
  *
  *     enum operator_kind kind = operators_pick(parents_available, &random);
- *     if (operators[kind].breed(space, &random, parents, &child)) ...
+ *     bool found = operators[kind].breed(space, &random, parents, &child);
  */
 #ifndef EVOTILE_EVOLVE_OPERATORS_H
 #define EVOTILE_EVOLVE_OPERATORS_H

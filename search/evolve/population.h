@@ -3,7 +3,7 @@
  *
  *     struct population population;
  *     population_init(&population, 24);
- *     if (population_offer(&population, &(struct member){trial, genome, score_us}) >= 0) ...
+ *     int rank = population_offer(&population, &(struct member){trial, genome, score_us});
  *     const struct member *parent = population_pick(&population, &random);
  *     population_release(&population);
  */

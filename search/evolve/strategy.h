@@ -2,6 +2,10 @@
  * strategy: the table of search strategies, and the state of a search that they see. A strategy
  * only proposes genomes; evolution.h, which callers use, decides what happens to a proposal and
  * what to do when a strategy finds nothing new. This header is for strategies.
+ *
+ *     const struct strategy *strategy = strategy_find("auto");
+ *     if (strategy != NULL && strategy->propose(evolution, &proposal))
+ *         history_add(&evolution->history, &proposal.genome, proposal.made_by);
  */
 #ifndef EVOTILE_EVOLVE_STRATEGY_H
 #define EVOTILE_EVOLVE_STRATEGY_H

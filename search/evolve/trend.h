@@ -4,7 +4,7 @@
  * near 1 that holds until enough values contradict it.
  *
  *     struct linear_mean mean = linear_mean_subtract(predictions, values, count, deviation);
- *     ... fit a model to the residuals left in values; value is its prediction ...
+ *     // fit a model to the residuals left in values; value is its prediction
  *     value += linear_mean_at(&mean, prediction);
  *
  * Predictions are logarithms; values are standardised, in units of `deviation`.

@@ -4,8 +4,8 @@
  * child is new to the search, and which parents are used, is decided by the caller (strategy/).
  *
  *     struct genome child;
- *     if (breed_mutate_step(space, random, &parent, &child)) ...
- *     if (breed_cross_uniform(space, random, &mother, &father, &child)) ...
+ *     bool found = breed_mutate_step(space, random, &parent, &child);
+ *     found = breed_cross_uniform(space, random, &mother, &father, &child);
  */
 #ifndef EVOTILE_GENOME_BREED_H
 #define EVOTILE_GENOME_BREED_H

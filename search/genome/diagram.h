@@ -7,9 +7,9 @@
  * product.
  *
  *     struct mdd *mdd = mdd_new(depth, genes, domains);
- *     children[value] = ...;                   // a node of the next level, or MDD_NONE
+ *     children[value] = MDD_END;               // or a node of the next level, or MDD_NONE
  *     mdd_set_root(mdd, mdd_add_node(mdd, 0, children));
- *     if (mdd_rank(mdd, &genome, &rank)) ...
+ *     bool is_member = mdd_rank(mdd, &genome, &rank);
  *     mdd_free(mdd);
  *
  * Source: Srinivasan et al., "Algorithms for discrete function manipulation", 1990, extended by

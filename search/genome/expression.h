@@ -5,16 +5,13 @@
  * Values are int64. Operators as in C, from loosest to tightest: ?: || && == != < <= > >= + - * / %
  * then unary ! and -. Comparisons and logic give 0 or 1; && || ?: evaluate only the operands they
  * need; / and % truncate towards 0. Unlike in C, comparisons do not chain ("a < b < c" is refused:
- * write a < b && b < c). Functions:
- *
- *     min(a, b, ...) max(a, b, ...)   two arguments or more
- *     ceil_div(a, b)                  a / b rounded up
- *     log2(a)                         rounded down
- *
- * Numbers are decimal. There are no side effects, and evaluation always terminates.
+ * write a < b && b < c). Functions: min(a, b, ...) and max(a, b, ...) take two arguments or more;
+ * ceil_div(a, b) is a / b rounded up; log2(a) is rounded down. Numbers are decimal. There are no
+ * side effects, and evaluation always terminates.
  *
  *     struct expression *expression = expression_parse("ceil_div(S, BLOCK_M)", &symbols, &error);
- *     if (expression_evaluate(expression, values, &blocks, &error) < 0) ...
+ *     if (expression_evaluate(expression, values, &blocks, &error) < 0)
+ *         return -1;
  *     expression_print(expression, &symbols, NULL, text, sizeof text);
  *     expression_free(expression);
  */

@@ -2,6 +2,10 @@
  * expression_tree: the syntax tree that expression.c builds, expression_print.c prints and
  * mdd_build.c analyses; private to these files. The nodes are in one array, children before their
  * parents. Every operator has at most three operands: min(a, b, c) is min(min(a, b), c).
+ *
+ *     struct fault fault;
+ *     if (!expression_value(expression, expression->root, NULL, values, &value, &fault))
+ *         printf("%s at column %d\n", fault.what, fault.column);
  */
 #ifndef EVOTILE_GENOME_EXPRESSION_TREE_H
 #define EVOTILE_GENOME_EXPRESSION_TREE_H

@@ -6,7 +6,8 @@
  * otherwise.
  *
  *     struct genome genome;
- *     if (genome_parse(&genome, space, "BLOCK_M=64,SWIZZLE=xor", &error) < 0) ...
+ *     if (genome_parse(&genome, space, "BLOCK_M=64,SWIZZLE=xor", &error) < 0)
+ *         return -1;
  *     char text[GENOME_TEXT_SIZE];
  *     genome_print(&genome, space, text);
  */

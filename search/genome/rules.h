@@ -10,7 +10,7 @@
  *     struct measures measures = {0};
  *     measures_put(&measures, MEASURE_REGISTERS, 168);
  *     uint32_t holding = space_hints(space, &genome, &measures);
- *     if (holding >> hint & 1 && breed_hint(space, hint, &random, &genome, &child)) ...
+ *     bool found = holding >> hint & 1 && breed_hint(space, hint, &random, &genome, &child);
  */
 #ifndef EVOTILE_GENOME_RULES_H
 #define EVOTILE_GENOME_RULES_H

@@ -18,8 +18,10 @@
  *     space_add_derived(space, "BLOCKS", "ceil_div(S, BLOCK_M)", &error);
  *     space_add_constraint(space, "BLOCKS <= 65535", "the grid has a limit", &error);
  *     space_add_environment(space, "S=512", (int64_t[]){512}, &error);
- *     if (space_seal(space, &error) < 0) ...                       // now it can be used
- *     if (!space_check(space, &genome, &problem)) puts(problem.text);
+ *     if (space_seal(space, &error) < 0)                           // now it can be used
+ *         return -1;
+ *     if (!space_check(space, &genome, &problem))
+ *         puts(problem.text);
  *     space_free(space);
  *
  * Errors of the functions below are user errors (error_input) without file or key: the caller adds

@@ -24,7 +24,7 @@ struct ancestry *ancestry_new(const struct gathered *run, const struct sight *si
         take_in(ancestry, gathered_find(run, ancestry->members[i]->parent_b));
     }
     /* A parent is told before its child is asked for, so the line ends; that of a damaged run
-       may not, hence the limit. */
+       may not, which the limit handles. */
     for (; sight != NULL && ancestry->line_count < ANCESTORS_MAX;
          sight = gathered_find(run, sight->parent_a))
         ancestry->line[ancestry->line_count++] = sight;

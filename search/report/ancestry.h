@@ -2,7 +2,7 @@
  * ancestry: the ancestors of a trial, through both parents, as far back as the run goes.
  *
  *     struct ancestry *ancestry = ancestry_new(run, row);
- *     for (int i = 0; i < ancestry->line_count; i++) ...      // its first parents, itself first
+ *     const struct trial_row *parent = ancestry->line[1];     // line[0] is the trial itself
  *     ancestry_free(ancestry);
  */
 #ifndef EVOTILE_REPORT_ANCESTRY_H

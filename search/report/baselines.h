@@ -3,7 +3,8 @@
  * and implementation.
  *
  *     struct baselines *baselines;
- *     if (baselines_read(run, &baselines, &error) < 0) ...       // NULL: the run has no baselines
+ *     if (baselines_read(run, &baselines, &error) < 0)           // NULL: the run has no baselines
+ *         return -1;
  *     picture_bars(pictures, "baselines", axis, &baselines->bars);
  *     struct table *table = baselines_table(baselines);
  *     baselines_free(baselines);

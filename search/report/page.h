@@ -2,7 +2,8 @@
  * page: prints the report, as HTML or Markdown through a template (page.html.in, page.md.in), as
  * one JSON object, or every trial as a line of CSV. All formats state the same facts.
  *
- *     if (page_print(runs, count, PAGE_HTML, stdout, &picture_error, &error) < 0) ...
+ *     if (page_print(runs, count, PAGE_HTML, stdout, &picture_error, &error) < 0)
+ *         return -1;
  *     page_print_csv(runs, count, stdout);
  */
 #ifndef EVOTILE_REPORT_PAGE_H

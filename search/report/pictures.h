@@ -4,7 +4,8 @@
  *
  *     struct pictures *pictures = pictures_begin(&error);      // NULL: no gnuplot
  *     picture_best(pictures, "best-0", run, goal, false);
- *     if (pictures_end(pictures, &error) < 0) ...              // waits until they are drawn
+ *     if (pictures_end(pictures, &error) < 0)                  // waits until they are drawn
+ *         return -1;
  *     char *svg = pictures_svg(pictures, "best-0", "best so far");      // NULL: not drawn
  *     pictures_free(pictures);
  *
