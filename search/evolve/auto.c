@@ -50,8 +50,9 @@ struct automatic {
     int learnt;         /* rows with a value at the milestone; pending and later rows follow */
     double usual_noise; /* median noise variance of those rows, assumed for later ones */
     uint32_t row_entries[ROWS_MAX]; /* by row of the model: the index in the evolution's history */
-    double row_forecasts[ROWS_MAX], candidate_forecasts[CANDIDATES_MAX]; /* zero without predictions */
-    size_t seen_done, told_done; /* entries already added to the model */
+    double row_forecasts[ROWS_MAX],
+        candidate_forecasts[CANDIDATES_MAX]; /* zero without predictions */
+    size_t seen_done, told_done;             /* entries already added to the model */
     double best_us;
     struct trend trend; /* linear mean of the low-fidelity predictions; zeros without */
 
