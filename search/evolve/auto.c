@@ -1,7 +1,12 @@
-/* auto: a Gaussian process guesses what every genome of a brood would take, and the one of which
-   the most improvement is to be expected is tried next. What makes it quick is said at `milestone`,
-   and what makes it repeatable: everything kept here follows from the order of asks and tells,
-   whenever it is worked out. A resumed run therefore works out only what it needs. */
+/* bayes: the strategy `auto`, Bayesian optimisation with a Gaussian process. The model predicts
+   the score of every genome of a candidate pool; the candidate with the largest acquisition
+   value (expected improvement, or a lower confidence bound on exploration turns) is proposed.
+
+   Speed: hyperparameters are fitted and the pool is refilled only at milestones (see
+   `milestone`); between milestones rows are only appended to the model.
+
+   Reproducibility: all state here is a function of the order of asks and tells, independent of
+   when it is computed. A resumed run therefore computes only what it needs. */
 #include "base/error.h"
 #include "base/statistics.h"
 #include "evolve/brood.h"
@@ -18,51 +23,53 @@
 enum {
     FIRST = 6, /* trials before the first model */
     FIRST_FORETOLD = 2,
-    FORETOLD_MOST = 16, /* known values, beyond which forecasts count no more */
+    FORETOLD_MOST = 16, /* measured values, above which predictions are ignored */
     ELITES = 5,
-    LEARN_MOST = 400, /* trials that the model learns from, of a larger archive: */
-    LEARN_BEST = 160, /* the best, and others by chance */
+    LEARN_MOST = 400, /* rows of the training set when the archive is larger: */
+    LEARN_BEST = 160, /* the best of these, the others sampled at random */
     FAILED_MOST = 200,
-    STEP_MOST = 32,  /* trials between milestones */
-    STUCK = 64,      /* trials without a gain, from which on */
-    DOUBT_EVERY = 4, /* of so many questions one doubts the model */
+    STEP_MOST = 32,  /* trials between milestones, at most */
+    STUCK = 64,      /* trials without a new champion, after which exploration turns start */
+    DOUBT_EVERY = 4, /* every n-th ask is an exploration turn */
 };
 
 struct automatic {
     struct surrogate *surrogate;
     struct brood *brood;
-    struct design *design;           /* NULL once there was a model */
-    const struct forecast *forecast; /* the search's; NULL where nothing is predicted */
-    size_t noted;                    /* so many seen are in it */
+    struct design *design;           /* NULL once there is a model */
+    const struct forecast *forecast; /* borrowed from the evolution; NULL without predictions */
+    size_t noted;                    /* history entries that were added to `design` */
     uint64_t retold;
 
-    /* At a milestone, when so many are told, the scales are fitted, the brood is refilled and the
-       model built anew. Until the next it only grows, which is cheap. */
+    /* At a milestone, counted in told results, the hyperparameters are fitted, the pool is
+       refilled and the model is rebuilt. Until the next milestone rows are only appended, which
+       is cheap. */
     size_t milestone, next;
-    bool built; /* a model */
+    bool built; /* the model is valid for the current milestone */
 
-    int learnt;         /* rows that the milestone knew; pending and later ones follow */
-    double usual_noise; /* of the values of those that it knew: what later ones are taken to have */
-    uint32_t row_entries[ROWS_MAX]; /* of the model's rows, the index in evolution->seen */
-    double row_forecasts[ROWS_MAX], candidate_forecasts[CANDIDATES_MAX]; /* where there are any */
-    size_t seen_done, told_done; /* so many have come into the model */
+    int learnt;         /* rows with a value at the milestone; pending and later rows follow */
+    double usual_noise; /* median noise variance of those rows, assumed for later ones */
+    uint32_t row_entries[ROWS_MAX]; /* by row of the model: the index in the evolution's history */
+    double row_forecasts[ROWS_MAX],
+        candidate_forecasts[CANDIDATES_MAX]; /* zero without predictions */
+    size_t seen_done, told_done;             /* entries already added to the model */
     double best_us;
-    struct trend trend; /* of the forecasts; 0 without */
+    struct trend trend; /* linear mean of the low-fidelity predictions; zeros without */
 
-    /* Failures: of the trials like a candidate, which part was ok. */
+    /* Feasibility: the weighted share of similar trials that succeeded. */
     bool failures;
-    int likened; /* candidates that these sums hold for */
+    int likened; /* candidates whose sums are up to date */
     float weights[CANDIDATES_MAX], ok_weights[CANDIDATES_MAX];
-    bool taken[CANDIDATES_MAX]; /* found to be seen already */
+    bool taken[CANDIDATES_MAX]; /* found in the history, so not proposed again */
 };
 
 static size_t first_milestone(const struct automatic *automatic) {
-    return automatic->forecast ? FIRST_FORETOLD : FIRST;
+    return automatic->forecast != NULL ? FIRST_FORETOLD : FIRST;
 }
 
 static struct automatic *automatic_new(const struct evolution *evolution) {
     struct automatic *automatic = calloc(1, sizeof *automatic);
-    if (!automatic)
+    if (automatic == NULL)
         BUG("out of memory");
     automatic->surrogate = surrogate_new(evolution->space);
     automatic->brood = brood_new(evolution->space);
@@ -73,7 +80,7 @@ static struct automatic *automatic_new(const struct evolution *evolution) {
 
 void auto_free(void *state) {
     struct automatic *automatic = state;
-    if (!automatic)
+    if (automatic == NULL)
         return;
     surrogate_free(automatic->surrogate);
     brood_free(automatic->brood);
@@ -85,12 +92,12 @@ static const struct seen_entry *told_entry(const struct evolution *evolution, si
     return &evolution->seen.entries[evolution->told[at]];
 }
 
-/* Of an entry that was told. */
+/* The entry must have been told. */
 static bool has_failed(const struct seen_entry *entry) {
     return !entry->ok && !entry->filtered;
 }
 
-/* ---- What to learn from ---- */
+/* ---- The training set ---- */
 
 struct lesson {
     double score_us;
@@ -104,7 +111,8 @@ static int by_score(const void *left, const void *right) {
     return a->entry < b->entry ? -1 : a->entry > b->entry;
 }
 
-/* Keeps the best and, of the rest, some by chance, all in order of score. */
+/* Keeps the `best` first rows and a random sample of the others, `most` in total, in order of
+   score. */
 static int thin(struct lesson *lessons, int count, int best, int most, struct random *random) {
     int kept = best;
     if (count <= most)
@@ -115,7 +123,7 @@ static int thin(struct lesson *lessons, int count, int best, int most, struct ra
     return kept;
 }
 
-/* The first `told` trials that were ok, best first. */
+/* Collects the successful ones of the first `told` results, best first. Returns their number. */
 static int lessons_of(const struct evolution *evolution, size_t told, struct lesson *lessons) {
     int count = 0;
     for (size_t i = 0; i < told; i++)
@@ -126,7 +134,7 @@ static int lessons_of(const struct evolution *evolution, size_t told, struct les
     return count;
 }
 
-/* Of lessons in ascending order of scores; at least one. */
+/* Fits the transform. The rows are in ascending order of score; at least one. */
 static struct squash squash_lessons(const struct lesson *lessons, int count) {
     double scores[ROWS_MAX] = {0};
     for (int i = 0; i < count; i++)
@@ -134,7 +142,7 @@ static struct squash squash_lessons(const struct lesson *lessons, int count) {
     return squash_over(scores, count);
 }
 
-/* The variance of a value's own noise. */
+/* The noise variance of the transformed score, from its relative standard error. */
 static double noise_of(const struct evolution *evolution, const struct squash *squash,
                        const struct lesson *lesson) {
     return squash_noise(squash, lesson->score_us,
@@ -148,10 +156,11 @@ static size_t step_after(size_t milestone) {
     return step < 1 ? 1 : step > STEP_MOST ? STEP_MOST : step;
 }
 
-/* Forecasts are for the beginning: what is forecast to be slow is hardly asked for, and may be the
-   best (README.md). */
+/* Low-fidelity predictions are used only at the start of a search: genomes with a slow
+   prediction are hardly ever proposed, and one of them may be the best (measurements in
+   README.md). */
 static bool heeds_forecasts(const struct automatic *automatic, int known) {
-    return automatic->forecast && known <= FORETOLD_MOST;
+    return automatic->forecast != NULL && known <= FORETOLD_MOST;
 }
 
 static void fit(struct automatic *automatic, const struct evolution *evolution,
@@ -182,7 +191,7 @@ static void add_row(struct automatic *automatic, const struct evolution *evoluti
     if (!surrogate_add_row(automatic->surrogate, genome, noise))
         return;
     automatic->row_entries[row] = entry;
-    if (automatic->forecast)
+    if (automatic->forecast != NULL)
         automatic->row_forecasts[row] = forecast_of(automatic->forecast, genome);
 }
 
@@ -192,23 +201,25 @@ static void add_candidates(struct automatic *automatic) {
         const struct genome *genome = brood_genome(automatic->brood, i);
         automatic->taken[i] = false;
         surrogate_add_candidate(automatic->surrogate, genome);
-        if (automatic->forecast)
+        if (automatic->forecast != NULL)
             automatic->candidate_forecasts[i] = forecast_of(automatic->forecast, genome);
     }
 }
 
-/* What the brood is bred round: the best, or while there is none what is forecast to be. */
+/* The parents of the candidate pool: the best measured genomes, then, while there are too few,
+   the best predicted ones. */
 static int find_elites(const struct automatic *automatic, const struct evolution *evolution,
                        const struct lesson *lessons, int count, struct genome elites[ELITES]) {
     int found = 0;
     for (; found < ELITES && found < count; found++)
         elites[found] = evolution->seen.entries[lessons[found].entry].genome;
-    for (int i = 0; found < ELITES && automatic->forecast && i < evolution->predicted_count; i++)
+    for (int i = 0; found < ELITES && automatic->forecast != NULL && i < evolution->predicted_count;
+         i++)
         elites[found++] = evolution->predicted[i].genome;
     return found;
 }
 
-/* The rows that a milestone knows. */
+/* Adds the rows whose values are known at the milestone. */
 static void add_lessons(struct automatic *automatic, const struct evolution *evolution,
                         const struct lesson *lessons, int count) {
     double noises[LEARN_MOST];
@@ -242,19 +253,20 @@ static void build(struct automatic *automatic, const struct evolution *evolution
         automatic->failures = automatic->failures || has_failed(told_entry(evolution, i));
 }
 
-/* Before the first milestone, of forecasts alone. */
+/* Builds the model before the first milestone, from low-fidelity predictions alone. */
 static void build_blindly(struct automatic *automatic, const struct evolution *evolution) {
     struct random random;
     random_seed(&random, evolution->seed, evolution->stream);
     build(automatic, evolution, NULL, 0, &random);
 }
 
-/* Passes every milestone up to now: fits begin from the fit before. Only the last is built on. */
+/* Processes every milestone up to now, because each fit starts from the hyperparameters of the
+   previous one. The model is built only for the last milestone. */
 static void pass_milestones(struct automatic *automatic, const struct evolution *evolution) {
     if (evolution->told_count < automatic->next)
         return;
     struct lesson *lessons = malloc(evolution->told_count * sizeof *lessons);
-    if (!lessons)
+    if (lessons == NULL)
         BUG("out of memory");
     while (automatic->next <= evolution->told_count) {
         struct random random;
@@ -275,13 +287,13 @@ static void pass_milestones(struct automatic *automatic, const struct evolution 
 
 /* ---- Between milestones ---- */
 
-/* Whether the milestone's build knew what became of this entry. */
+/* Returns whether this entry's result was known when the milestone's model was built. */
 static bool was_told(const struct automatic *automatic, const struct seen_entry *entry) {
     return entry->told_at != 0 && entry->told_at <= automatic->milestone;
 }
 
-/* Counts a trial into the sums of the candidates from `first` on, by the fourth power of their
-   likeness: only what is close says anything of what fails. */
+/* Adds a trial to the feasibility sums of the candidates from `first` on, weighted by the fourth
+   power of the correlation: only close genomes predict a failure. */
 static void liken(struct automatic *automatic, const struct seen_entry *entry, int first) {
     float likeness[CANDIDATES_MAX];
     int count = surrogate_candidate_count(automatic->surrogate);
@@ -295,8 +307,8 @@ static void liken(struct automatic *automatic, const struct seen_entry *entry, i
     }
 }
 
-/* The sums of the candidates from `first` on: what the milestone knew, then what was told since, in
-   that order. */
+/* Computes the feasibility sums of new candidates in a fixed order: results known at the
+   milestone, then results told since. */
 static void liken_new(struct automatic *automatic, const struct evolution *evolution) {
     int first = automatic->likened, failed = 0;
     automatic->likened = surrogate_candidate_count(automatic->surrogate);
@@ -324,9 +336,9 @@ static void take_told(struct automatic *automatic, const struct seen_entry *entr
     }
 }
 
-/* Takes in what was asked and told since: rows where something was asked, known or not (neither the
-   place nor the noise of a row may depend on when it became known), and the neighbourhood of a new
-   best. */
+/* Extends the model by everything asked and told since the milestone. Each asked genome gets a
+   row, with or without a value, because neither the position nor the noise of a row may depend
+   on when its value became known. The neighbours of a new best genome join the candidate pool. */
 static void follow(struct automatic *automatic, const struct evolution *evolution) {
     for (; automatic->seen_done < evolution->seen.count; automatic->seen_done++)
         if (!was_told(automatic, &evolution->seen.entries[automatic->seen_done]))
@@ -338,7 +350,7 @@ static void follow(struct automatic *automatic, const struct evolution *evolutio
         liken_new(automatic, evolution);
 }
 
-/* The rows whose values are known, by value; `values` of the others become NAN. */
+/* Lists the rows with a value, best first, and sets `values` to NAN. Returns their number. */
 static int known_rows(const struct automatic *automatic, const struct evolution *evolution,
                       struct lesson known[ROWS_MAX], double values[ROWS_MAX]) {
     int count = 0, rows = surrogate_row_count(automatic->surrogate);
@@ -352,11 +364,11 @@ static int known_rows(const struct automatic *automatic, const struct evolution 
     return count;
 }
 
-/* Before there are two values: forecasts are off by as much as they usually are, and what was asked
-   is believed to be as forecast. Returns the best of that. */
+/* With fewer than two measured values: assumes the default error of low-fidelity predictions and
+   takes pending genomes at their prediction. Returns the best of these. */
 static double trust_forecasts(struct automatic *automatic) {
     int rows = surrogate_row_count(automatic->surrogate);
-    double best = 0; /* of an average genome */
+    double best = 0; /* the prior mean, an average genome */
     automatic->trend = trend_usual();
     for (int row = 0; row < rows; row++)
         best = fmin(best, trend_at(&automatic->trend, automatic->row_forecasts[row]));
@@ -378,7 +390,8 @@ static void learn_values(struct automatic *automatic, const struct lesson *known
         values[known[i].entry] = sorted[i];
 }
 
-/* The least value, once noise is taken off: what a lucky sample says is not to be beaten. */
+/* The incumbent of expected improvement: the least denoised value. With the raw values a lucky
+   sample would become a target that cannot be beaten. */
 static double least_settled(const struct automatic *automatic, const struct lesson *known,
                             int count, const double *values) {
     double best = INFINITY;
@@ -394,38 +407,41 @@ static double condition(struct automatic *automatic, const struct evolution *evo
     struct lesson known[ROWS_MAX];
     double values[ROWS_MAX];
     int count = known_rows(automatic, evolution, known, values);
-    if (count < 2 && !automatic->forecast)
+    if (count < 2 && automatic->forecast == NULL)
         BUG("a model of %d values", count);
-    double forecast = 0;
+    double prior_best = 0;
     if (count < 2)
-        forecast = trust_forecasts(automatic);
+        prior_best = trust_forecasts(automatic);
     else
         learn_values(automatic, known, count, values);
     surrogate_condition(automatic->surrogate, values);
-    return count < 2 ? forecast : least_settled(automatic, known, count, values);
+    return count < 2 ? prior_best : least_settled(automatic, known, count, values);
 }
 
-/* ---- What to try ---- */
+/* ---- Acquisition ---- */
 
-/* The expected improvement on `best`. */
+/* The expected improvement on `best` (Jones, Schonlau and Welch, "Efficient global optimization
+   of expensive black-box functions", 1998). */
 static double improvement(double best, double mean, double variance) {
     double deviation = sqrt(variance), t = (best - mean) / deviation;
-    if (t < -8) /* beyond what doubles can add up; only the order matters */
+    if (t < -8) /* below the precision of the closed form; only the order matters */
         return 1e-30 * exp(t);
     double density = 0.3989422804014327 * exp(-0.5 * t * t);
     return deviation * (t * 0.5 * erfc(-t * 0.7071067811865475) + density);
 }
 
-/* Whether this question is for where the model may be wrong. An optimum that stands alone looks
-   like nothing from afar, so some are, once nothing was gained for long. */
+/* Returns whether this ask is an exploration turn, which looks where the model may be wrong. The
+   model cannot see an isolated optimum from its neighbours, so some asks explore once the search
+   stagnates. */
 static bool is_to_doubt(const struct evolution *evolution) {
     const struct member *champion = evolution_champion(evolution);
-    return champion && evolution->seen.count % DOUBT_EVERY == 0 &&
+    return champion != NULL && evolution->seen.count % DOUBT_EVERY == 0 &&
            evolution->told_count - seen_find(&evolution->seen, &champion->genome)->told_at >= STUCK;
 }
 
-/* The lower confidence bound of three deviations, made a positive number that is to be large
-   (Srinivas et al., "Gaussian process optimization in the bandit setting", 2010). */
+/* The lower confidence bound at three standard deviations, mapped to a positive acquisition
+   value to maximise (Srinivas et al., "Gaussian process optimization in the bandit setting",
+   2010). */
 static double hope(double mean, double variance) {
     return exp(3 * sqrt(variance) - mean);
 }
@@ -455,10 +471,11 @@ static int choose(struct automatic *automatic, const struct evolution *evolution
     return chosen;
 }
 
-/* Before there is a model: also for as long as the first answers take to come. */
+/* Proposes the next point of the initial design; used until the first results arrive, however
+   many asks that takes. */
 static bool propose_start(struct automatic *automatic, const struct evolution *evolution,
                           struct proposal *proposal) {
-    if (!automatic->design) {
+    if (automatic->design == NULL) {
         automatic->design = design_new(evolution->space, evolution->seed, evolution->stream);
         automatic->noted = 0;
     }
@@ -468,19 +485,20 @@ static bool propose_start(struct automatic *automatic, const struct evolution *e
     return design_next(automatic->design, &proposal->genome);
 }
 
-/* Forecasts lead to what they say is fast, and what is measured there says little of the rest. So
-   behind the first questions come those with which a search without forecasts begins: far from all
-   that was asked. It goes by their number alone, for a resumed run knows no more. */
+/* With low-fidelity predictions the first asks cluster where the prediction is fast, and
+   measurements there say little about the rest of the space. So a few points of the initial
+   design, far from all genomes asked before, follow these asks. The turn depends only on the
+   number of asks, because a resumed run knows nothing else. */
 static bool is_to_look_round(const struct automatic *automatic, const struct evolution *evolution) {
     size_t asked = evolution->seen.count;
-    return automatic->forecast && asked >= FORETOLD_MOST && asked < FORETOLD_MOST + FIRST;
+    return automatic->forecast != NULL && asked >= FORETOLD_MOST && asked < FORETOLD_MOST + FIRST;
 }
 
 bool auto_propose(struct evolution *evolution, struct proposal *proposal) {
-    if (!evolution->state)
+    if (evolution->state == NULL)
         evolution->state = automatic_new(evolution);
     struct automatic *automatic = evolution->state;
-    if (automatic->retold != evolution->retold_count) { /* old scores are no longer true */
+    if (automatic->retold != evolution->retold_count) { /* scores were replaced: rebuild */
         surrogate_reset(automatic->surrogate);
         automatic->retold = evolution->retold_count;
         automatic->milestone = 0;
@@ -488,7 +506,7 @@ bool auto_propose(struct evolution *evolution, struct proposal *proposal) {
         automatic->next = first_milestone(automatic);
     }
     pass_milestones(automatic, evolution);
-    if (automatic->milestone == 0 && !automatic->forecast)
+    if (automatic->milestone == 0 && automatic->forecast == NULL)
         return propose_start(automatic, evolution, proposal);
     if (is_to_look_round(automatic, evolution) && propose_start(automatic, evolution, proposal))
         return true;

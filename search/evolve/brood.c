@@ -8,21 +8,21 @@
 #include <stdlib.h>
 
 enum {
-    COUNT_STEPS = 200000, /* to find out whether a space is small */
-    NEAR_TRIES = 2000,    /* of two genes of an elite changed at once */
-    NEAR_MOST = 300,      /* genomes near one elite */
+    COUNT_STEPS = 200000, /* steps of space_count that decide whether a space is small */
+    NEAR_TRIES = 2000,    /* attempts to change two genes of an elite */
+    NEAR_MOST = 300,      /* neighbours of one elite, at most */
     CHILDREN = 200,
-    REFILL_MOST = BROOD_MAX - 400, /* the rest is for neighbours that come later */
+    REFILL_MOST = BROOD_MAX - 400, /* leaves room for neighbours that are added later */
 };
 
 struct brood {
     const struct space *space;
     bool whole;
-    struct seen genomes; /* a set in order of entry; who made them is not kept */
+    struct seen genomes; /* an insertion-ordered set; `made_by` is unused */
 };
 
 static bool add(struct brood *brood, const struct genome *genome, size_t most) {
-    if (brood->genomes.count >= most || seen_find(&brood->genomes, genome))
+    if (brood->genomes.count >= most || seen_find(&brood->genomes, genome) != NULL)
         return false;
     seen_add(&brood->genomes, genome, OPERATOR_MODEL);
     return true;
@@ -39,7 +39,7 @@ static void take_all(struct brood *brood) {
 struct brood *brood_new(const struct space *space) {
     struct brood *brood = calloc(1, sizeof *brood);
     uint64_t count;
-    if (!brood)
+    if (brood == NULL)
         BUG("out of memory");
     brood->space = space;
     brood->whole = space_count(space, COUNT_STEPS, &count) && count <= BROOD_WHOLE;
@@ -49,13 +49,14 @@ struct brood *brood_new(const struct space *space) {
 }
 
 void brood_free(struct brood *brood) {
-    if (!brood)
+    if (brood == NULL)
         return;
     seen_release(&brood->genomes);
     free(brood);
 }
 
-/* A valid genome with this gene changed, and no other that is active. */
+/* Changes one active gene and makes the genome canonical. Returns false if nothing changes or
+   the gene is inactive. */
 static bool change(const struct space *space, struct genome *genome, int gene, int value) {
     if (genome->value[gene] == value || !space_active(space, genome, gene))
         return false;
@@ -64,7 +65,7 @@ static bool change(const struct space *space, struct genome *genome, int gene, i
     return true;
 }
 
-/* Any value but its own of any gene: each such change is equally likely. */
+/* Changes one gene; each (gene, other value) pair is equally likely. */
 static bool change_any(const struct space *space, struct random *random, struct genome *genome) {
     int changes = 0, gene = 0;
     for (int i = 0; i < space->gene_count; i++)

@@ -8,17 +8,17 @@
 
 enum {
     DRAWS = 4096,
-    MIDDLE_AMONG = 128, /* draws: the one nearest to all of them is the middle */
+    MIDDLE_AMONG = 128, /* draws among which the medoid is chosen */
 };
 
 struct design {
     const struct space *space;
     int count, middle;
-    bool begun; /* something was noted */
+    bool begun; /* at least one genome was added */
     struct genome genomes[DRAWS];
-    float places[GENES_MAX]
-                [DRAWS]; /* of a gene's values: 0 to 1 of an ordered one, else its index */
-    float least[DRAWS];  /* squared distance to the nearest that was noted; 0: it was itself */
+    float places[GENES_MAX][DRAWS]; /* by gene and draw: from 0 to 1 for an ordered gene, else the
+                                       value's index */
+    float least[DRAWS]; /* squared distance to the nearest added genome; 0: it was added itself */
 };
 
 static float place(const struct gene *gene, int value) {
@@ -26,7 +26,8 @@ static float place(const struct gene *gene, int value) {
                                             : (float)value;
 }
 
-/* From a genome to the first draws. Two labels are as far apart as the ends of a domain. */
+/* Squared distances from a genome to the first `count` draws. Two different labels are as far
+   apart as the ends of an ordered domain. */
 static void measure(const struct design *design, const struct genome *genome, int count,
                     float distances[DRAWS]) {
     for (int i = 0; i < count; i++)
@@ -86,7 +87,7 @@ static void make_round(const struct space *space, struct genome *genome) {
 struct design *design_new(const struct space *space, uint64_t seed, uint64_t stream) {
     struct design *design = calloc(1, sizeof *design);
     struct random random;
-    if (!design)
+    if (design == NULL)
         BUG("out of memory");
     design->space = space;
     random_seed(&random, seed, stream);

@@ -6,24 +6,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How many trials the belief is worth that a value is like all others, and a pair what its values
-   add up to. */
+/* Weight of the priors, in trials: a value is like all others; a pair has the sum of its values'
+   effects. */
 static const double prior_count = 1;
-/* How many deviations above the mean a failure counts. */
+/* A failure counts as a score this many standard deviations above the mean. */
 static const double failure_deviations = 2;
 
 struct effects {
     const struct space *space;
-    double count, sum, square; /* over all that were ok */
+    double count, sum, square; /* over all successful trials */
     struct effect alone[GENES_MAX][DOMAIN_MAX];
-    size_t begins[GENES_MAX][GENES_MAX]; /* where the cells of a pair begin, first < second */
+    size_t begins[GENES_MAX][GENES_MAX]; /* offset of a pair's cells; first < second */
     struct effect *pairs;
 };
 
 struct effects *effects_new(const struct space *space) {
     struct effects *effects = calloc(1, sizeof *effects);
     size_t cells = 0;
-    if (!effects)
+    if (effects == NULL)
         BUG("out of memory");
     effects->space = space;
     for (int a = 0; a < space->gene_count; a++)
@@ -32,13 +32,13 @@ struct effects *effects_new(const struct space *space) {
             cells += (size_t)space->genes[a].count * (size_t)space->genes[b].count;
         }
     effects->pairs = calloc(cells + 1, sizeof *effects->pairs);
-    if (!effects->pairs)
+    if (effects->pairs == NULL)
         BUG("out of memory");
     return effects;
 }
 
 void effects_free(struct effects *effects) {
-    if (!effects)
+    if (effects == NULL)
         return;
     free(effects->pairs);
     free(effects);
@@ -88,9 +88,9 @@ void effects_overall(const struct effects *effects, double *count, double *mean,
     *deviation = sqrt(fmax(effects->square / total - *mean * *mean, 1e-12));
 }
 
-/* ---- drawing ---- */
+/* ---- Thompson sampling ---- */
 
-/* Nearly normal, which will do: mean 0, variance 1, from four uniforms. */
+/* An approximately normal draw from four uniforms: mean 0, variance 1. */
 static double bell(struct random *random) {
     double sum = -2;
     for (int i = 0; i < 4; i++)
@@ -102,7 +102,7 @@ struct overall {
     double mean, deviation, bad;
 };
 
-/* What is believed of these trials' log score, beside what was believed before of them. */
+/* The posterior mean of the log score, given the prior mean. */
 static double believed(const struct effect *effect, double before, const struct overall *overall) {
     return (effect->sum + effect->failures * overall->bad + prior_count * before) /
            (effect->count + effect->failures + prior_count);

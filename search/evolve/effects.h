@@ -1,12 +1,12 @@
 /*
- * effects: what an archive teaches about the values of genes, alone and in pairs: the mean of the
- * log scores of the trials that had them and how sure it is, and which pairs always failed. They
- * are marginal means over what a search chose to try, so they lead and do not prove.
+ * effects: statistics of the archive by gene value and by pair of values: the mean log score of the
+ * trials that had them, its uncertainty, and the pairs that always failed. These are marginal means
+ * over trials that a search chose, so they guide proposals but prove nothing.
  *
  *     struct effects *effects = effects_new(space);
- *     effects_learn(effects, &genome, log_score);    // NAN: it failed
- *     effects_draw(effects, first, second, &random, &genome);
- *     if (effects_doomed(effects, &genome)) ...
+ *     effects_add(effects, &genome, log_score);      // NAN: the trial failed
+ *     effects_sample(effects, first, second, &random, &genome);
+ *     bool skip = effects_always_failed(effects, &genome);
  *     effects_free(effects);
  */
 #ifndef EVOTILE_EVOLVE_EFFECTS_H
@@ -19,33 +19,33 @@ struct effects;
 
 enum { EFFECT_ALONE = -1, DOOMED_LEAST = 5 };
 
-/* Of the trials with one value, or with a pair. */
+/* Sums over the trials with one value, or with one pair of values. */
 struct effect {
-    float count, sum; /* of those that were ok, and of their log scores */
+    float count, sum; /* successful trials, and the sum of their log scores */
     float failures;
 };
 
-/* The space outlives it. */
+/* `space` must outlive the effects. */
 struct effects *effects_new(const struct space *space);
 void effects_free(struct effects *effects);
 
 void effects_learn(struct effects *effects, const struct genome *genome, double log_score);
 
-/* Gives the genome the value of a gene, or with `second` >= 0 the values of two, that may be the
-   best: the least of one draw for each from what is believed of it (Thompson's way: what is
-   uncertain is tried, what is known to be bad is not). A failed trial counts as a bad one; a pair
-   is believed to be what its values add up to, until trials say otherwise. */
+/* Thompson sampling: sets gene `first`, or with `second` >= 0 a pair of genes, to the value
+   whose draw from its posterior is least. Uncertain values are tried, known bad ones are not. A
+   failed trial counts as a bad score; the prior of a pair is the sum of its two values' effects. */
 void effects_draw(const struct effects *effects, int first, int second, struct random *random,
                   struct genome *genome);
 
-/* Whether it has a pair of values that failed DOOMED_LEAST times or more and never passed. */
+/* Returns whether the genome has a pair of values that failed at least ALWAYS_FAILED_MIN times
+   and never succeeded. */
 bool effects_doomed(const struct effects *effects, const struct genome *genome);
 
-/* ---- for those who show them ---- */
+/* ---- For display ---- */
 
-/* Over all trials that were ok: how many, their mean log score, and its standard deviation. */
+/* Over all successful trials: their number, mean log score and its standard deviation. */
 void effects_overall(const struct effects *effects, double *count, double *mean, double *deviation);
-/* With `second` EFFECT_ALONE: of one value. */
+/* With `second` EFFECT_SINGLE: the effect of one value. */
 const struct effect *effects_of(const struct effects *effects, int first, int first_value,
                                 int second, int second_value);
 

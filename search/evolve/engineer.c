@@ -1,7 +1,7 @@
-/* free, insight, full: EvoEngineer's (arXiv 2510.03760) three ways to propose, carried over to
-   genomes. It tells apart I1, the task (here: what the space admits), I2, good solutions found
-   before (the population), and I3, insights: here evolve/effects.h, what the archive teaches about
-   each gene's values, and genome/rules.h, what the template advises. */
+/* evoengineer: the strategies free, insight and full, EvoEngineer's (arXiv 2510.03760) three
+   ways to propose, applied to genomes. EvoEngineer distinguishes I1, the task (here: what the
+   space admits), I2, good solutions found before (the population), and I3, insights: here the
+   statistics of the archive (strategy/effects.h) and the advice of the template (space/hints.h). */
 #include "base/error.h"
 #include "evolve/effects.h"
 #include "evolve/strategy.h"
@@ -12,7 +12,7 @@
 
 enum { TRIES = 32, TOURNAMENT = 4 };
 
-/* Of every operator's share, so that none is starved and what it earns is known. */
+/* Every operator keeps at least this share, so that its success rate stays known. */
 static const double least_share = 0.05;
 
 struct engineer {
@@ -22,26 +22,27 @@ struct engineer {
 };
 
 struct manner {
-    bool elites;   /* I2: parents from the population, not the best one alone; operators by merit */
+    bool elites; /* I2: parents from the whole population, not the best alone; operators by success
+                    rate */
     bool insights; /* I3 */
 };
 
 void engineer_free(void *state) {
     struct engineer *engineer = state;
-    if (engineer)
+    if (engineer != NULL)
         effects_free(engineer->effects);
     free(engineer);
 }
 
-/* With what was told since; all of it again where scores changed. */
+/* Adds the results told since the last call; starts over if scores were replaced. */
 static const struct effects *taught(struct evolution *evolution) {
     struct engineer *engineer = evolution->state;
-    if (!engineer) {
+    if (engineer == NULL) {
         evolution->state = engineer = calloc(1, sizeof *engineer);
-        if (!engineer)
+        if (engineer == NULL)
             BUG("out of memory");
     }
-    if (!engineer->effects || engineer->retold != evolution->retold_count) {
+    if (engineer->effects == NULL || engineer->retold != evolution->retold_count) {
         effects_free(engineer->effects);
         engineer->effects = effects_new(evolution->space);
         engineer->told_done = 0;
@@ -57,7 +58,7 @@ static const struct effects *taught(struct evolution *evolution) {
     return engineer->effects;
 }
 
-/* A child of one parent with a gene or two as the archive would have them. */
+/* Makes a child of one parent with one or two genes sampled from the archive's effects. */
 static bool breed_insight(struct evolution *evolution, const struct genome *parent,
                           struct genome *child) {
     const struct space *space = evolution->space;
@@ -70,23 +71,24 @@ static bool breed_insight(struct evolution *evolution, const struct genome *pare
     return breed_repair(space, random, child) && !genome_equal(child, parent);
 }
 
-/* Whether to pass over a child for a pair of values that always failed. Not always: the pair may
-   have been unlucky in what it was tried with. */
+/* Returns whether to reject a child because it has a pair of values that always failed. A small
+   share is let through: other genes may have caused the failures. */
 static bool passed_over(const struct manner *manner, struct evolution *evolution,
                         const struct genome *child) {
     return manner->insights && effects_doomed(taught(evolution), child) &&
            random_uniform(&evolution->random) >= least_share;
 }
 
-/* ---- Which operator ---- */
+/* ---- Choosing the operator ---- */
 
-/* What the bandit expects of one more try: how often a child came into the population so far, with
-   one success and one failure to begin with. */
+/* The bandit's estimate for one more try: the rate at which the operator's children entered the
+   population, with a prior of one success and one failure. */
 static double merit(const struct operator_counters *counters) {
     return (double)(counters->entered + 1) / (double)(counters->tries + 2);
 }
 
-/* One of those that have a share, by their shares and yet none too seldom; -1: none has. */
+/* Draws an index in proportion to the shares, each at least the minimum share. Returns -1 if no
+   share is positive. */
 static int draw(struct random *random, const double *shares, int count) {
     double total = 0, even = 0;
     int last = -1;
@@ -122,8 +124,8 @@ static enum operator_kind pick(const struct manner *manner, struct evolution *ev
     return (enum operator_kind)draw(&evolution->random, shares, OPERATOR_COUNT);
 }
 
-/* A child as one of the rules would have it that hold for the parent; which, the rules have to
-   earn as operators do. */
+/* Makes a child by one of the hints that hold for the parent, chosen by success rate as
+   operators are. */
 static bool breed_by_rule(struct evolution *evolution, const struct genome *parent,
                           struct proposal *proposal) {
     const struct space *space = evolution->space;
@@ -141,14 +143,15 @@ static bool breed_by_rule(struct evolution *evolution, const struct genome *pare
 
 /* ---- Proposing ---- */
 
-/* The best of a few draws among the elites but this one; NULL: there is no other. A single draw
-   favours the best too little: with it the mean gain of full on nine spaces was 0.41, so 0.52. */
+/* Tournament selection among the population, excluding `without`; NULL if there is no other
+   member. A single draw favours the best too little: it gave `full` a mean gain of 0.41 on nine
+   spaces, against 0.52. */
 static const struct member *elite(const struct population *population, const struct member *without,
                                   struct random *random) {
     const struct member *best = NULL;
     for (int i = 0; i < TOURNAMENT; i++) {
         const struct member *drawn = population_pick(population, random);
-        if (drawn != without && (best == NULL || drawn < best)) /* they lie in rank order */
+        if (drawn != without && (best == NULL || drawn < best)) /* members are in rank order */
             best = drawn;
     }
     if (best == NULL && population->count > 1)
@@ -166,9 +169,11 @@ static bool breed(const struct manner *manner, struct evolution *evolution,
         picked[0] = elite(population, NULL, random);
     if (operators[kind].parents == 2)
         picked[1] = elite(population, picked[0], random);
-    const struct genome *parents[2] = {&picked[0]->genome, picked[1] ? &picked[1]->genome : NULL};
+    const struct genome *parents[2] = {&picked[0]->genome,
+                                       picked[1] != NULL ? &picked[1]->genome : NULL};
     *proposal = (struct proposal){
-        .made_by = kind, .parents = {picked[0]->trial, picked[1] ? picked[1]->trial : TRIAL_NONE}};
+        .made_by = kind,
+        .parents = {picked[0]->trial, picked[1] != NULL ? picked[1]->trial : TRIAL_NONE}};
     if (kind == OPERATOR_INSIGHT)
         return breed_insight(evolution, parents[0], &proposal->genome);
     if (kind == OPERATOR_RULE)
@@ -182,7 +187,8 @@ static bool propose(const struct manner *manner, struct evolution *evolution,
         random_uniform(&evolution->random) < evolution->exploration)
         return strategy_explore(evolution, proposal);
     for (int i = 0; i < TRIES; i++)
-        if (breed(manner, evolution, proposal) && !seen_find(&evolution->seen, &proposal->genome) &&
+        if (breed(manner, evolution, proposal) &&
+            seen_find(&evolution->seen, &proposal->genome) == NULL &&
             !passed_over(manner, evolution, &proposal->genome))
             return true;
     return false;

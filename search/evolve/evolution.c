@@ -25,40 +25,39 @@ struct evolution_settings evolution_defaults(void) {
 static int check_settings(const struct evolution_settings *settings, struct error *error) {
     const char *names[STRATEGIES_MAX];
     int count = 0;
-    for (const struct strategy *row = strategies; row->name; row++)
+    for (const struct strategy *row = strategies; row->name != NULL; row++)
         names[count++] = row->name;
-    if (!strategy_find(settings->strategy))
-        return error_input(error, "there is no strategy '%s'; the nearest is '%s'",
-                           settings->strategy, nearest(settings->strategy, names, count));
+    if (strategy_find(settings->strategy) == NULL)
+        return error_input(error, "unknown strategy '%s'; the nearest is '%s'", settings->strategy,
+                           nearest(settings->strategy, names, count));
     if (settings->population < 2 || settings->population > MEMBERS_MAX)
-        return error_input(error, "a population of %d: from 2 to %d will do", settings->population,
+        return error_input(error, "population is %d: it must be from 2 to %d", settings->population,
                            MEMBERS_MAX);
     if (settings->islands < 1 || settings->islands > ISLANDS_MAX)
-        return error_input(error, "%d islands: from 1 to %d will do", settings->islands,
+        return error_input(error, "islands is %d: it must be from 1 to %d", settings->islands,
                            ISLANDS_MAX);
     if (settings->migration < 1)
-        return error_input(error, "a migration every %d trials: from 1 on will do",
-                           settings->migration);
+        return error_input(error, "migration is %d: it must be at least 1", settings->migration);
     if (settings->initial < 1 || settings->initial > MEMBERS_MAX)
-        return error_input(error, "an initial start of %d: from 1 to %d will do", settings->initial,
+        return error_input(error, "initial is %d: it must be from 1 to %d", settings->initial,
                            MEMBERS_MAX);
     if (!(settings->exploration >= 0 && settings->exploration <= 1))
-        return error_input(error, "an exploration of %g: from 0 to 1 will do",
+        return error_input(error, "exploration is %g: it must be from 0 to 1",
                            settings->exploration);
     if (!(settings->prefilter >= 0 && settings->prefilter <= PREFILTER_MOST))
-        return error_input(error, "a filter of a share of %g: from 0 to %g will do",
-                           settings->prefilter, PREFILTER_MOST);
+        return error_input(error, "prefilter is %g: it must be from 0 to %g", settings->prefilter,
+                           PREFILTER_MOST);
     return 0;
 }
 
-/* ---- The start ---- */
+/* ---- The initial genomes ---- */
 
 static void make_starts(struct evolution *evolution, const struct evolution_settings *settings) {
     const struct space *space = evolution->space;
     struct genome genome = genome_default(space);
     size_t room = 1 + (size_t)settings->seed_count + PREDICTED_START + (size_t)settings->initial;
     evolution->starts = calloc(room, sizeof *evolution->starts);
-    if (!evolution->starts)
+    if (evolution->starts == NULL)
         BUG("out of memory");
     if (!settings->no_default && space_check(space, &genome, NULL))
         start_add(evolution, &genome, OPERATOR_DEFAULT);
@@ -69,7 +68,8 @@ static void make_starts(struct evolution *evolution, const struct evolution_sett
             start_add(evolution, &genome, OPERATOR_SEED);
     }
     const struct strategy *strategy = evolution->strategy;
-    for (int i = 0; strategy->start && i < PREDICTED_START && i < evolution->predicted_count; i++)
+    for (int i = 0;
+         strategy->start != NULL && i < PREDICTED_START && i < evolution->predicted_count; i++)
         start_add(evolution, &evolution->predicted[i].genome, OPERATOR_SEED);
     int most = settings->initial < strategy->start_most ? settings->initial : strategy->start_most;
     if (evolution->start_count < most)
@@ -79,7 +79,7 @@ static void make_starts(struct evolution *evolution, const struct evolution_sett
 static void take_predicted(struct evolution *evolution, const struct evolution_settings *settings) {
     size_t bytes = (size_t)settings->predicted_count * sizeof *evolution->predicted;
     evolution->predicted = malloc(bytes + 1);
-    if (!evolution->predicted)
+    if (evolution->predicted == NULL)
         BUG("out of memory");
     if (bytes > 0)
         memcpy(evolution->predicted, settings->predicted, bytes);
@@ -107,7 +107,7 @@ struct evolution *evolution_new(const struct space *space,
         return NULL;
     }
     struct evolution *evolution = calloc(1, sizeof *evolution);
-    if (!evolution)
+    if (evolution == NULL)
         BUG("out of memory");
     evolution->space = space;
     evolution->strategy = strategy_find(settings->strategy);
@@ -125,9 +125,9 @@ struct evolution *evolution_new(const struct space *space,
 }
 
 void evolution_free(struct evolution *evolution) {
-    if (!evolution)
+    if (evolution == NULL)
         return;
-    if (evolution->strategy->free_state)
+    if (evolution->strategy->free_state != NULL)
         evolution->strategy->free_state(evolution->state);
     free(evolution->told);
     archipelago_release(&evolution->archipelago);
@@ -139,9 +139,9 @@ void evolution_free(struct evolution *evolution) {
     free(evolution);
 }
 
-/* ---- What is known ---- */
+/* ---- The digest of the history ---- */
 
-/* What of an entry the state consists of, without padding. */
+/* The part of an entry that belongs to the state, without padding. */
 struct known {
     struct genome genome;
     uint8_t made_by, rule, ok, filtered;
@@ -166,7 +166,7 @@ static struct hash hash_known(const struct evolution *evolution, const struct se
     return hash_bytes(&known, sizeof known);
 }
 
-/* Around each change of an entry, so that a digest need not look at all of them. */
+/* Called before and after each change of an entry, so that a digest need not visit all entries. */
 static void unknow(struct evolution *evolution, const struct seen_entry *entry) {
     struct hash hash = hash_known(evolution, entry);
     evolution->known.low -= hash.low;
@@ -182,7 +182,7 @@ static void know(struct evolution *evolution, const struct seen_entry *entry) {
 /* ---- Ask ---- */
 
 static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
-    return !seen_find(&evolution->seen, &proposal->genome);
+    return seen_find(&evolution->seen, &proposal->genome) == NULL;
 }
 
 static bool next_start(struct evolution *evolution, struct proposal *proposal) {
@@ -194,13 +194,13 @@ static bool next_start(struct evolution *evolution, struct proposal *proposal) {
     return false;
 }
 
-/* The islands have their turns. */
+/* The islands take turns. */
 static int next_island(const struct evolution *evolution) {
     return (int)(evolution->seen.count % (size_t)evolution->archipelago.count);
 }
 
-/* A sequence of its own for each question: what is drawn for one does not depend on what was drawn
-   for others, so that a question whose answer is known need not be asked again. */
+/* Each ask has a random sequence of its own: its draws do not depend on those of other asks, so
+   that an ask whose proposal is known need not be computed again. */
 static void begin_question(struct evolution *evolution) {
     evolution->parents = &evolution->archipelago.islands[next_island(evolution)];
     random_seed(&evolution->random,
@@ -225,7 +225,7 @@ static void note(struct evolution *evolution, const struct proposal *proposal) {
         evolution->rule_counters[proposal->rule].tries++;
 }
 
-/* What somebody named is tried whatever it is. */
+/* Genomes that the user named are never filtered. */
 static bool is_slow(const struct evolution *evolution, const struct proposal *proposal) {
     return isfinite(evolution->slow) && proposal->made_by != OPERATOR_DEFAULT &&
            proposal->made_by != OPERATOR_SEED &&
@@ -245,7 +245,7 @@ int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
 }
 
 int evolution_replay(struct evolution *evolution, const struct proposal *proposal) {
-    if (seen_find(&evolution->seen, &proposal->genome) ||
+    if (seen_find(&evolution->seen, &proposal->genome) != NULL ||
         !space_check(evolution->space, &proposal->genome, NULL))
         return -1;
     for (int i = evolution->start_at; i < evolution->start_count; i++)
@@ -264,10 +264,10 @@ static struct member member_of(int64_t trial, const struct genome *genome, doubl
 }
 
 static void put_told(struct evolution *evolution, struct seen_entry *entry) {
-    if ((evolution->told_count & (evolution->told_count - 1)) == 0) { /* room for twice as many */
+    if ((evolution->told_count & (evolution->told_count - 1)) == 0) { /* double the capacity */
         size_t room = evolution->told_count ? 2 * evolution->told_count : 1;
         evolution->told = realloc(evolution->told, room * sizeof *evolution->told);
-        if (!evolution->told)
+        if (evolution->told == NULL)
             BUG("out of memory");
     }
     evolution->told[evolution->told_count++] = (uint32_t)(entry - evolution->seen.entries);
@@ -280,7 +280,7 @@ static void credit(struct operator_counters *counters, int rank) {
     counters->gains += rank == 0;
 }
 
-/* What became of a trial. */
+/* The result of a trial. */
 struct told {
     enum verdict verdict;
     double score_us, score_error;
@@ -306,7 +306,7 @@ static void accept(struct evolution *evolution, struct seen_entry *entry, const 
 static void tell(struct evolution *evolution, int64_t trial, const struct genome *genome,
                  const struct told *told, const struct measures *measures) {
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
-    if (entry)
+    if (entry != NULL)
         unknow(evolution, entry);
     else
         entry = see(evolution, genome, OPERATOR_SEED);
@@ -350,7 +350,7 @@ void evolution_tell_profile(struct evolution *evolution, const struct genome *ge
                             const struct measures *measures) {
     const uint32_t profiled = evolution->space->rules.profiled;
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
-    if (entry && entry->ok)
+    if (entry != NULL && entry->ok)
         entry->rules = (entry->rules & ~profiled) |
                        (space_rules(evolution->space, genome, measures) & profiled);
 }
@@ -358,7 +358,7 @@ void evolution_tell_profile(struct evolution *evolution, const struct genome *ge
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
                           const struct outcome *outcome) {
     struct seen_entry *entry = seen_find(&evolution->seen, genome);
-    if (!entry || !entry->told_at)
+    if (entry == NULL || !entry->told_at)
         BUG("trial %lld is told again, but never was", (long long)trial);
     const struct told told = told_of(outcome);
     evolution->retold_count++;
@@ -372,7 +372,7 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
     archipelago_renew(&evolution->archipelago, entry->island, genome, entry->ok ? &again : NULL);
 }
 
-/* ---- Reading ---- */
+/* ---- Accessors ---- */
 
 const struct population *evolution_islands(const struct evolution *evolution, int *count) {
     *count = evolution->archipelago.count;
@@ -421,7 +421,7 @@ struct hash evolution_digest(const struct evolution *evolution) {
     hasher_add(hasher, &evolution->exploration, sizeof evolution->exploration);
     for (int i = 0; i < evolution->archipelago.count; i++)
         add_island(hasher, &evolution->archipelago.islands[i]);
-    if (evolution->archipelago.count > 1) /* of one there is no migration */
+    if (evolution->archipelago.count > 1) /* a single island has no migration */
         hasher_add(hasher, &evolution->migration, sizeof evolution->migration);
     if (evolution->predicted_count > 0)
         hasher_add(hasher, &evolution->predicted_hash, sizeof evolution->predicted_hash);
@@ -433,6 +433,6 @@ struct hash evolution_digest(const struct evolution *evolution) {
     hasher_add(hasher, evolution->rule_counters, sizeof evolution->rule_counters);
     for (int i = evolution->start_at; i < evolution->start_count; i++)
         hasher_add(hasher, &evolution->starts[i].genome, sizeof evolution->starts[i].genome);
-    /* Where the walk over the rest stands follows from what was seen. */
+    /* The position of the enumeration follows from the history. */
     return hasher_finish(hasher);
 }

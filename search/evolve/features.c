@@ -9,7 +9,7 @@ static struct feature *add(struct features *features, int gene, int domain) {
     feature->gene = gene;
     feature->domain = domain;
     feature->squared = calloc((size_t)domain * (size_t)domain, sizeof *feature->squared);
-    if (!feature->squared)
+    if (feature->squared == NULL)
         BUG("out of memory");
     return feature;
 }
@@ -59,7 +59,8 @@ void features_init(struct features *features, const struct space *space) {
             add_labels(features, g, gene->count);
         else
             add_places(features, g, gene->count, places);
-        /* With three values there are two steps, which one scale cannot tell from a bend. */
+        /* With three values there are only two steps: one length scale cannot separate a second
+           feature from curvature. */
         if (gene->ordered && gene->count > 3 && !rising)
             add_places(features, g, gene->count, twos);
     }

@@ -1,9 +1,9 @@
 /*
- * features: genomes as points, for a model that wants distances. Every gene gives a feature: of an
- * ordered gene the place in its domain, of a label whether it is the same. An ordered gene whose
- * values are not all powers of two gives a second one, how often two divides the value: hardware
- * comes in powers of two (warps, banks, sectors, vectors), so 96 and 160 may have more in common
- * than either has with 97 or 128, and no smooth function of the value says so.
+ * features: genomes as points, for a model that needs distances. An ordered gene gives its position
+ * in the domain, a label gene whether two labels are equal. An ordered gene whose values are not
+ * all powers of two gives a second feature, the exponent of two in the value: hardware works in
+ * powers of two (warps, banks, sectors, vectors), so 96 and 160 may have more in common than either
+ * has with 97 or 128, and no smooth function of the value expresses that.
  *
  *     struct features features;
  *     features_init(&features, space);
@@ -19,7 +19,7 @@ enum { FEATURES_MAX = 2 * GENES_MAX };
 
 struct feature {
     int gene, domain;
-    float *squared; /* the squared distance of any two values of the gene, from 0 to 1 */
+    float *squared; /* squared distance of any two values of the gene, from 0 to 1 */
 };
 
 struct features {

@@ -23,7 +23,7 @@ enum { ROWS = ROWS_MAX, FASTEST = ROWS_MAX / 2 };
 
 struct forecast {
     struct surrogate *surrogate;
-    double deviation; /* of the values, as logarithms */
+    double deviation; /* of the compressed log latencies */
 };
 
 struct row {
@@ -42,7 +42,7 @@ static int by_order(const void *left, const void *right) {
     return ((const struct row *)left)->order - ((const struct row *)right)->order;
 }
 
-/* Keeps the fastest half of what may be kept, and the first of the others; in order of latency. */
+/* Keeps `most` rows: the fastest for one half, the first others for the rest. Sorted by latency. */
 static int thin(struct row *rows, int count, int most) {
     qsort(rows, (size_t)count, sizeof *rows, by_latency);
     if (count <= most)
@@ -67,7 +67,7 @@ static void split(const struct row *rows, int count, struct genome *genomes, dou
 static void learn(struct forecast *forecast, struct row *rows, int count) {
     struct genome genomes[ROWS];
     double values[ROWS];
-    const double noises[ROWS] = {0}; /* a model repeats itself */
+    const double noises[ROWS] = {0}; /* a device model is deterministic */
     struct row few[ROWS];
     struct squash squash;
     memcpy(few, rows, (size_t)count * sizeof *rows);
@@ -85,7 +85,7 @@ struct forecast *forecast_new(const struct space *space, const struct predicted 
                               int count) {
     struct forecast *forecast = calloc(1, sizeof *forecast);
     struct row *rows = calloc((size_t)count, sizeof *rows);
-    if (!forecast || !rows)
+    if (forecast == NULL || rows == NULL)
         BUG("out of memory");
     for (int i = 0; i < count; i++)
         rows[i] = (struct row){predicted[i], i};
@@ -96,7 +96,7 @@ struct forecast *forecast_new(const struct space *space, const struct predicted 
 }
 
 void forecast_free(struct forecast *forecast) {
-    if (!forecast)
+    if (forecast == NULL)
         return;
     surrogate_free(forecast->surrogate);
     free(forecast);
@@ -109,7 +109,7 @@ double forecast_of(const struct forecast *forecast, const struct genome *genome)
 double forecast_limit(const struct forecast *forecast, const struct predicted *predicted, int count,
                       double share) {
     double *values = malloc((size_t)count * sizeof *values);
-    if (!values)
+    if (values == NULL)
         BUG("out of memory");
     for (int i = 0; i < count; i++)
         values[i] = forecast_of(forecast, &predicted[i].genome);

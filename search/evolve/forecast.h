@@ -1,25 +1,25 @@
 /*
- * forecast: what a model of the device would predict of any genome, guessed from what it predicted
- * of some: a Gaussian process over the logarithms of those predictions. It is for `auto`, whose own
- * process is then over what the measured latencies are off from this: two fidelities, of which the
- * cheap one is known where it was asked for, and guessed elsewhere; and for telling, in
- * microseconds of a core, what is not worth a trial.
+ * low_fidelity_model: a Gaussian process over the logarithms of latencies that a device model
+ * predicted for some genomes; it interpolates the prediction for any genome. Strategy `auto` uses
+ * it as the low-fidelity level of a two-fidelity model: its own process models the difference
+ * between measured latency and this prediction. The pre-filter uses it to skip a trial at a cost of
+ * microseconds of one core.
  *
- *     struct forecast *forecast = forecast_new(space, predicted, count);
- *     double value = forecast_of(forecast, &genome);
- *     forecast_free(forecast);
+ *     struct low_fidelity_model *model = low_fidelity_model_new(space, predicted, count);
+ *     double value = low_fidelity_model_predict(model, &genome);
+ *     low_fidelity_model_free(model);
  *
- * Values are logarithms of microseconds, the slower half of them compressed: what is slow need not
- * be told apart. Source: Kennedy and O'Hagan, "Predicting the output from a complex computer code
- * when fast approximations are available", 2000; Le Gratiet and Garnier, "Recursive co-kriging",
- * 2014, for one process after the other.
+ * Values are logarithms of microseconds with the slower half compressed, because slow genomes need
+ * not be told apart. Sources: Kennedy and O'Hagan, "Predicting the output from a complex computer
+ * code when fast approximations are available", 2000; Le Gratiet and Garnier, "Recursive
+ * co-kriging", 2014, for fitting one process after the other.
  */
 #ifndef EVOTILE_EVOLVE_FORECAST_H
 #define EVOTILE_EVOLVE_FORECAST_H
 
 #include "genome/space.h"
 
-/* A genome and what is predicted of it, from elsewhere; positive. */
+/* A genome and its predicted latency, which is positive. The predictions come from outside. */
 struct predicted {
     struct genome genome;
     double us;
@@ -27,20 +27,21 @@ struct predicted {
 
 _Static_assert(sizeof(struct predicted) == sizeof(struct genome) + sizeof(double), "it is hashed");
 
-/* The fastest first; those of one latency in the order of their genomes. */
+/* Sorts by predicted latency, fastest first; ties by the bytes of the genomes. */
 void predicted_sort(struct predicted *predicted, int count);
 
 struct forecast;
 
-/* At least one. Of more than it has room for it keeps the fastest, and others in their order. The
-   space outlives it. */
+/* Takes at least one prediction. If there are more than fit, keeps the fastest half and fills up
+   with the others in their order. `space` must outlive the model. */
 struct forecast *forecast_new(const struct space *space, const struct predicted *predicted,
                               int count);
 void forecast_free(struct forecast *forecast);
 
 double forecast_of(const struct forecast *forecast, const struct genome *genome);
 
-/* What the slowest `share` of these genomes are forecast to take more than. At least one. */
+/* The threshold above which the slowest `share` of these genomes' predictions lie. At least one
+   genome. */
 double forecast_limit(const struct forecast *forecast, const struct predicted *predicted, int count,
                       double share);
 

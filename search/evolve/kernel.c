@@ -4,8 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* e^-x for x >= 0, to 2e-7 of the value: 2^whole by the exponent's bits, times a polynomial (the
-   Taylor series of 2^part for |part| <= 1/2, whose seventh term is below that). */
+/* e^-x for x >= 0 with a relative error of 2e-7: 2^whole by the exponent bits, times a
+   polynomial (the Taylor series of 2^part for |part| <= 1/2, whose seventh term is below that
+   error). */
 static inline float exponential_of_minus(float x) {
     float y = (x < 80 ? x : 80) * -1.44269504f;
     int32_t whole = (int32_t)(y - 0.5f);

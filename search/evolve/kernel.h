@@ -1,16 +1,17 @@
 /*
- * kernel: how much alike two genomes are to the surrogate: Matern 5/2 of their distance, 1 for
- * equals. Private to surrogate.c and its fit. Written for the vectoriser: plain loops over floats,
- * an exponential of our own, no sums across lanes; so every machine gets the same numbers.
+ * covariance: the covariance function (kernel) of the surrogate, Matern 5/2 of the distance of two
+ * genomes; 1 for equal ones. Private to surrogate.c and likelihood.c. Written for the vectoriser:
+ * plain loops over floats, our own exponential, no sums across lanes, so that every machine
+ * computes the same bits.
  *
- *     float squared[n], alike[n], steepness[n];
- *     kernel_matern(squared, n, alike, steepness);
+ *     float squared[n], correlation[n], gradient_factor[n];
+ *     covariance_matern(squared, n, correlation, gradient_factor);
  */
 #ifndef EVOTILE_EVOLVE_KERNEL_H
 #define EVOTILE_EVOLVE_KERNEL_H
 
-/* From squared distances: the likeness, and the factor e in d alike / d log scale = e * (the part
-   of the squared distance that is measured in that scale). `steepness` may not alias. */
+/* Computes correlations from squared distances, and the factor e in d correlation / d log scale
+   = e * (the part of the squared distance measured in that scale). The arrays may not alias. */
 void kernel_matern(const float *restrict squared, int count, float *restrict alike,
                    float *restrict steepness);
 

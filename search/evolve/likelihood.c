@@ -10,25 +10,26 @@
 
 enum { ITERATIONS = 8 };
 
-/* Of a parameter: where it may be, and where it is likely to be. */
+/* Bounds and a normal prior of one parameter. */
 struct prior {
     double lower, upper, centre, deviation;
 };
 
-/* Weak: a feature matters over about the whole of its domain (which is 1 long), within a factor of
-   four; the noise is small beside the signal. */
+/* Weakly informative: a length scale of about the whole domain (which is 1 long), within a
+   factor of four; a noise that is small beside the signal. */
 static const struct prior scale_prior = {-3, 2.5, 0.6, 1.414};
 static const struct prior noise_prior = {-12, -1, -6, 2.828};
 
-static const double jitter = 1e-6; /* keeps the covariance positive definite in rounding */
+static const double jitter =
+    1e-6; /* keeps the covariance matrix positive definite despite rounding */
 
 struct problem_of_fit {
     const struct features *features;
     const uint8_t *genes;          /* gene-major: genes[gene * count + i] */
     const double *values, *noises; /* variances */
     int count;
-    double signal;        /* that these are set against */
-    double least, fitted; /* the least cost so far, and the signal's variance there */
+    double signal;        /* the noises are relative to this */
+    double least, fitted; /* the least cost so far, and the signal variance there */
     double *covariance, *inverse, *work;
     float *steepness;
 };
@@ -47,7 +48,7 @@ static void fill(const struct problem_of_fit *problem, const double *parameters)
     int count = problem->count;
     double noise = exp(parameters[features->count]);
     float *squared = calloc(2 * (size_t)count, sizeof *squared), *alike = squared + count;
-    if (!squared)
+    if (squared == NULL)
         BUG("out of memory");
     for (int i = 0; i < count; i++) {
         double *row = problem->covariance + (size_t)i * (size_t)count;
@@ -69,14 +70,15 @@ static void fill(const struct problem_of_fit *problem, const double *parameters)
     free(squared);
 }
 
-/* Adds the likelihood's part of the gradient, from the inverse and a = K^-1 values. */
+/* Adds the gradient of the likelihood, from the inverse of the covariance matrix K and alpha =
+   K^-1 values. */
 static void add_gradient(const struct problem_of_fit *problem, const double *parameters,
                          const double *a, double signal, double *gradient) {
     const struct features *features = problem->features;
     int count = problem->count;
     double noise = exp(parameters[features->count]);
     float *pull = malloc((size_t)count * sizeof *pull);
-    if (!pull)
+    if (pull == NULL)
         BUG("out of memory");
     for (int i = 0; i < count; i++) {
         const double *inverse = problem->inverse + (size_t)i * (size_t)count;
@@ -118,7 +120,7 @@ static double cost(const double *parameters, double *gradient, void *context) {
         gradient[p] = away / prior->deviation;
     }
     double *a = malloc((size_t)count * sizeof *a);
-    if (!a)
+    if (a == NULL)
         BUG("out of memory");
     for (int i = 0; i < count; i++)
         a[i] = problem->values[i];
@@ -155,8 +157,8 @@ static void begin(struct problem_of_fit *problem, const struct features *feature
                                        .inverse = malloc(square * sizeof(double)),
                                        .work = malloc(square * sizeof(double)),
                                        .steepness = malloc(square * sizeof(float))};
-    if (!genes || !problem->covariance || !problem->inverse || !problem->work ||
-        !problem->steepness)
+    if (genes == NULL || problem->covariance == NULL || problem->inverse == NULL ||
+        problem->work == NULL || problem->steepness == NULL)
         BUG("out of memory");
     for (int gene = 0; gene < GENES_MAX; gene++)
         for (int i = 0; i < count; i++)

@@ -1,29 +1,32 @@
 /*
- * likelihood: how likely values are under the surrogate's scales and noise, with its gradient, and
- * the scales that make them likeliest. Private to surrogate.c. Parameters are the logarithms of the
- * features' length scales and, last, that of the noise's variance (relative to the signal's, which
- * is eliminated). Beside that each value may have a noise of its own, which is known.
+ * likelihood: the marginal likelihood of the surrogate's hyperparameters with its gradient, and its
+ * maximisation. Private to surrogate.c. The parameters are the logarithms of the features' length
+ * scales and, last, the logarithm of the fitted noise variance relative to the signal variance,
+ * which is eliminated analytically. Each value may also have a known noise variance of its own.
  *
  *     double parameters[FEATURES_MAX + 1];
  *     likelihood_prior(features, parameters);
- *     double signal = likelihood_fit(features, genomes, values, noises, count, 1, parameters);
+ *     double signal_variance =
+ *         likelihood_fit(features, genomes, values, noises, count, 1, parameters);
  */
 #ifndef EVOTILE_EVOLVE_LIKELIHOOD_H
 #define EVOTILE_EVOLVE_LIKELIHOOD_H
 
 #include "evolve/features.h"
 
-/* The centres of the priors. */
+/* Sets the parameters to the centres of their priors. */
 void likelihood_prior(const struct features *features, double *parameters);
 
-/* The negative logarithm of likelihood times priors, up to a constant, and its derivatives.
-   INFINITY where the covariance is not positive definite. `noises`: the variances of the values'
-   own, which are set against a signal whose variance was `signal` when it was looked at last. */
+/* The negative log posterior (likelihood times priors) up to a constant, and its gradient.
+   INFINITY where the covariance matrix is not positive definite. `noises` are the known noise
+   variances of the values; they are divided by `signal_variance`, the estimate of the previous
+   fit. */
 double likelihood_cost(const struct features *features, const struct genome *genomes,
                        const double *values, const double *noises, int count, double signal,
                        const double *parameters, double *gradient);
 
-/* Moves the parameters to where that is least, and returns the signal's variance there. */
+/* Minimises that cost over the parameters, starting from their values. Returns the signal
+   variance at the minimum. */
 double likelihood_fit(const struct features *features, const struct genome *genomes,
                       const double *values, const double *noises, int count, double signal,
                       double *parameters);

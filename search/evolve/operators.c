@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table has one shape for all; a mutation looks at its only parent. */
+/* Adapters: in the table all operators have one signature; a mutation uses only its first
+   parent. */
 static bool mutate_step(const struct space *space, struct random *random,
                         const struct genome *parents[2], struct genome *child) {
     return breed_mutate_step(space, random, parents[0], child);
@@ -30,20 +31,22 @@ static bool cross_block(const struct space *space, struct random *random,
 
 const struct operator_row operators[OPERATOR_COUNT] = {
     [OPERATOR_DEFAULT] = {"default", "the default genome", 0, 0, NULL},
-    [OPERATOR_SEED] = {"seed", "given from outside", 0, 0, NULL},
-    [OPERATOR_START] = {"start", "far from all before it, before anything is known", 0, 0, NULL},
+    [OPERATOR_SEED] = {"seed", "given by the user, or an earlier champion", 0, 0, NULL},
+    [OPERATOR_START] = {"start", "a point of the initial space-filling design", 0, 0, NULL},
     [OPERATOR_EXPLORE] = {"explore", "uniform over the space", 0, 0, NULL},
     [OPERATOR_MUTATE_STEP] = {"mutate_step", "one to three genes moved by a step", 1, 3,
                               mutate_step},
-    [OPERATOR_MUTATE_RESET] = {"mutate_reset", "one to three genes set anew", 1, 2, mutate_reset},
+    [OPERATOR_MUTATE_RESET] = {"mutate_reset", "one to three genes set to random values", 1, 2,
+                               mutate_reset},
     [OPERATOR_CROSS_UNIFORM] = {"cross_uniform", "each gene from either parent", 2, 2,
                                 cross_uniform},
     [OPERATOR_CROSS_BLOCK] = {"cross_block", "neighbouring genes from one parent", 2, 2,
                               cross_block},
-    [OPERATOR_INSIGHT] = {"insight", "one or two genes as the archive would have them", 1, 0, NULL},
-    [OPERATOR_RULE] = {"rule", "genes as an insight of the template would have them", 1, 0, NULL},
-    [OPERATOR_MODEL] = {"model", "what a model of the archive expects most of", 0, 0, NULL},
-    [OPERATOR_REST] = {"rest", "the walk over all that is left", 0, 0, NULL},
+    [OPERATOR_INSIGHT] = {"insight", "one or two genes sampled from the archive's effects", 1, 0,
+                          NULL},
+    [OPERATOR_RULE] = {"rule", "genes moved as an insight of the template advises", 1, 0, NULL},
+    [OPERATOR_MODEL] = {"model", "best acquisition value under a model of the archive", 0, 0, NULL},
+    [OPERATOR_REST] = {"rest", "enumeration of the genomes not yet tried", 0, 0, NULL},
 };
 
 void operator_print(enum operator_kind kind, int rule, char text[OPERATOR_NAME_SIZE]) {
@@ -58,7 +61,7 @@ int operator_parse(const char *text, int *rule) {
     int number = text[length] == ':' ? atoi(text + length + 1) - 1 : 0;
     if (number < 0 || number >= RULES_MAX)
         return -1;
-    if (rule)
+    if (rule != NULL)
         *rule = number;
     for (int i = 0; i < OPERATOR_COUNT; i++)
         if (strlen(operators[i].name) == length && strncmp(operators[i].name, text, length) == 0)
@@ -75,7 +78,7 @@ enum operator_kind operators_pick(int parents, struct random *random) {
     for (int i = 0; i < OPERATOR_COUNT; i++)
         total += weight(i, parents);
     if (total == 0)
-        BUG("no operator does with %d parents", parents);
+        BUG("no operator works with %d parents", parents);
     for (int at = (int)random_below(random, (uint64_t)total); at >= weight(kind, parents); kind++)
         at -= weight(kind, parents);
     return (enum operator_kind)kind;

@@ -1,10 +1,9 @@
 /*
- * operators: the ways in which a genome can come to be proposed, as one table. An operator takes
- * parents and gives a child (genome/breed.h); those that need no parents take what the search
- * itself keeps.
+ * operators: the sources of proposals as one table. A variation operator takes parents and makes a
+ * child (space/breed.h); an operator without parents takes what the search itself keeps.
  *
- *     enum operator_kind kind = operators_pick(parents_at_hand, &random);
- *     if (operators[kind].breed(space, &random, parents, &child)) ...
+ *     enum operator_kind kind = operators_pick(parents_available, &random);
+ *     bool found = operators[kind].breed(space, &random, parents, &child);
  */
 #ifndef EVOTILE_EVOLVE_OPERATORS_H
 #define EVOTILE_EVOLVE_OPERATORS_H
@@ -12,20 +11,20 @@
 #include "base/random.h"
 #include "genome/space.h"
 
-/* Stored by name, so new ones may be added anywhere. */
+/* Stored by name, so new operators may be inserted anywhere. */
 enum operator_kind {
     OPERATOR_DEFAULT, /* the default genome */
-    OPERATOR_SEED,    /* given by the user, or from wisdom */
-    OPERATOR_START,   /* of the start: far from all before it */
+    OPERATOR_SEED,    /* given by the user, or from earlier champions */
+    OPERATOR_START,   /* a point of the initial design */
     OPERATOR_EXPLORE, /* uniform over the space */
     OPERATOR_MUTATE_STEP,
     OPERATOR_MUTATE_RESET,
     OPERATOR_CROSS_UNIFORM,
     OPERATOR_CROSS_BLOCK,
-    OPERATOR_INSIGHT, /* genes as the archive's effects would have them */
-    OPERATOR_RULE,    /* genes as one of the template's rules would have them */
-    OPERATOR_MODEL,   /* what a model of the archive expects most of */
-    OPERATOR_REST,    /* from the walk over what is left of a nearly exhausted space */
+    OPERATOR_INSIGHT, /* genes sampled from the archive's effects */
+    OPERATOR_RULE,    /* genes moved as one of the template's hints advises */
+    OPERATOR_MODEL,   /* maximises the acquisition function of a model */
+    OPERATOR_REST,    /* from the enumeration of a nearly exhausted space */
     OPERATOR_COUNT
 };
 
@@ -35,22 +34,23 @@ struct operator_row {
     const char *name;
     const char *about;
     int parents; /* 0 to 2 */
-    int weight;  /* how often it is picked, beside the others; 0: never by operators_pick */
-    /* NULL for those without parents. */
+    int weight;  /* relative frequency; 0: never by operators_pick */
+    /* NULL for operators without parents. */
     bool (*breed)(const struct space *space, struct random *random, const struct genome *parents[2],
                   struct genome *child);
 };
 
 extern const struct operator_row operators[OPERATOR_COUNT];
 
-/* What a trial says of its operator: its name, and of OPERATOR_RULE which of the template's rules
-   (genome/rules.h), from 1: "rule:2". */
+/* Prints an operator as a trial stores it: its name; for OPERATOR_HINT also the number of the
+   template's hint (space/hints.h), from 1: "rule:2". */
 void operator_print(enum operator_kind kind, int rule, char text[OPERATOR_NAME_SIZE]);
 
-/* The operator of such a text, or -1. `rule`, which may be NULL, gets the rule's index, or 0. */
+/* Parses such a text; returns the operator or -1. `hint`, which may be NULL, gets the hint's
+   index, or 0. */
 int operator_parse(const char *text, int *rule);
 
-/* One that has a weight and needs at most `parents` parents, and at least one. */
+/* Draws an operator by weight among those that need from 1 to `parents` parents. */
 enum operator_kind operators_pick(int parents, struct random *random);
 
 #endif

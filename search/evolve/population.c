@@ -8,7 +8,7 @@
 void population_init(struct population *population, int capacity) {
     *population = (struct population){.capacity = capacity};
     population->members = calloc((size_t)capacity, sizeof *population->members);
-    if (capacity < 1 || !population->members)
+    if (capacity < 1 || population->members == NULL)
         BUG("a population of %d", capacity);
 }
 
@@ -49,7 +49,7 @@ bool population_remove(struct population *population, const struct genome *genom
     return false;
 }
 
-/* The index of a draw among all but `without` (-1: among all). */
+/* Draws the index of a member other than `without` (-1: of any member). */
 static int pick(const struct population *population, int without, struct random *random) {
     double total = 0;
     int last = -1;
@@ -60,7 +60,7 @@ static int pick(const struct population *population, int without, struct random 
     for (int i = 0; i < population->count; i++) {
         if (i == without)
             continue;
-        last = i; /* rounding may leave a crumb of `at` after the last */
+        last = i; /* rounding may leave a remainder after the last member */
         at -= 1.0 / (i + 1 + population->capacity);
         if (at < 0)
             break;

@@ -1,10 +1,11 @@
 /*
- * seen: the genomes that a search has proposed or heard of, in that order, findable by genome.
+ * history: the genomes that a search has asked for or was told of, in that order, indexed by
+ * genome.
  *
- *     struct seen seen = {0};
- *     seen_add(&seen, &genome, OPERATOR_EXPLORE);
- *     struct seen_entry *entry = seen_find(&seen, &genome);
- *     seen_release(&seen);
+ *     struct history history = {0};
+ *     history_add(&history, &genome, OPERATOR_EXPLORE);
+ *     struct history_entry *entry = history_find(&history, &genome);
+ *     history_release(&history);
  */
 #ifndef EVOTILE_EVOLVE_SEEN_H
 #define EVOTILE_EVOLVE_SEEN_H
@@ -14,15 +15,15 @@
 struct seen_entry {
     struct genome genome;
     uint8_t made_by;    /* enum operator_kind */
-    uint8_t rule;       /* of the template's, where that is OPERATOR_RULE */
-    uint8_t island;     /* that it was asked for (evolve/archipelago.h) */
+    uint8_t rule;       /* index of the template's hint, for OPERATOR_HINT */
+    uint8_t island;     /* the island it was asked for (evolve/archipelago.h) */
     bool ok;            /* told with VERDICT_OK */
     bool filtered;      /* told with VERDICT_FILTERED: neither a success nor a failure */
-    uint32_t told_at;   /* its place among those that were told, from 1; 0: not told */
-    int64_t trial;      /* its number; 0 until told */
-    uint32_t rules;     /* a bit for each rule that holds for it; 0 until told */
+    uint32_t told_at;   /* its position among the told results, from 1; 0: not told */
+    int64_t trial;      /* trial number; 0 until told */
+    uint32_t rules;     /* one bit per hint that holds for it; 0 until told */
     double score_us;    /* 0 unless ok */
-    double score_error; /* what share of it that may be off (outcome.h); 0: not known */
+    double score_error; /* relative standard error of the score (outcome.h); 0: unknown */
 };
 
 /* All zeros is the empty set. */
@@ -35,10 +36,10 @@ struct seen {
 
 void seen_release(struct seen *seen);
 
-/* The entry of this genome, or NULL. Valid until the next seen_add. */
+/* Finds the entry of this genome, or NULL. Valid until the next history_add. */
 struct seen_entry *seen_find(const struct seen *seen, const struct genome *genome);
 
-/* Adds a genome that is not there yet. */
+/* Adds a genome that is not in the history yet. */
 struct seen_entry *seen_add(struct seen *seen, const struct genome *genome,
                             enum operator_kind made_by);
 

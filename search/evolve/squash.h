@@ -1,21 +1,22 @@
 /*
- * squash: latencies as the numbers that a surrogate models: logarithms, those of the slower half
- * compressed, as it is the fast half that is to be told apart; then standardised.
+ * output_transform: warps latencies into the values that a surrogate models: logarithms, with the
+ * slower half compressed because only the fast half has to be told apart, then standardised.
  *
- *     struct squash squash = squash_over(sorted_us, count);      // ascending, at least one
- *     double value = squash_of(&squash, latency_us);
+ *     struct output_transform transform = output_transform_fit(sorted_us, count); // ascending
+ *     double value = output_transform_apply(&transform, latency_us);
  */
 #ifndef EVOTILE_EVOLVE_SQUASH_H
 #define EVOTILE_EVOLVE_SQUASH_H
 
 struct squash {
-    double middle, span;    /* of logarithms: the median, and from there to the least */
-    double mean, deviation; /* of the compressed ones */
+    double middle, span;    /* of log latency: the median, and its distance to the least */
+    double mean, deviation; /* of the compressed logarithms */
 };
 
 struct squash squash_over(const double *sorted_us, int count);
 double squash_of(const struct squash *squash, double us);
-/* The variance of that value, where the latency has this relative standard error. */
+/* The variance of the transformed value when the latency has the relative standard error
+   `error`. */
 double squash_noise(const struct squash *squash, double us, double error);
 
 #endif

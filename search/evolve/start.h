@@ -1,11 +1,11 @@
 /*
- * start: the genomes that a search begins with, before it has anything to go by. For evolution.c
- * and the strategies.
+ * start: the genomes that a search proposes first, before it has results. For evolution.c and the
+ * strategies.
  *
  *     start_add(evolution, &genome, OPERATOR_DEFAULT);
  *     evolution->strategy->start(evolution, count);
  *
- * evolution->starts has room for them.
+ * The caller must have allocated enough room in evolution->starts.
  */
 #ifndef EVOTILE_EVOLVE_START_H
 #define EVOTILE_EVOLVE_START_H
@@ -14,10 +14,10 @@
 
 struct evolution;
 
-/* Adds a valid genome; false if it is there already. */
+/* Adds a valid genome; returns false if it is already included. */
 bool start_add(struct evolution *evolution, const struct genome *genome, enum operator_kind kind);
 
-/* So many of evolve/design.h, beside those that are there. */
+/* Adds `count` points of the initial design (strategy/design.h), far from those already added. */
 void start_spread(struct evolution *evolution, int count);
 
 #endif

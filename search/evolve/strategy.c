@@ -5,12 +5,12 @@
 #include <string.h>
 
 enum {
-    BREED_TRIES = 32,   /* until a child is new */
-    EXPLORE_TRIES = 64, /* until a space is taken for nearly exhausted */
+    BREED_TRIES = 32,   /* attempts to make a child that is new */
+    EXPLORE_TRIES = 64, /* draws after which a space counts as nearly exhausted */
 };
 
 static bool is_new(const struct evolution *evolution, const struct proposal *proposal) {
-    return !seen_find(&evolution->seen, &proposal->genome);
+    return seen_find(&evolution->seen, &proposal->genome) == NULL;
 }
 
 bool strategy_explore(struct evolution *evolution, struct proposal *proposal) {
@@ -22,10 +22,10 @@ bool strategy_explore(struct evolution *evolution, struct proposal *proposal) {
     return false;
 }
 
-/* What was seen stays seen, so the walk never has to go back. */
+/* The history only grows, so the enumeration never has to go back. */
 bool strategy_walk(struct evolution *evolution, struct proposal *proposal) {
     *proposal = (struct proposal){.made_by = OPERATOR_REST, .parents = {TRIAL_NONE, TRIAL_NONE}};
-    if (!evolution->rest)
+    if (evolution->rest == NULL)
         evolution->rest = space_cursor_new(evolution->space);
     while (space_cursor_next(evolution->rest, &proposal->genome))
         if (is_new(evolution, proposal))
@@ -42,15 +42,18 @@ static bool breed(struct evolution *evolution, struct proposal *proposal) {
         picked[0] = population_pick(population, random);
     else if (!population_pick_two(population, random, picked))
         return false;
-    const struct genome *parents[2] = {&picked[0]->genome, picked[1] ? &picked[1]->genome : NULL};
+    const struct genome *parents[2] = {&picked[0]->genome,
+                                       picked[1] != NULL ? &picked[1]->genome : NULL};
     *proposal = (struct proposal){
-        .made_by = kind, .parents = {picked[0]->trial, picked[1] ? picked[1]->trial : TRIAL_NONE}};
+        .made_by = kind,
+        .parents = {picked[0]->trial, picked[1] != NULL ? picked[1]->trial : TRIAL_NONE}};
     return operators[kind].breed(evolution->space, random, parents, &proposal->genome);
 }
 
-/* Steady state: a child of ranked parents, or now and then a uniform draw. Which of the two is
-   decided once: were it at every try, a converged population, whose children are mostly known,
-   would explore more than it was told to. */
+/* Steady-state evolution: a child of ranked parents, or with probability `exploration` a uniform
+   draw. The choice between the two is made once per ask, not once per attempt: in a converged
+   population most children are known, and repeated choices would explore more than the settings
+   say. */
 static bool evolve(struct evolution *evolution, struct proposal *proposal) {
     if (evolution->parents->count == 0 ||
         random_uniform(&evolution->random) < evolution->exploration)
@@ -70,7 +73,7 @@ const struct strategy strategies[] = {
      free_propose, NULL, true},
     {"full", "EvoEngineer's Full: elites, insights, operators by merit", start_spread,
      ENGINEER_START, full_propose, engineer_free, true},
-    {"grid", "every genome in turn", NULL, 0, strategy_walk, NULL, false},
+    {"grid", "enumeration of every genome", NULL, 0, strategy_walk, NULL, false},
     {"insight", "EvoEngineer's Insight: the best, mutated by what the archive teaches",
      start_spread, ENGINEER_START, insight_propose, engineer_free, true},
     {"map", "MAP-Elites: the best of each niche are the parents", start_spread, ENGINEER_START,
@@ -80,7 +83,7 @@ const struct strategy strategies[] = {
 };
 
 const struct strategy *strategy_find(const char *name) {
-    for (const struct strategy *row = strategies; row->name; row++)
+    for (const struct strategy *row = strategies; row->name != NULL; row++)
         if (strcmp(row->name, name) == 0)
             return row;
     return NULL;

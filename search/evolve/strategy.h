@@ -1,7 +1,11 @@
 /*
- * strategy: how the next genome is thought of, as one table; and what a strategy sees of a search.
- * A strategy only proposes: what is done when it finds nothing new, and what becomes of a proposal,
- * is the business of evolution.h, which callers use. This header is for strategies.
+ * strategy: the table of search strategies, and the state of a search that they see. A strategy
+ * only proposes genomes; evolution.h, which callers use, decides what happens to a proposal and
+ * what to do when a strategy finds nothing new. This header is for strategies.
+ *
+ *     const struct strategy *strategy = strategy_find("auto");
+ *     if (strategy != NULL && strategy->propose(evolution, &proposal))
+ *         history_add(&evolution->history, &proposal.genome, proposal.made_by);
  */
 #ifndef EVOTILE_EVOLVE_STRATEGY_H
 #define EVOTILE_EVOLVE_STRATEGY_H
@@ -12,50 +16,52 @@
 
 struct strategy {
     const char *name, *about;
-    /* Adds to the start, once the default and the seeds are in, until it has so many (or what the
-       settings say, if that is less); NULL with 0. */
+    /* Adds initial genomes after the default and the seeds. Called with the number that is
+       missing up to `start_most` (or to the settings' `initial`, if that is less). NULL, with
+       `start_most` 0, for none. */
     void (*start)(struct evolution *evolution, int count);
     int start_most;
-    /* Thinks of a valid genome not seen before; false if it found none within its patience. */
+    /* Proposes a valid genome that is not in the history; returns false if it found none within
+       its limit of attempts. */
     bool (*propose)(struct evolution *evolution, struct proposal *proposal);
-    /* Frees evolution->state; NULL for strategies that keep none. */
+    /* Frees evolution->state; NULL for strategies without state. */
     void (*free_state)(void *state);
-    bool breeds; /* from `parents`, so that several islands differ from one */
+    bool breeds; /* makes children of `parents`, so several islands behave differently from one */
 };
 
-/* Ended by a row without a name. */
+/* Terminated by a row without a name. */
 extern const struct strategy strategies[];
 
-/* The strategy of that name, or NULL. */
+/* Finds a strategy by name, or returns NULL. */
 const struct strategy *strategy_find(const char *name);
 
 struct evolution {
     const struct space *space;
     const struct strategy *strategy;
     uint64_t seed, stream;
-    struct random random; /* each question has a sequence of its own */
+    struct random random; /* reseeded for each ask */
     double exploration;
-    struct predicted *predicted; /* of the settings */
+    struct predicted *predicted; /* copied from the settings */
     int predicted_count;
     struct hash predicted_hash;
-    struct forecast *forecast; /* of what is predicted; NULL: nothing is */
+    struct forecast *forecast; /* fitted to `predicted`; NULL without predictions */
     double prefilter;
-    double slow; /* a forecast beyond which nothing is tried; INFINITY: none */
+    double slow; /* filter threshold on the low-fidelity prediction; INFINITY: none */
     struct archipelago archipelago;
     int migration;
-    const struct population *parents; /* the island that this question is for */
-    struct seen seen;                 /* by all islands: none asks what another did */
-    struct hash known;                /* the sum of its entries' hashes, which evolution.c keeps */
-    uint32_t *told;                   /* in that order, their indices among seen.entries */
+    const struct population *parents; /* the population of the island that the current ask is for */
+    struct seen seen;  /* shared by all islands, so that none repeats another's genome */
+    struct hash known; /* sum of the entries' hashes, maintained by evolution.c */
+    uint32_t *told;    /* indices in history.entries, in the order told */
     size_t told_count;
-    uint64_t retold_count; /* scores that were told anew */
+    uint64_t retold_count; /* number of scores that were replaced (evolution_tell_again) */
     struct operator_counters counters[OPERATOR_COUNT];
     struct operator_counters rule_counters[RULES_MAX];
-    struct proposal *starts; /* proposed first, in this order */
+    struct proposal *starts; /* the initial genomes, proposed first, in this order */
     int start_count, start_at;
-    struct space_cursor *rest; /* NULL until proposals run dry */
-    /* The strategy's own, NULL at first. It holds only what could be worked out again from the rest
-       of this struct: what was asked and told, in which order. */
+    struct space_cursor *rest; /* enumerates the space; NULL until the strategy finds nothing new */
+    /* The strategy's own state, NULL at first. It must be derivable from the rest of this
+       struct: what was asked and told, in which order. */
     void *state;
 };
 
@@ -71,11 +77,12 @@ void engineer_free(void *state);
 bool map_propose(struct evolution *evolution, struct proposal *proposal);
 void map_free(void *state);
 
-/* A uniform draw of what was not seen; what a strategy does when it has no parents. False if a
-   number of draws gave nothing new. */
+/* Proposes a uniform draw that is not in the history; the fallback of a strategy without
+   parents. Returns false if a number of draws gave nothing new. */
 bool strategy_explore(struct evolution *evolution, struct proposal *proposal);
 
-/* The next of all valid genomes, in the space's order, that was not seen. False at the end. */
+/* Proposes the next valid genome, in the order of the space, that is not in the history. Returns
+   false at the end. */
 bool strategy_walk(struct evolution *evolution, struct proposal *proposal);
 
 #endif

@@ -10,29 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 512 }; /* candidates that are worked on together, so that they stay in cache */
+enum { BLOCK = 512 }; /* candidates per block, so that the working set stays in cache */
 
 static const double jitter = 1e-6;
 
-/* With L the factor of the rows' covariance and k a candidate's with the rows, the *projection* is
-   L^-1 k: the guess is its product with L^-1 values, and what is explained of the variance is its
-   square. A new row adds one number to each. */
+/* With L the Cholesky factor of the rows' covariance matrix and k the covariances of a candidate
+   with the rows, the *projection* of the candidate is L^-1 k. Its dot product with L^-1 values
+   is the posterior mean, and its squared norm is the explained variance. A new row adds one
+   number to each projection. */
 struct surrogate {
     const struct space *space;
     struct features features;
     double parameters[FEATURES_MAX + 1];
-    float weights[FEATURES_MAX]; /* of the squared distances */
-    double noise, signal;        /* the fitted one, relative to the signal's variance; and that */
+    float weights[FEATURES_MAX]; /* of the squared distances, by feature */
+    double noise, signal; /* fitted noise relative to the signal variance; the signal variance */
 
     int row_count;
     uint8_t *row_genes; /* [gene][row] */
     struct genome *rows;
     double *factor;          /* [row][row] */
-    double noises[ROWS_MAX]; /* their own, relative too */
-    double pulls[ROWS_MAX];  /* what each row's likeness counts for in a guess */
+    double noises[ROWS_MAX]; /* known noise of each row, relative to the signal variance */
+    double pulls[ROWS_MAX];  /* K^-1 values: the weight of each row's covariance in a mean */
 
     int candidate_count;
-    int projected; /* so many are up to date with all rows */
+    int projected; /* candidates whose projections include all rows */
     struct genome *candidates;
     uint8_t *candidate_genes; /* [gene][candidate] */
     float *projections;       /* [row][candidate] */
@@ -41,7 +42,7 @@ struct surrogate {
 
 static void *allocate(size_t count, size_t size) {
     void *memory = calloc(count, size);
-    if (!memory)
+    if (memory == NULL)
         BUG("out of memory");
     return memory;
 }
@@ -70,7 +71,7 @@ struct surrogate *surrogate_new(const struct space *space) {
 }
 
 void surrogate_free(struct surrogate *surrogate) {
-    if (!surrogate)
+    if (surrogate == NULL)
         return;
     features_release(&surrogate->features);
     free(surrogate->row_genes);
@@ -103,12 +104,12 @@ void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, co
     surrogate_clear(surrogate);
     double signal = likelihood_fit(&surrogate->features, genomes, values, noises, count,
                                    surrogate->signal, surrogate->parameters);
-    surrogate->signal = fmax(1, signal); /* of values that are all noise it would shrink for ever */
+    surrogate->signal =
+        fmax(1, signal); /* with values that are all noise it would shrink without end */
     take_parameters(surrogate);
 }
 
-/* How much alike the genome is to each of `count` others, whose genes begin at others[gene *
-   stride]. */
+/* Correlations of the genome with `count` others, whose genes begin at others[gene * stride]. */
 static void compare(const struct surrogate *surrogate, const struct genome *genome,
                     const uint8_t *others, int stride, int count, float *alike) {
     float squared[BLOCK], steepness[BLOCK], weighted[DOMAIN_MAX];
@@ -128,7 +129,7 @@ static void compare(const struct surrogate *surrogate, const struct genome *geno
     kernel_matern(squared, count, alike, steepness);
 }
 
-/* a -= b * factor, for four rows at a time while there are four. */
+/* to -= sum of rows * factor, four rows at a time while there are four. */
 static void take_off(float *restrict to, const float *from, const double *factor, int rows,
                      int count) {
     int k = 0;
@@ -147,7 +148,8 @@ static void take_off(float *restrict to, const float *from, const double *factor
     }
 }
 
-/* Computes one row of the projections, the rows above being there, for a block of candidates. */
+/* Computes one row of the projections for a block of candidates; the rows above must be up to
+   date. */
 static void project(struct surrogate *surrogate, int row, int first, int count) {
     const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
     float *to = surrogate->projections + (size_t)row * CANDIDATES_MAX + first;
@@ -166,7 +168,7 @@ static int block_at(int first, int end) {
     return end - first < BLOCK ? end - first : BLOCK;
 }
 
-/* Brings the candidates that were added since up to date with the rows. */
+/* Computes the projections of the candidates that were added since the last call. */
 static void catch_up(struct surrogate *surrogate) {
     int end = surrogate->candidate_count;
     for (int first = surrogate->projected; first < end; first += BLOCK) {
@@ -190,7 +192,7 @@ bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome,
         factor[i] = alike[i];
     surrogate->noises[row] = noise / surrogate->signal;
     factor[row] = 1 + surrogate->noise + surrogate->noises[row] + jitter;
-    /* Rounding alone can make this fail, for a genome that differs from another in no feature. */
+    /* Rounding can make this fail for a genome that differs from another in no feature. */
     if (cholesky_row(surrogate->factor, ROWS_MAX, row) < 0)
         factor[row] = sqrt(jitter);
     surrogate->rows[row] = *genome;
@@ -220,7 +222,7 @@ void surrogate_condition(struct surrogate *surrogate, const double *values) {
     memset(surrogate->means, 0, (size_t)candidates * sizeof *surrogate->means);
     for (int row = 0; row < surrogate->row_count; row++) {
         const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
-        /* 0: just what was to be expected after the rows before it. */
+        /* 0: exactly the mean that the previous rows predict */
         whitened[row] = 0;
         if (isnan(values[row]))
             continue;

@@ -1,30 +1,30 @@
 /*
- * surrogate: a Gaussian process over genomes, which guesses a number (a latency, transformed and
- * standardised by the caller) and says how sure it is. Kernel: Matern 5/2 with one length scale a
- * feature (evolve/features.h) and noise: one that is fitted, which is what the scales cannot
- * explain, and beside it that of each value itself, a variance that the caller knows. So values
- * that are hardly known move the guesses little. It does not choose what to learn from, nor what to
- * try.
+ * surrogate: a Gaussian process over genomes. It predicts a value (a latency that the caller has
+ * transformed and standardised) with a variance. The covariance function is Matern 5/2 with one
+ * length scale per feature (strategy/features.h). The noise of a value has two parts: a fitted
+ * variance common to all values, for what the features cannot explain, and a known variance of the
+ * value itself, so that uncertain values influence predictions little. Choosing the training set
+ * and the next trial is left to the caller.
  *
  *     struct surrogate *surrogate = surrogate_new(space);
- *     surrogate_fit(surrogate, genomes, values, noises, count);   // scales, by likelihood
+ *     surrogate_fit(surrogate, genomes, values, noises, count); // length scales and noise
  *     surrogate_clear(surrogate);
- *     surrogate_add_row(surrogate, &genome, noise); ...           // where something is known
- *     surrogate_add_candidate(surrogate, &genome); ...            // where it is to be guessed
+ *     surrogate_add_row(surrogate, &genome, noise);        // training set, pending trials
+ *     surrogate_add_candidate(surrogate, &genome);         // where to predict
  *     surrogate_condition(surrogate, values);
  *     const float *means = surrogate_means(surrogate), *variances = surrogate_variances(surrogate);
  *     surrogate_free(surrogate);
  *
- * A row may be without a value (NAN): it is then believed to be what the rows before it predict.
- * That changes no guess, but the model is surer near it, which keeps what is asked for in one
- * breath apart; and it costs nothing to give it its value later.
+ * A row may have no value (NAN), for a pending trial: it is taken at the mean that the rows before
+ * it predict (kriging believer). That changes no predicted mean but reduces the variance nearby,
+ * which keeps concurrent proposals apart; setting its value later costs nothing.
  *
- * Rows and candidates may come in any order; adding one costs its part of the whole, of n rows and
- * c candidates n * c for a row and n * n for a candidate. Guesses depend on the calls alone.
+ * Rows and candidates may be added in any order. With n rows and c candidates, adding a row costs
+ * O(n * c) and adding a candidate O(n * n). Predictions depend on the calls alone.
  *
  * Sources: Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, chapters 2, 4
  * and 5; Ginsbourger et al., "Kriging is well-suited to parallelize optimization", 2010, for the
- * believer.
+ * kriging believer.
  */
 #ifndef EVOTILE_EVOLVE_SURROGATE_H
 #define EVOTILE_EVOLVE_SURROGATE_H
@@ -35,48 +35,49 @@ struct surrogate;
 
 enum { ROWS_MAX = 512, CANDIDATES_MAX = 4096, FIT_MAX = 160 };
 
-/* The space outlives it. */
+/* `space` must outlive the surrogate. */
 struct surrogate *surrogate_new(const struct space *space);
 void surrogate_free(struct surrogate *surrogate);
 
-/* Back to the scales of a new one, without rows and candidates. */
+/* Removes rows and candidates and resets the hyperparameters to those of a new surrogate. */
 void surrogate_reset(struct surrogate *surrogate);
 
-/* Finds the scales under which these values are likeliest, beginning from those it has, with weak
-   priors. At most FIT_MAX of them. Rows and candidates are forgotten. `noises`: the variance of
-   each value's own noise. */
+/* Fits the hyperparameters by maximum likelihood with weak priors, starting from the present
+   ones. At most FIT_MAX values. Removes rows and candidates. `noises`: the known noise variance
+   of each value. */
 void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, const double *values,
                    const double *noises, int count);
 
-/* Forgets rows and candidates. */
+/* Removes rows and candidates. */
 void surrogate_clear(struct surrogate *surrogate);
 
-/* Their indices count from 0; false, and nothing done, where there is no room. */
+/* Indices count from 0. Returns false, without effect, if there is no room. */
 bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome, double noise);
 bool surrogate_add_candidate(struct surrogate *surrogate, const struct genome *genome);
 
-/* Takes the values of the rows, NAN for those without, and computes the guesses. Values have a mean
-   of about 0. */
+/* Conditions the process on the rows' values, NAN for rows without one, and computes the
+   posterior at the candidates. Values must have a mean of about 0. */
 void surrogate_condition(struct surrogate *surrogate, const double *values);
 
 int surrogate_row_count(const struct surrogate *surrogate);
 int surrogate_candidate_count(const struct surrogate *surrogate);
 const struct genome *surrogate_candidate(const struct surrogate *surrogate, int index);
 
-/* By candidate; valid until the next call that changes something. Those added after the last
-   surrogate_condition have none. The variance is that of a value to be measured, noise included. */
+/* The posterior by candidate; valid until the next call that changes the surrogate. Candidates
+   added after the last surrogate_condition have none. The variance is that of a future
+   measurement, fitted noise included. */
 const float *surrogate_means(const struct surrogate *surrogate);
 const float *surrogate_variances(const struct surrogate *surrogate);
 
-/* What a row's value is believed to be without its own noise, as after the last
-   surrogate_condition, by which it had this one: just that where it has no noise of its own. */
+/* The posterior mean of a row without its own known noise, as of the last surrogate_condition,
+   which must have had this value; equal to `value` if the row has no noise of its own. */
 double surrogate_settle(const struct surrogate *surrogate, int row, double value);
 
-/* The guess for a genome that is no candidate, as after the last surrogate_condition. Slower than
-   many candidates at once, but for where there is one, or where nobody asks how sure it is. */
+/* The posterior mean of any genome, as of the last surrogate_condition. Slower per genome than
+   candidates in bulk; for single genomes whose variance is not needed. */
 double surrogate_guess(const struct surrogate *surrogate, const struct genome *genome);
 
-/* How much alike a genome and each of the candidates from `first` on are, from 0 to 1. */
+/* The prior correlations, from 0 to 1, of a genome with each candidate from `first` on. */
 void surrogate_likeness(struct surrogate *surrogate, const struct genome *genome, int first,
                         float *likeness);
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* How far values are off from what is forecast, as logarithms, and the slope from 1. */
+/* Prior standard deviations: of log latency from its prediction, and of the slope from 1. */
 static const double usually_off = 0.15, slope_usually_off = 0.3;
 
 static struct trend trend_of(const double *forecasts, const double *values, int count,

@@ -1,25 +1,27 @@
 /*
- * trend: what forecasts (evolve/forecast.h) explain of the values that a model learns: a straight
- * line, whose slope is believed to be near 1 until enough values say otherwise.
+ * linear_mean: the mean function of the surrogate when low-fidelity predictions exist
+ * (strategy/low_fidelity_model.h): a straight line in the prediction, with a prior on the slope
+ * near 1 that holds until enough values contradict it.
  *
- *     struct trend trend = trend_take(forecasts, values, count, deviation);
- *     ... learn what is left of the values, guess a value from it ...
- *     guess += trend_at(&trend, forecast);
+ *     struct linear_mean mean = linear_mean_subtract(predictions, values, count, deviation);
+ *     // fit a model to the residuals left in values; value is its prediction
+ *     value += linear_mean_at(&mean, prediction);
  *
- * Forecasts are logarithms; values are standardised ones, of which 1 is `deviation`.
+ * Predictions are logarithms; values are standardised, in units of `deviation`.
  */
 #ifndef EVOTILE_EVOLVE_TREND_H
 #define EVOTILE_EVOLVE_TREND_H
 
-/* The values that go with forecasts: level + slope * forecast. All zeros where there are none. */
+/* value = intercept + slope * prediction. All zeros without predictions. */
 struct trend {
     double level, slope;
 };
 
-/* Takes from the values what the forecasts of the same genomes explain, and returns that. */
+/* Fits the line and subtracts it from the values. Returns the line. */
 struct trend trend_take(const double *forecasts, double *values, int count, double deviation);
 
-/* Where no value is known: 1 is as much as forecasts usually are off. */
+/* The prior line, for when no value is known: a difference of 1 is the usual error of a
+   prediction. */
 struct trend trend_usual(void);
 
 double trend_at(const struct trend *trend, double forecast);

@@ -10,7 +10,7 @@ static int below(struct random *random, int bound) {
     return (int)random_below(random, (uint64_t)bound);
 }
 
-/* Any value of the gene but this one. */
+/* Draws a value of the gene other than `value`. */
 static int other_value(const struct gene *gene, int value, struct random *random) {
     int other = below(random, gene->count - 1);
     return other + (other >= value);
@@ -23,7 +23,7 @@ static int step(const struct gene *gene, int value, struct random *random) {
     return up ? value + 1 : value - 1;
 }
 
-/* Canonical, valid, and neither parent. */
+/* Repairs the child; returns false if that fails or the child equals a parent. */
 static bool finish(const struct space *space, struct random *random, const struct genome *mother,
                    const struct genome *father, struct genome *child) {
     return breed_repair(space, random, child) && !genome_equal(child, mother) &&
@@ -39,7 +39,7 @@ static bool mutate(const struct space *space, struct random *random, const struc
             genes[count++] = i;
     for (int attempt = 0; count > 0 && attempt < ATTEMPTS; attempt++) {
         *child = *parent;
-        /* The same gene may come up twice: two steps are a mutation too. */
+        /* The same gene may be drawn twice: two steps are a valid mutation. */
         for (int changes = 1 + below(random, MUTATIONS_MAX); changes > 0; changes--) {
             int gene = genes[below(random, count)];
             child->value[gene] = (uint8_t)change(&space->genes[gene], child->value[gene], random);
@@ -89,8 +89,8 @@ bool breed_cross_block(const struct space *space, struct random *random,
     return false;
 }
 
-/* Moves to the best neighbour that changes one of `genes`, equals drawn among; returns its
- * failures. */
+/* Moves to the best neighbour that changes one of `genes`, with ties broken at random. Returns
+   the number of its failures, or -1 if there is no neighbour. */
 static int repair_step(const struct space *space, struct random *random, struct genome *genome,
                        uint32_t genes) {
     struct genome best = *genome;
@@ -120,10 +120,11 @@ bool breed_repair(const struct space *space, struct random *random, struct genom
     genome_canonicalise(genome, space);
     uint32_t culprits;
     int failures = space_failures(space, genome, &culprits);
-    /* Among rows no step leads nearer to a valid genome: one must do. */
+    /* In a space of rows the failure count has no gradient: a single step must succeed. */
     int steps = space->plan->table ? 1 : REPAIR_STEPS;
     for (int i = 0; i < steps && failures > 0; i++) {
-        /* Where no culprit can change, a condition holds it down: any gene may be the way out. */
+        /* If no gene among the causes can change (a condition keeps it inactive), any gene may
+           be the way out. */
         if (repair_step(space, random, genome, culprits) < 0 &&
             repair_step(space, random, genome, UINT32_MAX) < 0)
             return false;

@@ -6,7 +6,7 @@
 
 struct node {
     uint64_t count;
-    uint32_t edges; /* the first of as many edges as its level's gene has values */
+    uint32_t edges; /* index of the first of its edges, one per value of its level's gene */
     uint32_t level;
 };
 
@@ -25,7 +25,7 @@ struct diagram {
 
 struct diagram *diagram_new(int depth, const int *genes, const int *domains) {
     struct diagram *diagram = calloc(1, sizeof *diagram);
-    if (!diagram)
+    if (diagram == NULL)
         BUG("out of memory");
     diagram->depth = depth;
     for (int level = 0; level < depth; level++) {
@@ -36,7 +36,7 @@ struct diagram *diagram_new(int depth, const int *genes, const int *domains) {
     diagram->nodes = calloc(diagram->node_room, sizeof *diagram->nodes);
     diagram->table_size = 2 * diagram->node_room;
     diagram->table = calloc(diagram->table_size, sizeof *diagram->table);
-    if (!diagram->nodes || !diagram->table)
+    if (diagram->nodes == NULL || diagram->table == NULL)
         BUG("out of memory");
     diagram->nodes[DIAGRAM_END] = (struct node){1, 0, (uint32_t)depth};
     diagram->node_count = 2;
@@ -44,7 +44,7 @@ struct diagram *diagram_new(int depth, const int *genes, const int *domains) {
 }
 
 void diagram_free(struct diagram *diagram) {
-    if (!diagram)
+    if (diagram == NULL)
         return;
     free(diagram->nodes);
     free(diagram->children);
@@ -74,7 +74,7 @@ static uint32_t *cell_of(const struct diagram *diagram, int level, const uint32_
 
 static void *grown(void *array, size_t count, size_t size) {
     void *larger = realloc(array, count * size);
-    if (!larger)
+    if (larger == NULL)
         BUG("out of memory");
     return larger;
 }
@@ -92,7 +92,7 @@ static void make_room(struct diagram *diagram, int edges) {
     free(diagram->table);
     diagram->table_size = 2 * diagram->node_room;
     diagram->table = calloc(diagram->table_size, sizeof *diagram->table);
-    if (!diagram->table)
+    if (diagram->table == NULL)
         BUG("out of memory");
     for (size_t i = DIAGRAM_END + 1; i < diagram->node_count; i++) {
         const struct node *node = &diagram->nodes[i];
@@ -153,8 +153,8 @@ void diagram_at(const struct diagram *diagram, uint64_t rank, struct genome *gen
         BUG("there is no rank %llu", (unsigned long long)rank);
     *genome = (struct genome){0};
     for (int level = 0; level < diagram->depth; level++) {
-        /* The last edge that begins at or before the rank leads to it: those that lead nowhere
-           begin where the one before them ends. */
+        /* The last edge whose first rank is at most `rank` leads to it; an edge without genomes
+           has the first rank of its successor, so it is skipped. */
         const uint64_t *before = &diagram->before[diagram->nodes[node].edges];
         const uint32_t *children = &diagram->children[diagram->nodes[node].edges];
         int value = diagram->domains[level] - 1;

@@ -1,4 +1,4 @@
-/* Everything about all genomes of a space: walking, counting, sampling. */
+/* enumeration: walking, counting, ranking and sampling the valid genomes of a space. */
 #include "base/error.h"
 #include "base/random.h"
 #include "genome/plan.h"
@@ -8,19 +8,19 @@
 
 enum {
     SAMPLE_TRIES = 4096,
-    SAMPLE_STEPS = 1000000,      /* before draws are rejected: a tenth of a second */
-    SAMPLE_STEPS_MAX = 20000000, /* after: a few seconds */
+    SAMPLE_STEPS = 1000000,      /* before rejection sampling; a tenth of a second */
+    SAMPLE_STEPS_MAX = 20000000, /* after rejection sampling; a few seconds */
     BLAME_TRIES = 1000,
 };
 
-/* Depth-first search over the genes in the plan's order. */
+/* Depth-first search over the genes in the constraint order. */
 struct space_cursor {
     const struct space *space;
-    int level;                             /* the deepest that has a value; -1 at the end */
-    int next[GENES_MAX], limit[GENES_MAX]; /* of each level's values: those still to come */
+    int level;                             /* the deepest level that has a value; -1 at the end */
+    int next[GENES_MAX], limit[GENES_MAX]; /* by level: the remaining values */
     struct genome genome;
     struct bench bench;
-    uint64_t rank; /* of a space sealed from rows: the next */
+    uint64_t rank; /* next rank, in a space sealed from rows */
 };
 
 static void enter(struct space_cursor *cursor, int level) {
@@ -34,7 +34,7 @@ static void enter(struct space_cursor *cursor, int level) {
 
 struct space_cursor *space_cursor_new(const struct space *space) {
     struct space_cursor *cursor = calloc(1, sizeof *cursor);
-    if (!cursor)
+    if (cursor == NULL)
         BUG("out of memory");
     cursor->space = space;
     cursor->genome = genome_default(space);
@@ -45,7 +45,7 @@ struct space_cursor *space_cursor_new(const struct space *space) {
     return cursor;
 }
 
-/* The next that holds on all levels. */
+/* Advances to the next genome for which all levels hold. */
 static bool advance(struct space_cursor *cursor) {
     while (cursor->level >= 0) {
         int level = cursor->level;
@@ -86,17 +86,19 @@ double space_raw_count(const struct space *space) {
     return product;
 }
 
-/* Searches with so many steps, unless a search with as many was done before. */
+/* Builds the decision diagram with at most `steps` steps, unless it is complete or was built
+   with as many before. */
 static void survey(const struct space *space, uint64_t steps) {
     struct plan *plan = space->plan;
-    if (plan->whole || (plan->diagram && plan->steps >= steps))
+    if (plan->whole || (plan->diagram != NULL && plan->steps >= steps))
         return;
     diagram_free(plan->diagram);
     plan->steps = steps;
     plan->diagram = diagram_of_space(space, &plan->steps, &plan->whole);
 }
 
-/* Whether a short search finds all: the same whoever searched longer before. */
+/* Returns whether a short search finds all genomes; the answer does not depend on whether a
+   longer search was done before. */
 static bool is_small(const struct space *space) {
     survey(space, SAMPLE_STEPS);
     return space->plan->whole && space->plan->steps <= SAMPLE_STEPS;
@@ -126,8 +128,8 @@ bool space_at(const struct space *space, uint64_t rank, struct genome *genome) {
     return true;
 }
 
-/* One raw genome at random, gene by gene, given up at the first check that fails. What is not
-   canonical is refused too, so that each valid genome is as likely as any other. */
+/* Draws a raw genome gene by gene, and gives up at the first check that fails. Genomes that are
+   not canonical are rejected too, so that each valid genome is equally likely. */
 static bool draw(struct bench *bench, const struct space *space, struct random *random,
                  struct genome *genome) {
     *genome = (struct genome){0};
@@ -145,7 +147,7 @@ static bool draw(struct bench *bench, const struct space *space, struct random *
     return true;
 }
 
-/* Draws until one is valid, or patience ends. */
+/* Rejection sampling with a limited number of attempts. */
 static bool draw_valid(const struct space *space, struct random *random, struct genome *genome) {
     struct bench bench;
     bench_init(&bench, space);
@@ -173,8 +175,8 @@ bool space_sample(const struct space *space, struct random *random, struct genom
     return draw_found(space, random, genome);
 }
 
-/* The number of leaves that a walk down a search tree at random stands for: the product of the
-   numbers of branches that it chose among. Its mean is the number of leaves. */
+/* Knuth's estimator: the product of the branching factors along a random walk down the search
+   tree. Its mean is the number of leaves. */
 static double probe(const struct space *space, struct random *random) {
     struct bench bench;
     double leaves = 1;
@@ -198,7 +200,7 @@ static double probe(const struct space *space, struct random *random) {
             return 0;
         leaves *= count;
         bench_set(&bench, space, gene, good[random_below(random, (uint64_t)count)]);
-        bench_level_holds(&bench, space, level); /* derived quantities follow */
+        bench_level_holds(&bench, space, level); /* updates the derived quantities */
     }
     return leaves;
 }
@@ -218,7 +220,7 @@ double space_estimate(const struct space *space, int probes, double *deviation) 
     return mean;
 }
 
-/* The constraint that fails for most raw genomes. */
+/* Finds the constraint that fails for most raw genomes. */
 static void blame(const struct space *space, struct random *random, struct problem *why) {
     int failures[CHECKS_MAX] = {0}, worst = 0;
     struct bench bench;
@@ -248,11 +250,11 @@ bool space_is_empty(const struct space *space, struct problem *why) {
     struct random random;
     struct genome genome = genome_default(space);
     random_seed(&random, 0, 0);
-    /* Most spaces need no survey to tell. */
+    /* Most spaces are recognised without building a decision diagram. */
     if (space_check(space, &genome, NULL) || draw_valid(space, &random, &genome) ||
         space_sample(space, &random, &genome))
         return false;
-    if (why)
+    if (why != NULL)
         blame(space, &random, why);
     return true;
 }

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Where one text begins another, the longer comes first. */
+/* If one spelling is a prefix of another, the longer comes first. */
 const struct spelling spellings[OP_COUNT] = {
     [OP_NEGATE] = {"-", 0, false},      [OP_NOT] = {"!", 0, false},
     [OP_OR] = {"||", 1, false},         [OP_AND] = {"&&", 2, false},
@@ -23,7 +23,7 @@ const char *const expression_functions[] = {"min", "max", "ceil_div", "log2", NU
 
 /* ---- Parsing: recursive descent, and precedence climbing for binary operators. ---- */
 
-/* A tree as deep as allowed prints with at most this many brackets and signs within each other. */
+/* A tree of maximal depth prints with at most this many nested brackets and signs. */
 enum { NESTING_MAX = 4 * EXPRESSION_DEPTH_MAX, WINDOW = 96 };
 
 struct parser {
@@ -36,7 +36,7 @@ struct parser {
 
 static int parse_choice(struct parser *parser);
 
-/* Fills the error, with a caret under `at`; returns -1, the node that there is not. */
+/* Sets the error, with a caret under `at`; returns -1. */
 __attribute__((format(printf, 3, 4))) static int fail(struct parser *parser, const char *at,
                                                       const char *format, ...) {
     char what[256], window[WINDOW + 8];
@@ -81,7 +81,7 @@ static int add_node(struct parser *parser, enum op op, const char *at, int a, in
         if (node.operands[i] >= 0 && nodes[node.operands[i]].depth > node.depth)
             node.depth = nodes[node.operands[i]].depth;
     if (node.depth++ == EXPRESSION_DEPTH_MAX)
-        return fail(parser, at, "more than %d operators within each other", EXPRESSION_DEPTH_MAX);
+        return fail(parser, at, "more than %d nested operators", EXPRESSION_DEPTH_MAX);
     nodes[parser->count] = node;
     return parser->count++;
 }
@@ -92,9 +92,8 @@ static int add_leaf(struct parser *parser, enum op op, const char *at, int64_t n
     return node;
 }
 
-/* Adds an operator; if its value is known already, that value instead. So a printed negative
-   constant, which reads as an operation, is a leaf again, and no text grows deeper by being printed
-   and read. */
+/* Adds an operator, or its value if that is constant. So a printed negative constant, which
+   parses as an operation, becomes a leaf again, and printing and parsing never deepens a tree. */
 static int add_operator(struct parser *parser, enum op op, const char *at, int a, int b, int c) {
     static const struct slots none;
     int64_t value;
@@ -115,7 +114,7 @@ static int parse_number(struct parser *parser) {
             __builtin_add_overflow(number, *parser->at - '0', &number))
             return fail(parser, start, "the number does not fit in 64 bits");
     if (isalpha((unsigned char)*parser->at) || *parser->at == '_' || *parser->at == '.')
-        return fail(parser, parser->at, "a number is made of decimal digits");
+        return fail(parser, parser->at, "a number consists of decimal digits");
     return add_leaf(parser, OP_NUMBER, start, number);
 }
 
@@ -126,7 +125,7 @@ static int parse_call(struct parser *parser, enum op op, const char *name) {
         if (argument < 0)
             return -1;
         count++;
-        bool joins = count >= 2; /* to what the arguments before have come to */
+        bool joins = count >= 2; /* left fold over the arguments */
         if (op == OP_LOG2 && count == 1)
             result = add_operator(parser, op, name, argument, -1, -1);
         else
@@ -140,7 +139,7 @@ static int parse_call(struct parser *parser, enum op op, const char *name) {
         return fail(parser, name, "%s takes %d argument%s%s, not %d", spellings[op].text, wanted,
                     wanted == 1 ? "" : "s", variadic ? " or more" : "", count);
     if (!accept(parser, ")"))
-        return fail(parser, parser->at, "a , or ) is missing here");
+        return fail(parser, parser->at, "expected , or )");
     return result;
 }
 
@@ -156,9 +155,10 @@ static int parse_name(struct parser *parser) {
     for (int op = 0; op < OP_COUNT; op++)
         if (spellings[op].function && strcmp(spellings[op].text, name) == 0)
             return call ? parse_call(parser, (enum op)op, start)
-                        : fail(parser, start, "'%s' is a function: arguments in ( ) follow", name);
+                        : fail(parser, start, "'%s' is a function: write its arguments in ( )",
+                               name);
     if (call)
-        return fail(parser, start, "there is no function '%s'; there are min, max, ceil_div, log2",
+        return fail(parser, start, "unknown function '%s'; known are min, max, ceil_div, log2",
                     name);
 
     int slot = scope_find(parser->scope, name);
@@ -169,7 +169,7 @@ static int parse_name(struct parser *parser) {
     int label = scope_find_label(parser->scope, name);
     if (label >= 0)
         return add_leaf(parser, OP_NUMBER, start, label);
-    return fail(parser, start, "unknown name '%s'; the nearest known is '%s'", name,
+    return fail(parser, start, "unknown name '%s'; the nearest is '%s'", name,
                 scope_nearest(parser->scope, name));
 }
 
@@ -183,22 +183,22 @@ static int parse_operand(struct parser *parser) {
     if (accept(parser, "(")) {
         int inner = parse_choice(parser);
         if (inner >= 0 && !accept(parser, ")"))
-            return fail(parser, parser->at, "a ) is missing here");
+            return fail(parser, parser->at, "expected )");
         return inner;
     }
     for (int op = OP_NEGATE; op <= OP_NOT; op++)
         if (accept(parser, spellings[op].text)) {
             if (parser->nesting == NESTING_MAX)
-                return fail(parser, start, "too many signs and brackets within each other");
+                return fail(parser, start, "too many nested signs and brackets");
             parser->nesting++;
             int operand = parse_operand(parser);
             parser->nesting--;
             return operand < 0 ? -1 : add_operator(parser, (enum op)op, start, operand, -1, -1);
         }
-    return fail(parser, start, "a number, a name or ( is missing here");
+    return fail(parser, start, "expected a number, a name or (");
 }
 
-/* The binary operator that comes next, not consumed; or -1. */
+/* The next binary operator, not consumed; or -1. */
 static int peek_binary(struct parser *parser) {
     skip_spaces(parser);
     for (int op = 0; op < OP_COUNT; op++)
@@ -231,14 +231,14 @@ static int parse_binary(struct parser *parser, int level) {
 
 static int parse_choice(struct parser *parser) {
     if (parser->nesting == NESTING_MAX)
-        return fail(parser, parser->at, "too many signs and brackets within each other");
+        return fail(parser, parser->at, "too many nested signs and brackets");
     parser->nesting++;
     int node = parse_binary(parser, 1);
     const char *at = parser->at;
     if (node >= 0 && accept(parser, "?")) {
         int chosen = parse_choice(parser), other = -1;
         if (chosen >= 0 && !accept(parser, ":"))
-            chosen = fail(parser, parser->at, "the : of this ?: is missing here");
+            chosen = fail(parser, parser->at, "expected : of ?:");
         if (chosen >= 0)
             other = parse_choice(parser);
         node = other < 0 ? -1 : add_operator(parser, OP_CHOOSE, at, node, chosen, other);
@@ -261,7 +261,7 @@ static int parse_all(struct parser *parser) {
     case '|':
         return fail(parser, parser->at, "write && or ||");
     default:
-        return fail(parser, parser->at, "an operator is missing here");
+        return fail(parser, parser->at, "expected an operator");
     }
 }
 
@@ -276,7 +276,7 @@ struct expression *expression_parse(const char *text, const struct scope *scope,
     /* Every node takes at least one character of the text. */
     struct expression *expression =
         calloc(1, sizeof *expression + (length + 1) * sizeof(struct node));
-    if (!expression || !(expression->text = strdup(text)))
+    if (expression == NULL || (expression->text = strdup(text)) == NULL)
         BUG("out of memory");
     struct parser parser = {.text = expression->text,
                             .at = expression->text,
@@ -292,7 +292,7 @@ struct expression *expression_parse(const char *text, const struct scope *scope,
 }
 
 void expression_free(struct expression *expression) {
-    if (!expression)
+    if (expression == NULL)
         return;
     free(expression->text);
     free(expression);
@@ -308,7 +308,8 @@ const struct slots *expression_reads(const struct expression *expression) {
 
 /* ---- Evaluation ---- */
 
-/* Applies a binary operator that wants both its operands; returns why it cannot, or NULL. */
+/* Applies a binary operator that evaluates both operands; returns the reason if it cannot, or
+   NULL. */
 static const char *apply(enum op op, int64_t a, int64_t b, int64_t *result) {
     bool overflow = false;
     switch (op) {
@@ -373,7 +374,7 @@ bool expression_value(const struct expression *expression, int index, const stru
         return true;
     }
     if (op == OP_SLOT) {
-        if (known && !slots_has(known, (int)node->number)) {
+        if (known != NULL && !slots_has(known, (int)node->number)) {
             *fault = (struct fault){"an unknown value", node->column};
             return false;
         }
@@ -401,7 +402,7 @@ bool expression_value(const struct expression *expression, int index, const stru
         *fault = (struct fault){"overflow", node->column};
         return !__builtin_sub_overflow(INT64_C(0), a, result);
     case OP_LOG2:
-        *fault = (struct fault){"log2 of what is not positive", node->column};
+        *fault = (struct fault){"log2 of a number that is not positive", node->column};
         if (a <= 0)
             return false;
         *result = 63 - __builtin_clzll((unsigned long long)a);
@@ -423,7 +424,7 @@ int expression_evaluate(const struct expression *expression, const int64_t *valu
         *result = value;
         return 0;
     }
-    if (error)
+    if (error != NULL)
         error_input(error, "%s at column %d of '%.400s'", fault.what, fault.column,
                     expression->text);
     return -1;

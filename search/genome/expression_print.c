@@ -26,9 +26,9 @@ __attribute__((format(printf, 2, 3))) static void put(struct printer *printer, c
 }
 
 static void put_number(struct printer *printer, int64_t number) {
-    /* In C a constant without a suffix is an int, and arithmetic on two of them may overflow. */
-    const char *suffix = printer->prefix ? "LL" : "";
-    if (number == INT64_MIN) /* its magnitude is not an int64 */
+    /* In C a constant without a suffix is an int, and int arithmetic may overflow. */
+    const char *suffix = printer->prefix != NULL ? "LL" : "";
+    if (number == INT64_MIN) /* its magnitude does not fit an int64 */
         put(printer, "(-%" PRId64 "%s - 1%s)", INT64_MAX, suffix, suffix);
     else if (number < 0)
         put(printer, "(%" PRId64 "%s)", number, suffix);
@@ -39,11 +39,13 @@ static void put_number(struct printer *printer, int64_t number) {
 static bool folds(const struct printer *printer, int index, int64_t *value) {
     static const struct slots none;
     struct fault fault;
-    return expression_value(printer->expression, index, printer->known ? printer->known : &none,
-                            printer->values, value, &fault);
+    return expression_value(printer->expression, index,
+                            printer->known != NULL ? printer->known : &none, printer->values, value,
+                            &fault);
 }
 
-/* Everything within another operator is bracketed: nobody must know the precedences to read it. */
+/* Nested operators are always bracketed, so that the output reads without knowing the
+   precedences. */
 static void put_node(struct printer *printer, int index, bool outermost) {
     const struct node *node = &printer->expression->nodes[index];
     const struct spelling *spelling = &spellings[node->op];
@@ -62,13 +64,13 @@ static void put_node(struct printer *printer, int index, bool outermost) {
         return;
     }
     if (node->op == OP_NEGATE || node->op == OP_NOT) {
-        /* "- -a" needs its space, lest it be a decrement. */
+        /* The space in "- -a" prevents a decrement operator. */
         put(printer, "%s ", spelling->text);
         put_node(printer, operands[0], false);
         return;
     }
     if (spelling->function)
-        put(printer, "%s%s", printer->prefix ? printer->prefix : "", spelling->text);
+        put(printer, "%s%s", printer->prefix != NULL ? printer->prefix : "", spelling->text);
     if (spelling->function || !outermost)
         put(printer, "(");
     put_node(printer, operands[0], spelling->function);
@@ -91,7 +93,7 @@ static void put_node(struct printer *printer, int index, bool outermost) {
 size_t expression_print(const struct expression *expression, const struct scope *scope,
                         const struct expression_style *style, char *text, size_t size) {
     struct printer printer = {.expression = expression, .scope = scope, .text = text, .size = size};
-    if (style) {
+    if (style != NULL) {
         printer.known = style->known;
         printer.values = style->values;
         printer.prefix = style->function_prefix;

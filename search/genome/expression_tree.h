@@ -1,7 +1,11 @@
 /*
- * expression_tree: what expression.c builds, expression_print.c prints and survey.c takes
- * apart; for these alone. A tree of nodes in one array, children before their parents. Every
- * operator has at most three operands: min(a, b, c) is min(min(a, b), c).
+ * expression_tree: the syntax tree that expression.c builds, expression_print.c prints and
+ * mdd_build.c analyses; private to these files. The nodes are in one array, children before their
+ * parents. Every operator has at most three operands: min(a, b, c) is min(min(a, b), c).
+ *
+ *     struct fault fault;
+ *     if (!expression_value(expression, expression->root, NULL, values, &value, &fault))
+ *         printf("%s at column %d\n", fault.what, fault.column);
  */
 #ifndef EVOTILE_GENOME_EXPRESSION_TREE_H
 #define EVOTILE_GENOME_EXPRESSION_TREE_H
@@ -34,10 +38,10 @@ enum op {
     OP_COUNT
 };
 
-/* How an operator is written. */
+/* The spelling of an operator. */
 struct spelling {
-    const char *text; /* NULL for what has no text of its own */
-    int level;        /* how tightly a binary operator binds; 0 for others */
+    const char *text; /* NULL for nodes without an operator */
+    int level;        /* precedence of a binary operator; 0 for others */
     bool function;
 };
 
@@ -45,10 +49,10 @@ extern const struct spelling spellings[OP_COUNT];
 
 struct node {
     uint8_t op;      /* enum op */
-    uint8_t depth;   /* of the tree below, itself included */
+    uint8_t depth;   /* depth of the subtree, itself included */
     uint16_t column; /* in the text, from 1 */
     int16_t operands[3];
-    int64_t number; /* or the slot */
+    int64_t number; /* a constant, or the number of a slot */
 };
 
 struct expression {
@@ -58,14 +62,14 @@ struct expression {
     struct node nodes[];
 };
 
-/* Why a subtree has no value, and where. */
+/* Why and where a subtree cannot be evaluated. */
 struct fault {
     const char *what;
     int column;
 };
 
-/* The value of the subtree at `node`; false, with the fault, if it has none, or if it needs a slot
-   that is not `known` (NULL: all are). */
+/* Evaluates the subtree at `node`. Returns false, with the fault, if it has no value or needs a
+   slot that is not `known` (NULL: all are). */
 bool expression_value(const struct expression *expression, int node, const struct slots *known,
                       const int64_t *values, int64_t *result, struct fault *fault);
 

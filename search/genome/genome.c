@@ -28,7 +28,7 @@ void genome_canonicalise(struct genome *genome, const struct space *space) {
     bool conditions = false, derives = false;
     for (int i = 0; i < space->gene_count; i++) {
         const struct expression *when = space->genes[i].when;
-        if (!when || genome->value[i] == space->genes[i].default_index)
+        if (when == NULL || genome->value[i] == space->genes[i].default_index)
             continue;
         conditions = true;
         for (int d = 0; d < space->derived_count && !derives; d++)
@@ -40,7 +40,7 @@ void genome_canonicalise(struct genome *genome, const struct space *space) {
     bench_fill(&bench, space, genome);
     if (derives)
         bench_derive(&bench, space);
-    /* A condition reads earlier genes only, so one pass settles all. */
+    /* A condition reads earlier genes only, so one pass suffices. */
     for (int i = 0; i < space->gene_count; i++) {
         int value = space->genes[i].default_index;
         if (genome->value[i] == value || bench_active(&bench, space, i))
@@ -62,8 +62,8 @@ void genome_print(const struct genome *genome, const struct space *space,
                      space->genes[i].name, space_value_text(space, i, genome->value[i], value));
 }
 
-/* Takes what stands before the next of `ends`, or before the end of the text, without the spaces
-   around it; moves past the end. False if it is too long for a name. */
+/* Reads the text up to the next of `ends` or the end of the string, trims spaces, and moves past
+   the delimiter. Returns false if the word is too long for a name. */
 static bool take(const char **at, const char *ends, char word[NAME_SIZE]) {
     const char *start = *at, *stop = start + strcspn(start, ends);
     *at = *stop ? stop + 1 : stop;
@@ -87,7 +87,7 @@ static int no_value(const struct space *space, int gene, const char *word, struc
                        domain);
 }
 
-/* Whether it is a number, written as it is printed: "2", not "02". */
+/* Reads a number in its canonical spelling: "2", not "02". */
 static bool read_number(const char *word, int64_t *number) {
     const char *digits = word + (*word == '-');
     char *end;
@@ -97,7 +97,7 @@ static bool read_number(const char *word, int64_t *number) {
            (*digits != '0' || strcmp(word, "0") == 0);
 }
 
-/* Prints nothing unless it fails: archives of 200,000 genomes are parsed. */
+/* Formats text only on failure, because archives of 200,000 genomes are parsed. */
 static int parse_value(const struct space *space, int gene, const char *word, struct error *error) {
     const struct gene *of = &space->genes[gene];
     int64_t number = 0;
@@ -109,7 +109,7 @@ static int parse_value(const struct space *space, int gene, const char *word, st
     return no_value(space, gene, word, error);
 }
 
-/* Genes are mostly written in their order. */
+/* Genes are usually in the order of the space, so that gene is tried first. */
 static int parse_gene(const struct space *space, int expected, const char *name,
                       struct error *error) {
     if (expected < space->gene_count && strcmp(space->genes[expected].name, name) == 0)
@@ -120,7 +120,7 @@ static int parse_gene(const struct space *space, int expected, const char *name,
     const char *names[GENES_MAX];
     for (int i = 0; i < space->gene_count; i++)
         names[i] = space->genes[i].name;
-    return error_input(error, "there is no gene '%s'; the nearest is %s", name,
+    return error_input(error, "unknown gene '%s'; the nearest is %s", name,
                        nearest(name, names, space->gene_count));
 }
 
@@ -133,7 +133,7 @@ int genome_parse(struct genome *genome, const struct space *space, const char *t
     while (*at) {
         char name[NAME_SIZE], word[NAME_SIZE];
         size_t length = strcspn(at, ",");
-        if (!memchr(at, '=', length))
+        if (memchr(at, '=', length) == NULL)
             return error_input(error, "'%.*s' is not GENE=VALUE", (int)(length < 60 ? length : 60),
                                at);
         if (!take(&at, "=", name) || !take(&at, ",", word))

@@ -1,11 +1,13 @@
 /*
- * genome: one point of a space, as indices into the domains of its genes. It means something only
- * beside its space (genome/space.h). In *canonical* form every inactive gene has its default value
- * and every byte past the last gene is zero, so genomes that give the same kernel are equal and
- * hash equal. All functions here give canonical genomes, and take them unless they say otherwise.
+ * genome: one point of a space, as indices into the domains of its genes. It is meaningful only
+ * together with its space (space/space.h). In *canonical* form every inactive gene has its default
+ * value and every byte past the last gene is zero, so genomes that give the same kernel are equal
+ * and hash equal. All functions here produce canonical genomes, and expect them unless they say
+ * otherwise.
  *
  *     struct genome genome;
- *     if (genome_parse(&genome, space, "BLOCK_M=64,SWIZZLE=xor", &error) < 0) ...
+ *     if (genome_parse(&genome, space, "BLOCK_M=64,SWIZZLE=xor", &error) < 0)
+ *         return -1;
  *     char text[GENOME_TEXT_SIZE];
  *     genome_print(&genome, space, text);
  */
@@ -31,24 +33,24 @@ struct genome {
 
 bool genome_equal(const struct genome *a, const struct genome *b);
 
-/* Of the genome's bytes, the same on every machine. Different spaces share the hashes: a key holds
-   the template as well. */
+/* A hash of the genome's bytes, the same on every machine. Genomes of different spaces may
+   collide, so a key must include the template. */
 struct hash genome_hash(const struct genome *genome);
 
-/* The genome of all defaults, valid or not. */
+/* The genome of all defaults, which may be invalid. */
 struct genome genome_default(const struct space *space);
 
-/* Gives each inactive gene its default. Takes any genome whose values are in their domains. */
+/* Sets each inactive gene to its default. Accepts any genome whose values are in their domains. */
 void genome_canonicalise(struct genome *genome, const struct space *space);
 
-/* "BLOCK_M=64,WARPS=4,SWIZZLE=xor": every gene, in the order of the space. */
+/* Prints "BLOCK_M=64,WARPS=4,SWIZZLE=xor": every gene, in the order of the space. */
 void genome_print(const struct genome *genome, const struct space *space,
                   char text[GENOME_TEXT_SIZE]);
 
-/* Reads such a text: genes in any order, spaces allowed around names and values, missing genes by
-   default; then makes it canonical. An unknown gene, one given twice or a value outside its domain
-   is an error that names the nearest gene or lists the domain; `genome` is then untouched. Whether
-   the genome is valid is not asked: space_check. */
+/* Parses such a text and makes the genome canonical. Genes may be in any order, spaces are
+   allowed around names and values, and a missing gene gets its default. An unknown gene, a
+   repeated gene or a value outside its domain is an error that names the nearest gene or lists
+   the domain; `genome` is then unchanged. Validity is not checked: use space_check. */
 int genome_parse(struct genome *genome, const struct space *space, const char *text,
                  struct error *error);
 

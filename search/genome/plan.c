@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What an expression depends on, through derived quantities. */
+/* The genes and dimensions that an expression depends on, also through derived quantities. */
 struct reach {
     uint32_t genes;
     struct slots dimensions;
@@ -47,7 +47,7 @@ static int check_conditions(const struct space *space, const struct reach *of_wh
             if (slot >= 0)
                 return error_input(error,
                                    "the condition of gene %s, '%s', depends on %s, which differs "
-                                   "between cases: a genome is one for all",
+                                   "between cases: a genome serves all cases",
                                    space->genes[i].name, expression_text(space->genes[i].when),
                                    space->scope.slots[slot]);
         }
@@ -81,7 +81,7 @@ static void add_check(struct plan *plan, const struct space *space,
     }
 }
 
-/* With the genes on which the conditions of these genes depend. */
+/* Adds the genes that the conditions of these genes depend on. */
 static uint32_t with_conditions(const struct space *space, uint32_t genes,
                                 const struct reach *of_when) {
     for (int i = space->gene_count - 1; i >= 0; i--) /* conditions read earlier genes */
@@ -105,8 +105,9 @@ static void place(struct plan *plan, uint32_t genes, uint32_t *placed, int *coun
     *placed |= genes;
 }
 
-/* Greedy: next come the genes of the check that is decided after the fewest further combinations.
-   Genes on which nothing depends come last, so that counting multiplies by them. */
+/* Greedy: the next genes are those of the check that needs the fewest further combinations to be
+   decided. Genes on which nothing depends come last, so that counting only multiplies by their
+   domains. */
 static void order_genes(struct plan *plan, const struct space *space, const struct reach *of_when) {
     uint32_t placed = 0, conditions = 0;
     int count = 0;
@@ -157,13 +158,13 @@ struct plan *plan_new(const struct space *space, struct error *error) {
         slots_join(&read, &of_constraint[i].dimensions);
     }
     for (int i = 0; i < space->gene_count; i++)
-        if (space->genes[i].when)
+        if (space->genes[i].when != NULL)
             of_when[i] = reach_of(space, space->genes[i].when, of_derived);
     if (check_conditions(space, of_when, error) < 0)
         return NULL;
 
     struct plan *plan = calloc(1, sizeof *plan);
-    if (!plan)
+    if (plan == NULL)
         BUG("out of memory");
     keep_different_environments(plan, space, &read);
     for (int i = 0; i < space->derived_count; i++)
@@ -177,7 +178,7 @@ struct plan *plan_new(const struct space *space, struct error *error) {
 }
 
 void plan_free(struct plan *plan) {
-    if (!plan)
+    if (plan == NULL)
         return;
     diagram_free(plan->diagram);
     free(plan);
@@ -219,7 +220,7 @@ static bool evaluate(const struct bench *bench, const struct expression *express
 bool bench_active(const struct bench *bench, const struct space *space, int gene) {
     int64_t holds;
     const struct expression *when = space->genes[gene].when;
-    return !when || (evaluate(bench, when, 0, &holds) && holds != 0);
+    return when == NULL || (evaluate(bench, when, 0, &holds) && holds != 0);
 }
 
 int bench_check(struct bench *bench, const struct space *space, const struct check *check,
@@ -235,7 +236,7 @@ int bench_check(struct bench *bench, const struct space *space, const struct che
         if (evaluated && (derived || value != 0))
             continue;
         failures++;
-        if (first) {
+        if (first != NULL) {
             *first = e;
             break;
         }

@@ -38,8 +38,8 @@ void measures_put(struct measures *measures, enum measure measure, int64_t value
     measures->values[measure] = value;
 }
 
-/* The measures have names in rules alone, so that no constraint can read what is known only after a
-   trial: the scope that a rule is parsed in is a copy with some more slots. */
+/* Measures are visible in hints only, so that no constraint can read what is known only after a
+   trial: a hint is parsed with a copy of the symbol table that has additional slots. */
 int space_add_rule(struct space *space, const char *when, const char *because,
                    struct error *error) {
     struct rules *rules = &space->rules;
@@ -55,7 +55,7 @@ int space_add_rule(struct space *space, const char *when, const char *because,
             return -1;
     struct rule *rule = &rules->rows[rules->count];
     rule->when = expression_parse(when, &scope, error);
-    if (!rule->when)
+    if (rule->when == NULL)
         return -1;
     for (int m = 0; m < MEASURE_COUNT; m++)
         if (slots_has(expression_reads(rule->when), rules->first_slot + m))
@@ -72,10 +72,10 @@ int space_add_favour(struct space *space, int rule, const char *gene, const char
     char text[NAME_SIZE];
     int index = space_find_gene(space, gene);
     if (index < 0)
-        return error_input(error, "there is no gene %s; the nearest name is %s", gene,
+        return error_input(error, "unknown gene %s; the nearest name is %s", gene,
                            scope_nearest(&space->scope, gene));
     if (to->favour_count == FAVOURS_MAX)
-        return error_input(error, "an insight favours at most %d genes", FAVOURS_MAX);
+        return error_input(error, "an insight may prefer at most %d genes", FAVOURS_MAX);
     struct favour favour = {.gene = index};
     if (space->genes[index].ordered)
         favour.step = strcmp(towards, "higher") == 0 ? 1 : strcmp(towards, "lower") == 0 ? -1 : 0;
@@ -83,9 +83,9 @@ int space_add_favour(struct space *space, int rule, const char *gene, const char
            strcmp(space_value_text(space, index, favour.value, text), towards) != 0)
         favour.value++;
     if (favour.value == space->genes[index].count)
-        return error_input(error, "gene %s has no value %s%s", gene, towards,
-                           space->genes[index].ordered ? "; \"higher\" and \"lower\" will do too"
-                                                       : "");
+        return error_input(
+            error, "gene %s has no value %s%s", gene, towards,
+            space->genes[index].ordered ? "; \"higher\" and \"lower\" are allowed too" : "");
     to->favours[to->favour_count++] = favour;
     return 0;
 }
@@ -97,7 +97,7 @@ static bool can_move(const struct favour *favour, const struct space *space,
                              : next >= 0 && next < space->genes[favour->gene].count;
 }
 
-/* What is as the rule would have it already needs no advice. */
+/* A hint whose genes are all where it wants them is not applicable. */
 static bool leaves_something(const struct rule *rule, const struct space *space,
                              const struct genome *genome) {
     for (int f = 0; f < rule->favour_count; f++)
@@ -134,7 +134,7 @@ uint32_t space_rules(const struct space *space, const struct genome *genome,
     return holding;
 }
 
-/* One step, and half as often each one further, as far as the domain goes. */
+/* Moves one step, and each further step with probability 1/2, within the domain. */
 static void move(const struct favour *favour, int domain, struct random *random,
                  struct genome *genome) {
     int value = favour->value;

@@ -1,16 +1,16 @@
 /*
- * rules: what a template advises where to look next, and when: "fewer than 4 blocks a
- * multiprocessor: favour a higher KV_SPLITS, a lower BLOCK_M". A rule has a condition over
- * everything that constraints may read and over what was *measured* of a genome, and the genes
- * that it would move. It leads proposals and decides nothing: a genome that ignores it is as valid
- * as any.
+ * hints: a template's advice on where to look next, and when: "fewer than 4 blocks a
+ * multiprocessor: prefer a higher KV_SPLITS, a lower BLOCK_M". A hint has a condition over
+ * everything that constraints may read and over what was *measured* of a genome, and the genes that
+ * it would move. It guides proposals only: a genome that ignores it is as valid as any other.
+ * (Messages and templates call a hint an "insight"; a trial's operator stores it as "rule:N".)
  *
- *     int rule = space_add_rule(space, "CTAS < 4 * SM_COUNT", "multiprocessors idle", &error);
- *     space_add_favour(space, rule, "KV_SPLITS", "higher", &error);
+ *     int hint = space_add_hint(space, "CTAS < 4 * SM_COUNT", "multiprocessors idle", &error);
+ *     space_add_preference(space, hint, "KV_SPLITS", "higher", &error);
  *     struct measures measures = {0};
  *     measures_put(&measures, MEASURE_REGISTERS, 168);
- *     uint32_t holding = space_rules(space, &genome, &measures);
- *     if (holding >> rule & 1 && breed_rule(space, rule, &random, &genome, &child)) ...
+ *     uint32_t holding = space_hints(space, &genome, &measures);
+ *     bool found = holding >> hint & 1 && breed_hint(space, hint, &random, &genome, &child);
  */
 #ifndef EVOTILE_GENOME_RULES_H
 #define EVOTILE_GENOME_RULES_H
@@ -26,16 +26,17 @@ struct space;
 
 enum { RULES_MAX = 32, FAVOURS_MAX = 8, BECAUSE_SIZE = 256 };
 
-/* What a rule may read of a trial that passed, beside the space's own names: MEASURED_REGISTERS ...
-   and, of one that a profiler counted too, PROFILED_SM ... (trial/profile.h says how). */
+/* Measures of a successful trial that a hint may read, beside the names of the space:
+   MEASURED_REGISTERS ... and, if a profiler ran too, PROFILED_SM ... (definitions in
+   trial/profile.h). */
 enum measure {
-    MEASURE_REGISTERS, /* a thread, as the driver says */
+    MEASURE_REGISTERS, /* per thread, as reported by the driver */
     MEASURE_SMEM_BYTES,
     MEASURE_LOCAL_BYTES,
     MEASURE_SPILL_BYTES,
     MEASURE_CTAS_PER_SM,
-    MEASURE_OCCUPANCY,             /* per cent */
-    MEASURE_PROFILED,              /* this one and all that follow */
+    MEASURE_OCCUPANCY,             /* percent */
+    MEASURE_PROFILED,              /* this one and all that follow come from a profiler */
     MEASURE_SM = MEASURE_PROFILED, /* % */
     MEASURE_MEMORY,                /* % */
     MEASURE_DRAM,                  /* % */
@@ -52,25 +53,25 @@ enum measure {
 
 /* All zeros: nothing is known. */
 struct measures {
-    uint32_t known; /* a bit for each measure; a rule that reads another does not hold */
+    uint32_t known; /* one bit per measure; a hint that reads another one does not hold */
     int64_t values[MEASURE_COUNT];
 };
 
-/* As rules write it. */
+/* The name of a measure in expressions. */
 const char *measure_name(enum measure measure);
 
 void measures_put(struct measures *measures, enum measure measure, int64_t value);
 
-/* One gene that a rule would move: by steps in its domain, or to a value. */
+/* A gene that a hint would move: by steps in its domain, or to a value. */
 struct favour {
     int gene;
     int step;  /* 1: higher, -1: lower, 0: to `value` */
-    int value; /* an index in the domain */
+    int value; /* index in the domain */
 };
 
 struct rule {
     struct expression *when;
-    uint32_t reads; /* a bit for each measure */
+    uint32_t reads; /* one bit per measure */
     char because[BECAUSE_SIZE];
     int favour_count;
     struct favour favours[FAVOURS_MAX];
@@ -78,29 +79,29 @@ struct rule {
 
 struct rules {
     int count;
-    int first_slot;    /* of the measures, right behind the space's own */
-    uint32_t profiled; /* a bit for each rule that reads what a profiler counts */
+    int first_slot;    /* slot of the first measure, directly after the space's own slots */
+    uint32_t profiled; /* one bit per hint that reads a profiler's measures */
     struct rule rows[RULES_MAX];
 };
 
-/* After the last name was added to the space; returns the rule's index, or -1. */
+/* Call after the last name was added to the space. Returns the hint's index, or -1. */
 int space_add_rule(struct space *space, const char *when, const char *because, struct error *error);
 
-/* `towards`: "higher", "lower" (of a gene of integers), or one of its values. */
+/* `towards`: "higher", "lower" (for a gene of integers), or one of its values. */
 int space_add_favour(struct space *space, int rule, const char *gene, const char *towards,
                      struct error *error);
 
-/* A bit for each rule whose condition holds for this valid genome, in at least half of the
+/* One bit per hint whose condition holds for this valid genome in at least half of the
    environments, and which would move at least one gene. */
 uint32_t space_rules(const struct space *space, const struct genome *genome,
                      const struct measures *measures);
 
-/* A child with some of the genes moved that the rule favours, each by a step or further; valid,
-   canonical and another genome, or false. */
+/* Makes a child in which some of the genes that the hint prefers are moved by a step or more.
+   Returns false if no valid, canonical child that differs from the parent was found. */
 bool breed_rule(const struct space *space, int rule, struct random *random,
                 const struct genome *parent, struct genome *child);
 
-/* For space_free. */
+/* Called by space_free. */
 void rules_release(struct rules *rules);
 
 #endif

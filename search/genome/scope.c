@@ -24,7 +24,7 @@ static int find(const char (*names)[NAME_SIZE], int count, const char *name) {
 }
 
 static bool is_function(const char *name) {
-    for (int i = 0; expression_functions[i]; i++)
+    for (int i = 0; expression_functions[i] != NULL; i++)
         if (strcmp(expression_functions[i], name) == 0)
             return true;
     return false;
@@ -45,19 +45,19 @@ static int check_new(const char *name, int count, int most, struct error *error)
     if (is_function(name))
         return error_input(error, "'%s' is the name of a function", name);
     if (count == most)
-        return error_input(error, "'%s' is one name too many: at most %d", name, most);
+        return error_input(error, "'%s' is one name too many: at most %d are allowed", name, most);
     return 0;
 }
 
 int scope_add(struct scope *scope, const char *name, struct error *error) {
     if (!is_identifier(name))
-        return error_input(error, "'%.60s' is not a name: letters, digits and _ make one", name);
+        return error_input(error, "'%.60s' is not a name: use letters, digits and _", name);
     if (check_new(name, scope->slot_count, SLOTS_MAX, error) < 0)
         return -1;
     if (scope_find(scope, name) >= 0)
         return error_input(error, "'%s' is declared twice", name);
     if (scope_find_label(scope, name) >= 0)
-        return error_input(error, "'%s' is a value of a gene, and cannot be a name as well", name);
+        return error_input(error, "'%s' is already a value of a gene and cannot be a name", name);
     strcpy(scope->slots[scope->slot_count], name);
     return scope->slot_count++;
 }
@@ -71,7 +71,7 @@ int scope_add_label(struct scope *scope, const char *name, struct error *error) 
     if (check_new(name, scope->label_count, LABELS_MAX, error) < 0)
         return -1;
     if (scope_find(scope, name) >= 0)
-        return error_input(error, "'%s' is declared already, and cannot be a value as well", name);
+        return error_input(error, "'%s' is already declared and cannot be a value", name);
     strcpy(scope->labels[scope->label_count], name);
     return scope->label_count++;
 }
@@ -83,7 +83,7 @@ const char *scope_nearest(const struct scope *scope, const char *name) {
         names[count++] = scope->slots[i];
     for (int i = 0; i < scope->label_count; i++)
         names[count++] = scope->labels[i];
-    for (int i = 0; expression_functions[i]; i++)
+    for (int i = 0; expression_functions[i] != NULL; i++)
         names[count++] = expression_functions[i];
     return nearest(name, names, count);
 }

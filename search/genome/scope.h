@@ -1,16 +1,15 @@
 /*
- * scope: the names that an expression may use. A *slot* is a name whose value differs from one
- * evaluation to the next (a gene, a case dimension, a device attribute, a derived quantity); a
- * *label* is a constant
- * (`xor` in "SWIZZLE == xor"). Slots are numbered 0, 1, 2 ... in the order they were added, and an
- * expression is evaluated over an array of values indexed by slot.
+ * symbol_table: the names that an expression may use. A *slot* is a name whose value differs
+ * between evaluations (a gene, a case dimension, a device attribute, a derived quantity); a *label*
+ * is a constant (`xor` in "SWIZZLE == xor"). Slots are numbered 0, 1, 2 ... in the order they were
+ * added; an expression is evaluated over an array of values indexed by slot.
  *
- * Equal labels have equal values in the whole scope: `none` is the same number whichever gene has
- * it in its domain, and wherever it stands there, so that "A == none" is right for every gene.
+ * Equal labels have equal values in the whole table: `none` is the same number whichever gene has
+ * it in its domain, so that "A == none" is correct for every gene.
  *
- *     struct scope scope = {0};
- *     int s = scope_add(&scope, "S", &error);
- *     int label = scope_add_label(&scope, "xor", &error);
+ *     struct symbol_table symbols = {0};
+ *     int s = symbol_table_add(&symbols, "S", &error);
+ *     int label = symbol_table_add_label(&symbols, "xor", &error);
  *     values[s] = 512;
  */
 #ifndef EVOTILE_GENOME_SCOPE_H
@@ -24,11 +23,11 @@ struct error;
 enum {
     SLOTS_MAX = 192,
     LABELS_MAX = 192,
-    NAME_SIZE = 48, /* of a slot or label, with its final zero */
+    NAME_SIZE = 48, /* of a slot or label, with the terminating zero */
 };
 
-/* A plain value that owns nothing; all zeros is the empty scope. Read it, add through the
- * functions. */
+/* A plain value that owns nothing; all zeros is the empty table. Fields may be read; add through
+   the functions. */
 struct scope {
     int slot_count, label_count;
     char slots[SLOTS_MAX][NAME_SIZE];
@@ -58,7 +57,7 @@ static inline void slots_join(struct slots *slots, const struct slots *more) {
         slots->words[i] |= more->words[i];
 }
 
-/* Whether they have a slot in common. */
+/* Returns whether they have a slot in common. */
 static inline bool slots_meet(const struct slots *a, const struct slots *b) {
     uint64_t common = 0;
     for (int i = 0; i < SLOTS_MAX / 64; i++)
@@ -66,20 +65,21 @@ static inline bool slots_meet(const struct slots *a, const struct slots *b) {
     return common != 0;
 }
 
-/* Adds a slot; returns its number. Refused: what is not an identifier ([A-Za-z_][A-Za-z0-9_]*), a
-   name of a slot, label or function that exists already, one too many. */
+/* Adds a slot; returns its number. Fails for a name that is not an identifier
+   ([A-Za-z_][A-Za-z0-9_]*), that is already a slot, label or function, or when the table is
+   full. */
 int scope_add(struct scope *scope, const char *name, struct error *error);
 
-/* The value of a label, added if it is new. Refused: the name of a slot or function, and as above.
-   A label need not be an identifier ("16x8"), but only one that is can be written in an expression.
- */
+/* Returns the value of a label, which is added if it is new. Fails for the name of a slot or
+   function, an empty or too long name, and when the table is full. A label need not be an
+   identifier ("16x8"), but only an identifier can be written in an expression. */
 int scope_add_label(struct scope *scope, const char *name, struct error *error);
 
-/* The slot's number, the label's value; or -1. */
+/* The slot's number or the label's value; -1 if there is none. */
 int scope_find(const struct scope *scope, const char *name);
 int scope_find_label(const struct scope *scope, const char *name);
 
-/* The slot, label or function whose name is nearest to `name` (base/nearest.h). */
+/* The slot, label or function with the most similar name (base/nearest.h). */
 const char *scope_nearest(const struct scope *scope, const char *name);
 
 #endif

@@ -10,13 +10,13 @@
 
 struct space *space_new(void) {
     struct space *space = calloc(1, sizeof *space);
-    if (!space)
+    if (space == NULL)
         BUG("out of memory");
     return space;
 }
 
 void space_free(struct space *space) {
-    if (!space)
+    if (space == NULL)
         return;
     for (int i = 0; i < space->gene_count; i++)
         expression_free(space->genes[i].when);
@@ -33,7 +33,7 @@ void space_free(struct space *space) {
 /* Copies `text`, which may be NULL, into `to`. */
 static int copy_text(char *to, size_t size, const char *text, const char *what,
                      struct error *error) {
-    if (!text)
+    if (text == NULL)
         text = "";
     if (strlen(text) >= size)
         return error_input(error, "%s '%.40s...' has more than %zu characters", what, text,
@@ -52,7 +52,7 @@ static int check_room(const struct space *space, int count, int most, const char
 }
 
 int space_add_dimension(struct space *space, const char *name, struct error *error) {
-    /* Environments hold a value for each dimension there is. */
+    /* Environments hold a value per dimension, so dimensions must come first. */
     if (space->environment_count > 0)
         BUG("dimension %s was added after an environment", name);
     if (check_room(space, space->dimension_count, SLOTS_MAX, "dimensions", error) < 0)
@@ -63,7 +63,8 @@ int space_add_dimension(struct space *space, const char *name, struct error *err
     return slot;
 }
 
-/* What genes of both kinds share; the values follow. The gene is not counted yet. */
+/* The part common to both kinds of genes. The caller adds the values; the gene is not counted
+   yet. */
 static struct gene *begin_gene(struct space *space, const char *name, const char *about, int count,
                                int default_index, const char *when, struct error *error) {
     if (check_room(space, space->gene_count, GENES_MAX, "genes", error) < 0)
@@ -71,7 +72,8 @@ static struct gene *begin_gene(struct space *space, const char *name, const char
     struct gene *gene = &space->genes[space->gene_count];
     *gene = (struct gene){.count = count, .default_index = default_index};
     if (count < 1 || count > DOMAIN_MAX) {
-        error_input(error, "gene %s has %d values; from 1 to %d will do", name, count, DOMAIN_MAX);
+        error_input(error, "gene %s has %d values: it must have from 1 to %d", name, count,
+                    DOMAIN_MAX);
         return NULL;
     }
     if (default_index < 0 || default_index >= count) {
@@ -80,14 +82,14 @@ static struct gene *begin_gene(struct space *space, const char *name, const char
     }
     if (copy_text(gene->about, sizeof gene->about, about, "the description", error) < 0)
         return NULL;
-    if (when && !(gene->when = expression_parse(when, &space->scope, error)))
+    if (when != NULL && (gene->when = expression_parse(when, &space->scope, error)) == NULL)
         return NULL;
     gene->slot = scope_add(&space->scope, name, error);
     if (gene->slot < 0) {
         expression_free(gene->when);
         return NULL;
     }
-    strcpy(gene->name, name); /* as long as a slot's */
+    strcpy(gene->name, name); /* a slot's name has the same size */
     space->gene_count++;
     return gene;
 }
@@ -96,7 +98,7 @@ int space_add_integers(struct space *space, const char *name, const char *about,
                        const int64_t *values, int count, int default_index, const char *when,
                        struct error *error) {
     struct gene *gene = begin_gene(space, name, about, count, default_index, when, error);
-    if (!gene)
+    if (gene == NULL)
         return -1;
     gene->ordered = true;
     for (int i = 0; i < count; i++) {
@@ -111,10 +113,10 @@ int space_add_labels(struct space *space, const char *name, const char *about,
                      const char *const *labels, int count, int default_index, const char *when,
                      struct error *error) {
     struct gene *gene = begin_gene(space, name, about, count, default_index, when, error);
-    if (!gene)
+    if (gene == NULL)
         return -1;
     for (int i = 0; i < count; i++) {
-        if (strpbrk(labels[i], ",= \t\r\n"))
+        if (strpbrk(labels[i], ",= \t\r\n") != NULL)
             return error_input(error, "the value '%.60s' of gene %s has a comma, = or space in it",
                                labels[i], name);
         gene->values[i] = scope_add_label(&space->scope, labels[i], error);
@@ -132,7 +134,7 @@ int space_add_derived(struct space *space, const char *name, const char *express
     if (check_room(space, space->derived_count, DERIVED_MAX, "derived quantities", error) < 0)
         return -1;
     struct derived derived;
-    if (!(derived.expression = expression_parse(expression, &space->scope, error)))
+    if ((derived.expression = expression_parse(expression, &space->scope, error)) == NULL)
         return -1;
     derived.slot = scope_add(&space->scope, name, error);
     if (derived.slot < 0) {
@@ -150,7 +152,7 @@ int space_add_constraint(struct space *space, const char *expression, const char
     struct constraint constraint;
     if (copy_text(constraint.because, sizeof constraint.because, because, "the reason", error) < 0)
         return -1;
-    if (!(constraint.expression = expression_parse(expression, &space->scope, error)))
+    if ((constraint.expression = expression_parse(expression, &space->scope, error)) == NULL)
         return -1;
     space->constraints[space->constraint_count] = constraint;
     return space->constraint_count++;
@@ -186,7 +188,7 @@ int space_seal(struct space *space, struct error *error) {
     if (space->environment_count == 0)
         return error_input(error, "there is no case");
     space->plan = plan_new(space, error);
-    if (!space->plan)
+    if (space->plan == NULL)
         return -1;
     space->sealed = true;
     return 0;
@@ -197,7 +199,7 @@ int space_seal_rows(struct space *space, const struct genome *rows, size_t count
     if (space->derived_count + space->constraint_count > 0)
         BUG("a space of rows has derived quantities or constraints");
     for (int i = 0; i < space->gene_count; i++)
-        if (space->genes[i].when)
+        if (space->genes[i].when != NULL)
             BUG("a space of rows has a gene with a condition");
     if (space_seal(space, error) < 0)
         return -1;
@@ -225,7 +227,7 @@ static void explain(const struct space *space, const struct check *check, const 
              *because ? ": " : "", because);
 }
 
-/* Whether a row of a space sealed from rows. */
+/* Returns whether the genome is a row of a space sealed from rows. */
 static bool is_row(const struct space *space, const struct genome *genome) {
     uint64_t rank;
     return diagram_rank(space->plan->diagram, genome, &rank);
@@ -235,9 +237,9 @@ static bool check_row(const struct space *space, const struct genome *genome,
                       struct problem *problem) {
     if (is_row(space, genome))
         return true;
-    if (problem) {
+    if (problem != NULL) {
         *problem = (struct problem){.constraint = -1};
-        snprintf(problem->text, sizeof problem->text, "it is none of the %llu rows",
+        snprintf(problem->text, sizeof problem->text, "it is not one of the %llu rows",
                  (unsigned long long)diagram_count(space->plan->diagram));
     }
     return false;
@@ -253,7 +255,7 @@ bool space_check(const struct space *space, const struct genome *genome, struct 
         int first;
         if (bench_check(&bench, space, check, &first) == 0)
             continue;
-        if (problem) {
+        if (problem != NULL) {
             problem->constraint = check->constraint;
             problem->environment = space->plan->environments[first];
             explain(space, check, bench.values[first], problem);
@@ -268,16 +270,16 @@ int space_failures(const struct space *space, const struct genome *genome, uint3
     int failures = 0;
     if (space->plan->table) {
         failures = !is_row(space, genome);
-        if (culprits)
+        if (culprits != NULL)
             *culprits = failures ? UINT32_MAX : 0;
         return failures;
     }
     bench_fill(&bench, space, genome);
-    if (culprits)
+    if (culprits != NULL)
         *culprits = 0;
     for (int i = 0; i < space->plan->check_count; i++) {
         int more = bench_check(&bench, space, &space->plan->checks[i], NULL);
-        if (more && culprits)
+        if (more && culprits != NULL)
             *culprits |= space->plan->checks[i].genes;
         failures += more;
     }
@@ -300,7 +302,7 @@ int space_values(const struct space *space, const struct genome *genome, int env
 }
 
 bool space_active(const struct space *space, const struct genome *genome, int gene) {
-    if (!space->genes[gene].when)
+    if (space->genes[gene].when == NULL)
         return true;
     struct bench bench;
     bench_fill(&bench, space, genome);

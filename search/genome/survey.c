@@ -1,25 +1,25 @@
-/* How diagrams come about: from the checks of a space, or from rows. */
+/* mdd_build: builds decision diagrams, from the checks of a space or from rows. */
 #include "base/error.h"
 #include "genome/expression_tree.h"
 #include "genome/plan.h"
 
 #include <string.h>
 
-enum { MEMOS_MAX = 1 << 22 }; /* 400 MiB at most, and that only while a table grows */
+enum { MEMOS_MAX = 1 << 22 }; /* at most 400 MiB, and only while a table grows */
 
 /* ---- From checks ---- */
 
-/* What the levels to come see of the genes before them: the value of a subexpression that these
-   decide, as large as there is, in each environment that can tell. Places in the search at which
-   all such values are equal have equal subtrees, as G0=2,G1=6 and G0=3,G1=4 under G0 * G1 * G2
-   <= 99. */
+/* A term is a maximal subexpression that the genes of the previous levels decide. The values of
+   all terms, in each environment that can distinguish them, are all that later levels depend on:
+   search states with equal values have equal subtrees, for example G0=2,G1=6 and G0=3,G1=4 under
+   G0 * G1 * G2 <= 99. */
 struct term {
     const struct expression *expression;
     int node;
-    const struct check *check; /* NULL: of a condition, or the same in all environments */
+    const struct check *check; /* NULL: part of a condition, or equal in all environments */
 };
 
-/* What lies below a place, found before: equal places are searched once. */
+/* The subtree below a search state, so that equal states are expanded once. */
 struct memo {
     struct hash place;
     uint32_t node;
@@ -31,28 +31,28 @@ struct survey {
     struct diagram *diagram;
     struct bench bench;
     uint64_t steps, limit;
-    bool cut;                  /* the steps ran out */
-    struct term *terms;        /* by level, in the order of the levels */
-    int term_count, term_room; /* in all */
+    bool cut;                  /* the step limit was reached */
+    struct term *terms;        /* grouped by level */
+    int term_count, term_room; /* of all levels */
     int first_term[GENES_MAX + 1];
-    int64_t *values; /* room for those of one level */
+    int64_t *values; /* buffer for the term values of one level */
     struct memo *memos;
     size_t memo_count, memo_size;
 };
 
-/* ---- what a place is ---- */
+/* ---- search states ---- */
 
 static void add_term(struct survey *survey, struct term term) {
     if (survey->term_count == survey->term_room) {
         survey->term_room = 2 * survey->term_room + 64;
         survey->terms = realloc(survey->terms, (size_t)survey->term_room * sizeof *survey->terms);
-        if (!survey->terms)
+        if (survey->terms == NULL)
             BUG("out of memory");
     }
     survey->terms[survey->term_count++] = term;
 }
 
-/* How much of a subexpression is decided. */
+/* To what extent a subexpression is decided. */
 enum extent { CONSTANT, DECIDED, OPEN };
 
 static enum extent extent_of(const struct expression *expression, int index,
@@ -106,22 +106,24 @@ static void find_terms(struct survey *survey) {
                           &constant, &decided);
         for (int later = level; later < space->gene_count; later++) {
             const struct expression *when = space->genes[plan->order[later]].when;
-            if (when)
+            if (when != NULL)
                 add_terms(survey, (struct term){when, when->root, NULL}, &constant, &decided);
         }
         int values = 1;
         for (int i = survey->first_term[level]; i < survey->term_count; i++)
-            values += 2 * (survey->terms[i].check ? survey->terms[i].check->first_count : 1);
+            values +=
+                2 * (survey->terms[i].check != NULL ? survey->terms[i].check->first_count : 1);
         most = values > most ? values : most;
         slots_add(&decided, space->genes[plan->order[level]].slot);
     }
     survey->first_term[space->gene_count] = survey->term_count;
     survey->values = malloc((size_t)most * sizeof *survey->values);
-    if (!survey->values)
+    if (survey->values == NULL)
         BUG("out of memory");
 }
 
-/* Adds the term's value. That it has none is a value too, told from the number by what follows. */
+/* Appends the term's value. INT64_MIN stands for a term that cannot be evaluated; a flag that
+   follows distinguishes it from the number. */
 static int add_value(const struct survey *survey, const struct term *term, int environment,
                      int count) {
     struct fault fault;
@@ -139,14 +141,15 @@ static struct hash place_of(const struct survey *survey, int level) {
     survey->values[count++] = level;
     for (int i = survey->first_term[level]; i < survey->first_term[level + 1]; i++) {
         const struct term *term = &survey->terms[i];
-        int environments = term->check ? term->check->first_count : 1;
+        int environments = term->check != NULL ? term->check->first_count : 1;
         for (int e = 0; e < environments; e++)
-            count = add_value(survey, term, term->check ? term->check->firsts[e] : 0, count);
+            count =
+                add_value(survey, term, term->check != NULL ? term->check->firsts[e] : 0, count);
     }
     return hash_bytes(survey->values, (size_t)count * sizeof *survey->values);
 }
 
-/* ---- what was found ---- */
+/* ---- memo table ---- */
 
 static struct memo *memo_of(const struct survey *survey, struct hash place) {
     size_t at = place.low & (survey->memo_size - 1);
@@ -160,7 +163,7 @@ static void grow_memos(struct survey *survey) {
     size_t old_size = survey->memo_size;
     survey->memo_size = old_size ? 4 * old_size : 256;
     survey->memos = calloc(survey->memo_size, sizeof *survey->memos);
-    if (!survey->memos)
+    if (survey->memos == NULL)
         BUG("out of memory");
     for (size_t i = 0; i < old_size; i++)
         if (old[i].used)
@@ -211,7 +214,7 @@ static uint32_t find_below(struct survey *survey, int level) {
     if (memo->used)
         return memo->node;
     uint32_t node = search_below(survey, level);
-    if (!survey->cut) /* else it is not all that lies below */
+    if (!survey->cut) /* a truncated subtree is incomplete */
         remember(survey, place, node);
     return node;
 }
@@ -225,7 +228,7 @@ static struct diagram *new_diagram(const struct space *space) {
 
 struct diagram *diagram_of_space(const struct space *space, uint64_t *steps, bool *whole) {
     struct survey *survey = calloc(1, sizeof *survey);
-    if (!survey)
+    if (survey == NULL)
         BUG("out of memory");
     survey->space = space;
     survey->limit = *steps;
@@ -253,7 +256,7 @@ static int compare_rows(const void *a, const void *b, void *rows) {
     return memcmp(&genomes[*(const uint32_t *)a], &genomes[*(const uint32_t *)b], sizeof *genomes);
 }
 
-/* The node for rows that agree in all genes before this level; `order` is theirs when sorted. */
+/* Builds the node for rows that agree in all genes before this level; `order` lists them sorted. */
 static uint32_t node_of_rows(struct diagram *diagram, const struct space *space,
                              const struct genome *rows, const uint32_t *order, size_t count,
                              int level) {
@@ -275,12 +278,12 @@ static uint32_t node_of_rows(struct diagram *diagram, const struct space *space,
 void plan_set_rows(const struct space *space, const struct genome *rows, size_t count) {
     struct plan *plan = space->plan;
     uint32_t *order = malloc((count + 1) * sizeof *order);
-    if (!order || count > UINT32_MAX)
+    if (order == NULL || count > UINT32_MAX)
         BUG("out of memory");
     for (size_t row = 0; row < count; row++)
         order[row] = (uint32_t)row;
     qsort_r(order, count, sizeof *order, compare_rows, (void *)rows);
-    /* Without checks the order of the levels is the order of the genes, as the sorting's is. */
+    /* Without checks the levels are in the order of the genes, as the sorted rows are. */
     plan->diagram = new_diagram(space);
     diagram_set_root(plan->diagram, node_of_rows(plan->diagram, space, rows, order, count, 0));
     plan->whole = plan->table = true;

@@ -14,7 +14,7 @@ struct ancestry *ancestry_new(const struct gathered *run, const struct sight *si
     if (ancestry == NULL)
         BUG("out of memory");
     take_in(ancestry, sight);
-    /* Breadth first, a generation at a time. */
+    /* Breadth first, one generation at a time. */
     for (int i = 0, last = 1; i < ancestry->count; i++) {
         if (i == last) {
             ancestry->generations++;
@@ -23,7 +23,8 @@ struct ancestry *ancestry_new(const struct gathered *run, const struct sight *si
         take_in(ancestry, gathered_find(run, ancestry->members[i]->parent_a));
         take_in(ancestry, gathered_find(run, ancestry->members[i]->parent_b));
     }
-    /* A parent was told before its child was asked for: the line ends. A damaged run's may not. */
+    /* A parent is told before its child is asked for, so the line ends; that of a damaged run
+       may not, which the limit handles. */
     for (; sight != NULL && ancestry->line_count < ANCESTORS_MAX;
          sight = gathered_find(run, sight->parent_a))
         ancestry->line[ancestry->line_count++] = sight;

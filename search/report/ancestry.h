@@ -1,8 +1,8 @@
 /*
- * ancestry: whom a trial descends from, through both parents, as far as the run goes back.
+ * ancestry: the ancestors of a trial, through both parents, as far back as the run goes.
  *
- *     struct ancestry *ancestry = ancestry_new(run, sight);
- *     for (int i = 0; i < ancestry->line_count; i++) ...      // its first parents, itself first
+ *     struct ancestry *ancestry = ancestry_new(run, row);
+ *     const struct trial_row *parent = ancestry->line[1];     // line[0] is the trial itself
  *     ancestry_free(ancestry);
  */
 #ifndef EVOTILE_REPORT_ANCESTRY_H
@@ -13,10 +13,11 @@
 enum { ANCESTORS_MAX = 256 };
 
 struct ancestry {
-    int count; /* with the trial itself, which is the first; the nearest first */
-    bool more; /* than ANCESTORS_MAX */
+    int count; /* members including the trial itself, which is the first; nearest generation first
+                */
+    bool more; /* there are more than ANCESTORS_MAX */
     const struct sight *members[ANCESTORS_MAX];
-    int generations; /* between it and the farthest */
+    int generations; /* between the trial and its farthest ancestor */
     int line_count;
     const struct sight *line[ANCESTORS_MAX];
 };
@@ -24,7 +25,7 @@ struct ancestry {
 struct ancestry *ancestry_new(const struct gathered *run, const struct sight *sight);
 void ancestry_free(struct ancestry *ancestry);
 
-/* Whether a trial is among the members. */
+/* Returns whether a trial is among the members. */
 bool ancestry_has(const struct ancestry *ancestry, int64_t number);
 
 #endif

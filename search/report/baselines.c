@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The champions' own medians: one goal with every case, or a goal a case. */
+/* The champions' medians: one goal with every case, or one goal per case. */
 static int read_champions(struct baselines *it, struct error *error) {
     const struct gathered *run = it->run;
     for (int c = 0; c < CASES_MAX; c++)

@@ -1,9 +1,10 @@
 /*
- * baselines: the champions of a run beside what a user would run instead (cmd/yardstick.h), case by
- * case and implementation by implementation.
+ * baselines: the champions of a run compared with the baselines (run/baseline_results.h), by case
+ * and implementation.
  *
  *     struct baselines *baselines;
- *     if (baselines_read(run, &baselines, &error) < 0) ...       // NULL: the run keeps none
+ *     if (baselines_read(run, &baselines, &error) < 0)           // NULL: the run has no baselines
+ *         return -1;
  *     picture_bars(pictures, "baselines", axis, &baselines->bars);
  *     struct table *table = baselines_table(baselines);
  *     baselines_free(baselines);
@@ -17,10 +18,9 @@
 struct baselines {
     struct yardstick *yardstick;
     const struct gathered *run;
-    double champion_us[CASES_MAX]; /* warm p50, by case; NaN: no champion */
+    double champion_us[CASES_MAX]; /* warm p50 by case; NaN: no champion */
     char about[320];
-    struct bars bars; /* every implementation, or the fastest of each case where those are too many
-                       */
+    struct bars bars; /* every implementation; if these are too many, the fastest of each case */
 };
 
 int baselines_read(const struct gathered *run, struct baselines **baselines, struct error *error);

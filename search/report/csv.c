@@ -1,4 +1,4 @@
-/* Every trial as a line: too many for a table that is held in memory. */
+/* csv: prints every trial as one line of CSV, without building a table in memory. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 enum { NAMES_MAX = 256 };
 
-/* The genes of all runs, each name once. */
+/* Collects the genes of all runs, each name once. */
 static int all_genes(struct gathered *const *runs, int count, const char *names[NAMES_MAX]) {
     int known = 0;
     for (int r = 0; r < count; r++)

@@ -1,11 +1,12 @@
 /*
- * drawing: one picture's way into gnuplot: its file, its axes, its colours. Private to the files of
- * pictures.
+ * plot: writes one gnuplot picture: its output file, axes and colours. Private to the pictures*.c
+ * files.
  *
- *     FILE *out = drawing_begin(pictures, "best-0", 560, 300);
- *     drawing_axis(out, "xlabel", "trials");
- *     fprintf(out, "plot ... lc rgb " SVG_COLOUR "\n", COLOUR_ACCENT);
- *     drawing_end(pictures);
+ *     FILE *out = plot_begin(pictures, "best-0", 560, 300);
+ *     plot_set_text(out, "xlabel", "trials");
+ *     plot_y_range(out, 10, 100);
+ *     fprintf(out, "plot x lc rgb " SVG_COLOUR "\n", COLOUR_ACCENT);
+ *     plot_end(pictures);
  */
 #ifndef EVOTILE_REPORT_DRAWING_H
 #define EVOTILE_REPORT_DRAWING_H
@@ -14,24 +15,24 @@
 #include "report/pictures.h"
 #include "report/svg.h"
 
-/* The page's colours, by number; from COLOUR_SERIES on they tell lines apart. */
+/* The page's colours by number; from COLOUR_SERIES on, colours that distinguish lines. */
 enum { COLOUR_GRID, COLOUR_MUTED, COLOUR_ACCENT, COLOUR_GOOD, COLOUR_BAD, COLOUR_SERIES = 10 };
 enum { SERIES_COUNT = 10 };
 
 FILE *drawing_begin(struct pictures *pictures, const char *name, int width, int height);
 void drawing_end(struct pictures *pictures);
 
-/* set xlabel 'trials' */
+/* Prints a gnuplot command with a quoted text: set xlabel 'trials'. */
 void drawing_text(FILE *out, const char *what, const char *text);
 
-/* Between marks of a range: some four of them, at round numbers. */
+/* The step of about four tick marks over a range, a round number. */
 double drawing_step(double range);
 
-/* A logarithmic axis, "x" or "y", that leaves room round what it shows. */
+/* Sets a logarithmic axis, "x" or "y", with a margin around the data. */
 void drawing_log_range(FILE *out, const char *axis, double low, double high);
 
-/* A range that leaves room round what it shows; of one value too. Logarithmic where it spans much.
- */
+/* Sets the y range with a margin around the data; `low` may equal `high`. Logarithmic if the
+   range is wide. */
 void drawing_y_range(FILE *out, double low, double high);
 
 #endif

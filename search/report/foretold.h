@@ -1,13 +1,13 @@
 /*
- * foretold: those measured trials of a goal of which a model that had not seen them foretold the
- * latency (cmd/predictions.h), for a report to set the one against the other.
+ * predicted_vs_measured: the measured trials of a goal for which the run stores a prediction by a
+ * model that was not fitted to them (run/predictions.h), for comparing the two.
  *
- *     struct foretold *foretold = foretold_new(run, goal);        // NULL: nothing was foretold
- *     const struct sight *one = &run->sights[foretold->sights[0]];
- *     ... one->foretold_us, one->score_us, foretold->agreement.rank_correlation ...
- *     foretold_free(foretold);
+ *     struct predicted_vs_measured *pairs = predicted_vs_measured_new(run, goal); // NULL: none
+ *     const struct trial_row *row = &run->rows[pairs->rows[0]];
+ *     printf("%g %g %g\n", row->predicted_us, row->score_us, pairs->agreement.rank_correlation);
+ *     predicted_vs_measured_free(pairs);
  *
- * Trials of another driver or toolkit are left out, and such as are themselves predictions.
+ * Excludes trials of another driver or toolkit, and trials whose score is itself a prediction.
  */
 #ifndef EVOTILE_REPORT_FORETOLD_H
 #define EVOTILE_REPORT_FORETOLD_H
@@ -17,7 +17,7 @@
 
 struct foretold {
     int count;
-    int *sights; /* indices, in the order told */
+    int *sights; /* indices of trial rows, in the order told */
     struct agreement agreement;
 };
 

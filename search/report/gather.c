@@ -18,7 +18,7 @@ const struct resource_row resource_rows[RESOURCE_COUNT] = {
 struct gathering {
     struct gathered *run;
     int room;
-    double last; /* when the trial before was told */
+    double last; /* when the previous trial was told */
 };
 
 static void *grown(void *items, int count, size_t size) {
@@ -61,7 +61,7 @@ static void note_cases(struct sight *sight, const struct outcome *outcome) {
     sight->resources[RESOURCE_CTAS] = (float)ctas;
 }
 
-/* Nothing is known of what was looked up in a recording, or never compiled. */
+/* Resources are unknown for a trial that was looked up in a recording or never compiled. */
 static void note_resources(struct sight *sight, const struct resources *it) {
     sight->resources[RESOURCE_REGISTERS] = (float)it->registers;
     sight->resources[RESOURCE_SMEM] = (float)it->smem_bytes;
@@ -189,7 +189,7 @@ const struct sight *gathered_find(const struct gathered *run, int64_t number) {
     return found != NULL ? *found : NULL;
 }
 
-/* How many trials were told before or at an event. */
+/* The number of trials told at or before an event. */
 static int told_at(const struct gathered *run, int64_t event) {
     int low = 0;
     for (int high = run->count; low < high;) {
@@ -208,7 +208,7 @@ static void note_crownings(struct gathered *run) {
     for (int i = 0; i < count; i++) {
         const struct sight *sight = gathered_find(run, crowned[i].trial);
         struct goal_view *goal = &run->goals[crowned[i].goal];
-        if (sight == NULL) /* it came while we read */
+        if (sight == NULL) /* it was stored after we read the trials */
             continue;
         struct crowning crowning = {.sight = (int)(sight - run->sights),
                                     .score_us = crowned[i].score_us,

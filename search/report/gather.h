@@ -1,13 +1,13 @@
 /*
- * gather: all that a report shows of one run, read from its store in one pass and held in memory:
- * some 120 bytes a trial.
+ * run_data: everything that a report shows of one run, read from its store in one pass and held in
+ * memory: about 120 bytes per trial.
  *
- *     struct gathered *run = gather("results/night", &error);
+ *     struct run_data *run = run_data_read("results/night", &error);
  *     const struct goal_view *goal = &run->goals[0];
- *     const struct sight *best = &run->sights[goal->ranked[0]];
- *     gathered_free(run);
+ *     const struct trial_row *best = &run->rows[goal->ranked[0]];
+ *     run_data_free(run);
  *
- * It works beside a search that goes on, and shows a moment of it.
+ * Works while a search is writing the run, and gives a consistent snapshot.
  */
 #ifndef EVOTILE_REPORT_GATHER_H
 #define EVOTILE_REPORT_GATHER_H
@@ -15,8 +15,7 @@
 #include "cmd/chapters.h"
 #include "report/genes.h"
 
-/* What resources and rates a trial is looked at by; each is one number, NaN where it is not known.
- */
+/* The resources of a trial that the report shows; each is one number, NaN if unknown. */
 enum resource {
     RESOURCE_REGISTERS,
     RESOURCE_SMEM,
@@ -28,8 +27,8 @@ enum resource {
 };
 
 struct resource_row {
-    const char *name;  /* in CSV */
-    const char *title; /* for people */
+    const char *name;  /* column name in CSV */
+    const char *title; /* for display */
 };
 extern const struct resource_row resource_rows[RESOURCE_COUNT];
 
@@ -38,63 +37,64 @@ struct names {
     char **items;
 };
 
-/* A trial as a report sees it. Several cases' TFLOP/s is their geometric mean, their CTAs the
- * least.
- */
+/* A trial as a report needs it. With several cases `tflops` is the geometric mean and
+   RESOURCE_CTAS the minimum. */
 struct sight {
     int64_t number, parent_a, parent_b, event;
-    int goal, order; /* order: how many of its goal had been told then, itself included */
-    int operator_index, worker_index; /* in the run's names */
+    int goal,
+        order; /* order: number of trials of its goal that were told until then, itself included */
+    int operator_index, worker_index; /* indices in the run's names */
     enum verdict verdict;
     bool raced, outdated, predicted;
-    double seconds; /* of the run's own time as it was told: pauses left out */
+    double seconds; /* time since the start of the run when it was told, without pauses */
     double score_us, tflops, relative_l2;
-    double foretold_us; /* by a model that had not seen it, as the run keeps it; NaN: not known */
+    double foretold_us; /* predicted by a model that was not fitted to this trial, as stored in the
+                           run; NaN: unknown */
     float resources[RESOURCE_COUNT];
     uint8_t genes[GENES_MAX];
 };
 
-/* The indices below are of sights. */
+/* The indices below refer to the run's rows. */
 struct crowning {
-    int sight, order; /* order: as in a sight, at the crowning */
+    int sight, order; /* order: as in a trial row, when the champion was accepted */
     double score_us, seconds;
-    bool again; /* the same trial, timed anew */
+    bool again; /* the same trial, measured again */
 };
 
 struct goal_view {
-    int told, valid; /* trials; valid: ok, and of the present setting */
-    int first;       /* of the default genome where that was tried and is valid; -1 */
-    int *ranked;     /* fully timed ones, the best first, as on the board */
+    int told, valid; /* trials; valid: ok, and measured with the current driver and toolkit */
+    int first;       /* the trial of the default genome if it is valid; else -1 */
+    int *ranked;     /* fully timed trials, best first, as on the leaderboard */
     int ranked_count;
-    int elite_count; /* of these, what is shown as the elites: a quarter, from ELITES_LEAST to
-                        ELITES_MOST */
+    int elite_count; /* the first of these that are shown as elites: a quarter, at least
+                        ELITES_LEAST and at most ELITES_MOST */
     struct crowning *crownings;
     int crowning_count;
 };
 
 enum { ELITES_LEAST = 10, ELITES_MOST = 24 };
 
-/* Longer than this between two trials is a pause: the run was stopped, and resumed. */
+/* A longer time between two trials is a pause: the run was stopped and resumed. */
 enum { PAUSE_S = 300 };
 
 struct gathered {
     char *path;
-    char *heading; /* of a column: its path, a line break, its unit */
+    char *heading; /* of a table column: path, line break, unit */
     struct store *store;
     struct chapters *chapters;
     struct store_counts counts;
     char *device, *template, *objective, *driver, *version, *seed,
-        *strategy; /* "?" where not said */
+        *strategy; /* "?" if not stored */
     double created;
-    int predicted, measured; /* sights that are ok, of each kind */
+    int predicted, measured; /* rows that are ok, of each kind */
     int pauses;
-    double seconds; /* in all, pauses left out */
+    double seconds; /* in total, without pauses */
     struct genes genes;
     struct names operators;
-    struct names workers; /* where trials were done: cuda:3, gpu1/cuda:3 */
+    struct names workers; /* where trials ran: cuda:3, gpu1/cuda:3 */
     struct sight *sights; /* in the order told */
     int count;
-    const struct sight **by_number; /* the same, by their numbers */
+    const struct sight **by_number; /* the same, sorted by trial number */
     int goal_count;
     struct goal_view *goals;
 };
@@ -102,16 +102,16 @@ struct gathered {
 struct gathered *gather(const char *run_dir, struct error *error);
 void gathered_free(struct gathered *run);
 
-/* The sight of a trial, or NULL: it is in flight. */
+/* The row of a trial, or NULL if it was still in flight. */
 const struct sight *gathered_find(const struct gathered *run, int64_t number);
 
-/* The goal of that name, or -1. */
+/* The index of the goal with that name, or -1. */
 int gathered_goal(const struct gathered *run, const char *name);
 
 /* The trial that is the goal's champion, or NULL. */
 const struct sight *gathered_champion(const struct gathered *run, int goal);
 
-/* The word for the run's latencies: a prediction is called one. */
+/* The unit of the run's latencies, which says if they are predictions. */
 const char *gathered_unit(const struct gathered *run);
 
 #endif

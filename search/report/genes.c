@@ -16,7 +16,7 @@ static bool is(const char *known, const char *text, size_t length) {
     return strncmp(known, text, length) == 0 && known[length] == '\0';
 }
 
-/* The index of a value, which may be new; -1 where there are too many. */
+/* The index of a value, which is added if it is new; -1 if there are too many. */
 static int learn_value(struct gene_column *column, const char *text, size_t length) {
     for (int i = 0; i < column->count; i++)
         if (is(column->values[i], text, length))
@@ -52,11 +52,11 @@ int genes_learn(struct genes *genes, const char *text, uint8_t row[GENES_MAX],
         if (*at == '\0' && gene + 1 == genes->count)
             return 0;
     }
-    return error_set(error, "the genome \"%.200s\" is not like the others: the run is damaged",
-                     text);
+    return error_set(
+        error, "the genome \"%.200s\" has other genes than the first: the run is damaged", text);
 }
 
-/* Numbers before labels. */
+/* Numbers sort before labels. */
 static int compare_values(const void *a, const void *b) {
     const char *const *texts[2] = {a, b};
     long long numbers[2];

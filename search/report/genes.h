@@ -1,12 +1,12 @@
 /*
- * genes: genomes as rows of small numbers, learnt from their texts alone
- * ("BLOCK_M=64,SWIZZLE=xor"), so that a run can be reported on without its template.
+ * genes: genomes as rows of value indices. Genes and values are learnt from the genomes' texts
+ * ("BLOCK_M=64,SWIZZLE=xor"), so that a run can be reported without its template.
  *
  *     struct genes genes = {0};
  *     uint8_t row[GENES_MAX];
- *     genes_learn(&genes, text, row, &error);          // for every genome
- *     uint8_t places[GENES_MAX][DOMAIN_MAX];
- *     genes_sort(&genes, places);                      // now row[g] is to become places[g][row[g]]
+ *     genes_add(&genes, text, row, &error);               // for every genome
+ *     uint8_t positions[GENES_MAX][DOMAIN_MAX];
+ *     genes_sort(&genes, positions);                      // row[g] becomes positions[g][row[g]]
  *     puts(genes.columns[0].values[row[0]]);
  *     genes_release(&genes);
  */
@@ -17,7 +17,7 @@
 
 struct gene_column {
     char *name;
-    int count; /* of the values that genomes had */
+    int count; /* number of values that occurred */
     char *values[DOMAIN_MAX];
 };
 
@@ -26,14 +26,15 @@ struct genes {
     struct gene_column columns[GENES_MAX];
 };
 
-/* Takes in one genome. All have the same genes in the same order, or it is an error. */
+/* Parses one genome into `row` and adds its new values. It is an error if its genes or their
+   order differ from those of the first. */
 int genes_learn(struct genes *genes, const char *text, uint8_t row[GENES_MAX], struct error *error);
 
-/* Puts each gene's values in order, numbers by size and labels by their letters, and says where
-   each went. */
+/* Sorts each gene's values, numbers by size and labels alphabetically; gives each old index its
+   new one. */
 void genes_sort(struct genes *genes, uint8_t places[GENES_MAX][DOMAIN_MAX]);
 
-/* The text of a genome. */
+/* Prints a genome. */
 void genes_print(const struct genes *genes, const uint8_t row[GENES_MAX],
                  char text[GENOME_TEXT_SIZE]);
 

@@ -32,11 +32,12 @@ static void add_comparison(const struct page *page, cJSON *root) {
     add_text(to, "unit", gathered_unit(page->runs[0]));
     add_text(to, "mixed_note",
              predicted > 0 && predicted < page->count
-                 ? "Some of these runs were measured and some are predictions: a ratio between the "
-                   "two kinds says nothing."
+                 ? "Some of these runs have measured and some predicted latencies: a ratio between "
+                   "the two kinds is meaningless."
                  : "");
     add_table(page, to, "table", table);
-    add_picture(page, to, "picture", "runs", 0, 0, "best so far of the runs, a panel a goal");
+    add_picture(page, to, "picture", "runs", 0, 0,
+                "best latency so far of each run, one panel per goal");
 }
 
 static void add_embedded(cJSON *to, const char *name, const char *start, const char *end) {
@@ -66,13 +67,13 @@ static void add_head(const struct page *page, cJSON *root, const struct error *d
                  ? "Every latency on this page is a prediction of the emulated device, "
                    "not a measurement."
                  : "Some latencies on this page are predictions of the emulated device, "
-                   "not measurements, and are called so.");
+                   "not measurements; they are marked.");
     struct portion portion = page_portion(page);
     if (!portion.values)
         add_format(
             root, "thrift_note",
-            "With %d goals this page draws the %d weightiest genes and the %d nearest "
-            "ancestors of each, and lists the best %d. `evotile report --csv` has every trial.",
+            "With %d goals, this page shows for each the %d most important genes, the %d nearest "
+            "ancestors and the best %d trials. `evotile report --csv` prints every trial.",
             page_goals(page), portion.panels, portion.ancestors, portion.board_rows);
     if (page->format != PAGE_HTML)
         return;
@@ -105,7 +106,7 @@ static int fill(const struct page *page, const struct error *drawn, FILE *out,
     return status;
 }
 
-/* ---- what is found out before ---- */
+/* ---- analysis before printing ---- */
 
 int page_goals(const struct page *page) {
     int goals = 0;

@@ -1,9 +1,10 @@
 /*
- * page: the report itself, from what was gathered: the same facts through one of two stencils, as
- * HTML or as Markdown (page.html.in, page.md.in), or as one JSON object; or every trial as a line
- * of CSV.
+ * page: prints the report, as HTML or Markdown through a template (page.html.in, page.md.in), as
+ * one JSON object, or every trial as a line of CSV. All formats state the same facts.
  *
- *     page_print(runs, count, PAGE_HTML, pictures, stdout, &error);
+ *     if (page_print(runs, count, PAGE_HTML, stdout, &picture_error, &error) < 0)
+ *         return -1;
+ *     page_print_csv(runs, count, stdout);
  */
 #ifndef EVOTILE_REPORT_PAGE_H
 #define EVOTILE_REPORT_PAGE_H
@@ -12,13 +13,12 @@
 
 enum page_format { PAGE_HTML, PAGE_MARKDOWN, PAGE_JSON };
 
-/* In HTML, pictures are drawn; where they cannot be, the page says so and `*drawn` why not (its
-   kind is else ERROR_NONE). -1 where a store could not be read. */
+/* HTML includes pictures; if they cannot be drawn the page says so and `*drawn` gets the reason
+   (otherwise its kind is ERROR_NONE). Returns -1 if a store cannot be read. */
 int page_print(struct gathered *const *runs, int count, enum page_format format, FILE *out,
                struct error *drawn, struct error *error);
 
-/* A line of names, then every trial that was told, in that order; a column for each gene that any
-   run has. */
+/* A heading line, then every told trial in the order told; one column for each gene of any run. */
 void page_print_csv(struct gathered *const *runs, int count, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
 #include "report/sheet.h"
 
-/* The moves of an ablation that came to a duel. */
+/* Draws the moves of an ablation that were decided by a duel. */
 static void draw_ablation(struct pictures *pictures, const char *name,
                           const struct ablation *ablation) {
     struct bars bars = {0};

@@ -9,29 +9,30 @@ static void add_worth(const struct page *page, cJSON *to, int r, int goal) {
     const struct gathered *run = page->runs[r];
     const struct worth *worth = page_finding(page, r, goal)->worth;
     if (worth == NULL) {
-        add_text(to, "genes_missing",
-                 "Too few valid trials to tell one gene's part from another's.");
+        add_text(to, "genes_missing", "Too few valid trials to separate the effects of the genes.");
         return;
     }
     cJSON *genes = cJSON_AddObjectToObject(to, "genes");
     if (worth->alone)
-        add_format(genes, "genes_note",
-                   "%d valid trials are too few to fit all genes at once, so that each is fitted "
-                   "alone: what a value seems to cost may be what stood beside it.",
-                   worth->count);
+        add_format(
+            genes, "genes_note",
+            "%d valid trials are too few to fit all genes together, so each is fitted alone: "
+            "the cost of a value may be due to values of other genes that occur with it.",
+            worth->count);
     else
-        add_format(genes, "genes_note",
-                   "A sum of one number a gene, fitted to the log latency of %d valid trials, "
-                   "explains %.0f %% of its variance. A search does not try values evenly: these "
-                   "lead, and do not prove.",
-                   worth->count, 100 * worth->explained);
+        add_format(
+            genes, "genes_note",
+            "An additive model, fitted to the log latency of %d valid trials, explains %.0f %% "
+            "of its variance. A search does not sample values evenly: these figures are a "
+            "guide, not a proof.",
+            worth->count, 100 * worth->explained);
     cJSON_AddBoolToObject(genes, "together", !worth->alone);
-    add_picture(page, genes, "picture", "genes", r, goal, "what each value of each gene costs");
+    add_picture(page, genes, "picture", "genes", r, goal, "cost of each value of each gene");
     add_table(page, genes, "table", table_of_genes(run, worth));
     if (page_portion(page).values || page->format == PAGE_JSON)
         add_table(page, genes, "values", table_of_values(run, worth));
     add_table(page, genes, "pairs", table_of_pairs(run, worth));
-    add_picture(page, genes, "pairs_picture", "pairs", r, goal, "pairs of values that matter");
+    add_picture(page, genes, "pairs_picture", "pairs", r, goal, "significant pairs of values");
 }
 
 static void add_ancestry(const struct page *page, cJSON *to, int r, int goal) {
@@ -41,15 +42,15 @@ static void add_ancestry(const struct page *page, cJSON *to, int r, int goal) {
         add_text(to, "ancestry_note", "There is no champion yet.");
     else if (it->count == 1)
         add_format(to, "ancestry_note",
-                   "Trial %lld was tried as \"%s\" and has no parents: these are the "
-                   "champions before it.",
+                   "Trial %lld was proposed by operator \"%s\" and has no parents: listed are the "
+                   "previous champions.",
                    (long long)it->members[0]->number,
                    run->operators.items[it->members[0]->operator_index]);
     else
         add_format(to, "ancestry_note", "Trial %lld has %s%d ancestors in %d generations.",
                    (long long)it->members[0]->number, it->more ? "more than " : "", it->count - 1,
                    it->generations);
-    add_picture(page, to, "ancestry", "ancestry", r, goal, "the ancestors of the champion");
+    add_picture(page, to, "ancestry", "ancestry", r, goal, "ancestors of the champion");
     if (it != NULL && it->line_count > 1)
         add_table(page, to, "line", table_of_line(run, it));
     else
@@ -63,7 +64,7 @@ static void add_ablation(const struct page *page, cJSON *to, int r, int goal) {
     cJSON *object = cJSON_AddObjectToObject(to, "ablation");
     add_format(object, "trial", "%lld", (long long)it->trial);
     add_text(object, "how", it->predicted ? "by predictions" : "by duel");
-    add_picture(page, object, "picture", "ablation", r, goal, "what each choice is worth");
+    add_picture(page, object, "picture", "ablation", r, goal, "ablation of the champion");
     add_table(page, object, "table", ablation_table(it));
 }
 
@@ -75,20 +76,21 @@ static void add_foretold(const struct page *page, cJSON *to, int r, int goal) {
     cJSON *object = cJSON_AddObjectToObject(to, "foretold");
     cJSON_AddNumberToObject(object, "trials", agreement->count);
     if (isnan(agreement->rank_correlation))
-        add_text(object, "note", "a single trial, of which no order can be told");
+        add_text(object, "note", "a single trial, so there is no rank correlation");
     else
-        add_format(object, "note",
-                   "rank correlation %.3f over %d trials, off by %.0f %%; the fastest of the 1 %% "
-                   "predicted best takes %.3f times as long as the fastest",
-                   agreement->rank_correlation, agreement->count, agreement->off_percent,
-                   agreement->best_hundredth);
+        add_format(
+            object, "note",
+            "rank correlation %.3f over %d trials, RMS error %.0f %%; the fastest of the 1 %% "
+            "with the best predictions takes %.3f times as long as the fastest trial",
+            agreement->rank_correlation, agreement->count, agreement->off_percent,
+            agreement->best_hundredth);
     int dots = page_portion(page).dots;
     if (it->count > dots)
-        add_format(object, "thinned", "A dot a trial, %d of the %d, evenly chosen.", dots,
+        add_format(object, "thinned", "One dot per trial, an even selection of %d of %d.", dots,
                    it->count);
     else
-        add_text(object, "thinned", "A dot a trial.");
-    add_picture(page, object, "picture", "foretold", r, goal, "predicted against measured");
+        add_text(object, "thinned", "One dot per trial.");
+    add_picture(page, object, "picture", "foretold", r, goal, "predicted versus measured");
 }
 
 static void add_headline(cJSON *to, const struct gathered *run, int goal) {
@@ -117,16 +119,16 @@ static void add_scatter_note(cJSON *to, const struct scatter_note *note) {
         return;
     }
     if (note->above > 0)
-        snprintf(edge, sizeof edge, " %d slower than %.4g us stand at the upper edge.", note->above,
-                 note->high_us);
+        snprintf(edge, sizeof edge, " %d slower than %.4g us are drawn at the upper edge.",
+                 note->above, note->high_us);
     if (note->dots < note->valid)
-        add_format(to, "scatter_note",
-                   "All %d valid trials are counted in bins, the fuller the colour the more; the "
-                   "%d champions "
-                   "and elites among them are dots as well.%s",
-                   note->valid, note->dots, edge);
+        add_format(
+            to, "scatter_note",
+            "All %d valid trials, counted in bins: a stronger colour means more trials. The %d "
+            "champions and elites are also drawn as dots.%s",
+            note->valid, note->dots, edge);
     else
-        add_format(to, "scatter_note", "All %d valid trials, a dot each.%s", note->valid, edge);
+        add_format(to, "scatter_note", "All %d valid trials, one dot each.%s", note->valid, edge);
 }
 
 static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
@@ -146,15 +148,15 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
         add_table(page, to, "champions_table",
                   chapters_champions(run->chapters, goal, &predicted, error)) < 0)
         return -1;
-    add_format(to, "champions_title", "Every champion%s, and why it was crowned",
+    add_format(to, "champions_title", "All champions%s, and why each was accepted",
                predicted ? ", by predicted latency" : "");
-    add_picture(page, to, "best_trials", "best", r, goal, "best so far over trials");
-    add_picture(page, to, "best_time", "time", r, goal, "best so far over time");
+    add_picture(page, to, "best_trials", "best", r, goal, "best latency so far over trials");
+    add_picture(page, to, "best_time", "time", r, goal, "best latency so far over time");
     add_scatter_note(to, note);
     add_foretold(page, to, r, goal);
     add_worth(page, to, r, goal);
     cJSON_AddNumberToObject(to, "elite_count", run->goals[goal].elite_count);
-    add_picture(page, to, "elites", "elites", r, goal, "the elites in parallel coordinates");
+    add_picture(page, to, "elites", "elites", r, goal, "elites in parallel coordinates");
     add_ancestry(page, to, r, goal);
     add_ablation(page, to, r, goal);
     return 0;

@@ -8,7 +8,7 @@
 
 enum { REASONS = 10 };
 
-/* To three digits, as people read it. */
+/* Rounds to three significant digits, for display. */
 static double rounded(double number) {
     char text[32];
     snprintf(text, sizeof text, "%.3g", number);
@@ -52,22 +52,23 @@ static void add_facts(cJSON *to, const struct gathered *run) {
     add_text(to, "gain_about", compared > 1 ? " (geometric mean over goals)" : "");
 }
 
-/* What a reader must know of the run beside its figures. */
+/* Adds remarks that a reader needs besides the figures. */
 static void add_remarks(cJSON *to, const struct gathered *run, bool several) {
     char text[512] = "";
     size_t used = 0;
     if (run->pauses > 0)
         used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "Time leaves out %d pause%s of more than %d minutes. ",
-                                 run->pauses, run->pauses > 1 ? "s" : "", PAUSE_S / 60);
+                                 "Times exclude %d pause%s of more than %d minutes. ", run->pauses,
+                                 run->pauses > 1 ? "s" : "", PAUSE_S / 60);
     if (run->counts.outdated > 0)
-        used +=
-            (size_t)snprintf(text + used, sizeof text - used,
-                             "%lld trials timed under another driver or toolkit are left out of "
-                             "boards, scatters and fits. ",
-                             (long long)run->counts.outdated);
+        used += (size_t)snprintf(
+            text + used, sizeof text - used,
+            "%lld trials measured with another driver or toolkit are excluded from "
+            "leaderboards, scatter plots and fits. ",
+            (long long)run->counts.outdated);
     if (run->counts.asked > run->counts.told)
-        snprintf(text + used, sizeof text - used, "%lld trials were in flight as this was made.",
+        snprintf(text + used, sizeof text - used,
+                 "%lld trials were in flight when this report was made.",
                  (long long)(run->counts.asked - run->counts.told));
     add_text(to, "remarks", text);
     add_text(to, "run_note",
@@ -91,14 +92,14 @@ static int add_shapes(const struct page *page, cJSON *to, const struct gathered 
     else if (flagged == 0)
         add_format(
             to, "shapes_note",
-            "Over %d shapes, in the order of work, time grows nowhere more than %.1f times as "
-            "fast as work.",
+            "Over %d shapes, sorted by work, latency never grows more than %.1f times as fast "
+            "as work.",
             shapes, SCALING_LIMIT);
     else
         add_format(
             to, "shapes_note",
-            "Look at these: of %d shapes, in the order of work, %d take more than %.1f times "
-            "as much longer than the one before as their work grew.",
+            "Of %d shapes, sorted by work, the latency of %d grows more than %.1f times as fast as "
+            "work, compared with the previous shape.",
             shapes, flagged, SCALING_LIMIT);
     return add_table(page, to, "shapes", table);
 }
@@ -115,7 +116,7 @@ static void add_baselines(const struct page *page, cJSON *to, int r) {
 
 static void add_agreement(const struct page *page, cJSON *to, int r) {
     const struct gathered *run = page->runs[r];
-    /* One run: its name is said already. */
+    /* The name of the run is in the heading. */
     struct table *table = table_new(agreement_columns + 1, AGREEMENT_COLUMNS - 1);
     for (int g = 0; g < run->goal_count; g++) {
         const struct foretold *it = page_finding(page, r, g)->foretold;
@@ -135,9 +136,11 @@ int page_add_run(const struct page *page, cJSON *runs, int r, struct error *erro
     add_format(to, "id", "r%d", r);
     add_facts(to, run);
     add_remarks(to, run, page->count > 1);
-    add_picture(page, to, "best_trials", "all", r, 0, "best so far of all goals over trials");
-    add_picture(page, to, "best_time", "all_time", r, 0, "best so far of all goals over time");
-    add_picture(page, to, "funnel", "funnel", r, 0, "what became of the trials");
+    add_picture(page, to, "best_trials", "all", r, 0,
+                "best latency so far of all goals over trials");
+    add_picture(page, to, "best_time", "all_time", r, 0,
+                "best latency so far of all goals over time");
+    add_picture(page, to, "funnel", "funnel", r, 0, "trials left after each gate");
     add_baselines(page, to, r);
     add_agreement(page, to, r);
     return add_table(page, to, "overview", table_of_goals(run)) < 0 ||

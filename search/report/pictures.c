@@ -8,7 +8,7 @@
 #include "report/drawing.h"
 
 struct pictures {
-    FILE *gnuplot; /* NULL: all is drawn */
+    FILE *gnuplot; /* NULL: everything is drawn */
     char folder[PATH_SIZE];
 };
 
@@ -23,7 +23,7 @@ struct pictures *pictures_begin(struct error *error) {
         BUG("out of memory");
     if (path_join(pictures->folder, temporary, "evotile-pictures-XXXXXX", error) < 0 ||
         mkdtemp(pictures->folder) == NULL) {
-        error_set(error, "cannot make a folder in %s: set TMPDIR to one that can be written",
+        error_set(error, "cannot create a folder in %s: set TMPDIR to a writable folder",
                   temporary);
         free(pictures);
         return NULL;
@@ -100,7 +100,7 @@ static bool spans_much(double low, double high) {
     return low > 0 && high > 5 * low;
 }
 
-/* gnuplot's own are powers of ten, of which there may be one, or none. */
+/* gnuplot marks only powers of ten, of which the range may hold one or none. */
 static void print_log_marks(FILE *out, const char *axis, double low, double high) {
     static const double steps[] = {1, 2, 3, 5, 7};
     const char *comma = "";
@@ -137,7 +137,8 @@ void drawing_y_range(FILE *out, double low, double high) {
 
 /* ---- best so far ---- */
 
-/* The steps of a goal's champions, up to where the goal ended; divided by `last_us`. */
+/* Prints the latency steps of a goal's champions up to the end of the goal, divided by
+   `last_us`. */
 static void print_steps(FILE *out, const char *block, const struct gathered *run, int goal,
                         bool over_time, double last_us) {
     const struct goal_view *view = &run->goals[goal];
@@ -156,7 +157,7 @@ static double last_score(const struct goal_view *goal) {
     return goal->crowning_count > 0 ? goal->crownings[goal->crowning_count - 1].score_us : NAN;
 }
 
-/* Marks of a logarithmic axis of time. */
+/* Tick marks of a logarithmic time axis. */
 static const struct {
     const char *name;
     double seconds;
@@ -164,7 +165,7 @@ static const struct {
              {"10 min", 600},     {"1 h", 3600},      {"4 h", 4 * 3600},
              {"12 h", 12 * 3600}, {"2 d", 48 * 3600}, {"1 w", 168 * 3600}};
 
-/* Most happens early: an axis from the first champion on, logarithmic where it is long. */
+/* Most champions are found early, so a long axis is logarithmic, from the first champion on. */
 static void print_x_axis(FILE *out, const char *title, double first, double last, bool time) {
     drawing_text(out, "xlabel", title);
     if (!(first > 0 && last > 20 * first)) {
@@ -184,7 +185,7 @@ static double first_along(const struct goal_view *goal, bool over_time) {
     return over_time ? fmax(goal->crownings[0].seconds, 1) : goal->crownings[0].order;
 }
 
-static const char time_title[] = "seconds of the run's own time";
+static const char time_title[] = "run time in seconds, without pauses";
 
 void picture_best(struct pictures *pictures, const char *name, const struct gathered *run, int goal,
                   bool over_time) {
@@ -240,7 +241,7 @@ void picture_all_best(struct pictures *pictures, const char *name, const struct 
             print_steps(out, block, run, g, over_time, last_score(&run->goals[g]));
     }
     print_x_axis(out, over_time ? time_title : "trials of each goal", first, last, over_time);
-    drawing_text(out, "ylabel", "best so far / last champion");
+    drawing_text(out, "ylabel", "best so far / final champion");
     fprintf(out,
             "set xlabel offset 0,0.6\nset yrange [0.98:%.4g]\nset key outside center top "
             "horizontal font ',9' samplen 1.5\n%splot 1 with lines "
@@ -259,7 +260,7 @@ void picture_all_best(struct pictures *pictures, const char *name, const struct 
 
 /* ---- the funnel ---- */
 
-/* What is left behind it, and the verdicts that end there. */
+/* A gate: its name and the verdicts of the trials that fail it. */
 struct gate {
     const char *name;
     enum verdict verdicts[VERDICT_COUNT];
@@ -275,7 +276,7 @@ static const struct gate gates[] = {
     {"correct", {VERDICT_WRONG, VERDICT_RACY, VERDICT_WROTE_OUTSIDE, VERDICT_CHANGED_INPUT}, 4},
     {"ok", {VERDICT_IMPOSSIBLE, VERDICT_TOO_SLOW}, 2},
 };
-/* Behind them: timed in full, and became champion. */
+/* After the gates: timed in full, and became champion. */
 enum { GATES = sizeof gates / sizeof *gates, FUNNEL_ROWS = GATES + 2 };
 
 struct funnel_row {
@@ -347,7 +348,7 @@ void picture_funnel(struct pictures *pictures, const char *name, const struct ga
 
 /* ---- several runs ---- */
 
-/* In how many runs a goal of the first has a champion. */
+/* The number of runs in which a goal of the first run has a champion. */
 static int sharers(struct gathered *const *runs, int count, int goal) {
     int sharing = 0;
     for (int r = 0; r < count; r++) {

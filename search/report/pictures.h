@@ -1,11 +1,12 @@
 /*
- * pictures: what a report draws, by one gnuplot for all of it, into a folder that goes away again.
- * Each picture has a name, under which the page asks for it.
+ * pictures: the pictures of a report, drawn by one gnuplot process into a temporary folder. The
+ * page refers to each picture by its name.
  *
  *     struct pictures *pictures = pictures_begin(&error);      // NULL: no gnuplot
  *     picture_best(pictures, "best-0", run, goal, false);
- *     if (pictures_end(pictures, &error) < 0) ...              // now they are drawn
- *     char *svg = pictures_svg(pictures, "best-0", "best so far");      // NULL: there is none
+ *     if (pictures_end(pictures, &error) < 0)                  // waits until they are drawn
+ *         return -1;
+ *     char *svg = pictures_svg(pictures, "best-0", "best so far");      // NULL: not drawn
  *     pictures_free(pictures);
  *
  * A picture that would show nothing (no champion yet, a single trial) is not drawn.
@@ -22,19 +23,19 @@ struct pictures;
 
 struct pictures *pictures_begin(struct error *error);
 int pictures_end(struct pictures *pictures, struct error *error);
-/* The caller frees it. */
+/* The caller frees the result. */
 char *pictures_svg(const struct pictures *pictures, const char *name, const char *label);
 void pictures_free(struct pictures *pictures);
 
 /* The champion's latency over the goal's trials or over the run's time. */
 void picture_best(struct pictures *pictures, const char *name, const struct gathered *run, int goal,
                   bool over_time);
-/* The same of all goals, each divided by its last. */
+/* The same for all goals, each divided by its final value. */
 void picture_all_best(struct pictures *pictures, const char *name, const struct gathered *run,
                       bool over_time);
-/* What is left of the trials after each gate. */
+/* The number of trials left after each gate. */
 void picture_funnel(struct pictures *pictures, const char *name, const struct gathered *run);
-/* What each value of each gene costs; a panel a gene, for the `most` weightiest. */
+/* The cost of each value of each gene: one panel per gene, for the `most` most important ones. */
 void picture_genes(struct pictures *pictures, const char *name, const struct gathered *run,
                    const struct worth *worth, int most);
 void picture_pairs(struct pictures *pictures, const char *name, const struct gathered *run,
@@ -42,20 +43,21 @@ void picture_pairs(struct pictures *pictures, const char *name, const struct gat
 /* The elites in parallel coordinates. */
 void picture_elites(struct pictures *pictures, const char *name, const struct gathered *run,
                     int goal);
-/* Of the members at most the nearest `most`. */
+/* The ancestry graph of at most the `most` nearest members. */
 void picture_ancestry(struct pictures *pictures, const char *name, const struct gathered *run,
                       const struct ancestry *ancestry, int most);
 
-/* Predicted against measured, at most `most` trials, evenly chosen; the champion stands out. */
+/* Predicted versus measured latency of at most `most` trials, evenly selected; the champion is
+   highlighted. */
 void picture_foretold(struct pictures *pictures, const char *name, const struct gathered *run,
                       int goal, const struct foretold *foretold, int most);
 
-/* Several runs on the goals that they share: a panel a goal, a line a run, over time. */
+/* Several runs on their common goals over time: one panel per goal, one line per run. */
 void picture_runs(struct pictures *pictures, const char *name, struct gathered *const *runs,
                   int count);
 
-/* Bars from 1, with intervals where they are known (NaN: not): what a baseline takes over what the
-   champion does, what a change of a gene costs. */
+/* Horizontal bars that start at 1, with intervals where these are known (NaN: unknown): latency
+   of a baseline over that of the champion, or of a changed gene. */
 enum { BARS_MAX = 48, BAR_LABEL_SIZE = 192 };
 struct bars {
     int count;
@@ -64,7 +66,8 @@ struct bars {
         double value, low, high;
     } bars[BARS_MAX];
 };
-/* Adds one, where there is room and a value, with an empty label to be filled; else NULL. */
+/* Adds a bar with an empty label for the caller to fill. Returns NULL if there is no room or the
+   value is not finite. */
 struct bar *bars_add(struct bars *bars, double value, double low, double high);
 
 void picture_bars(struct pictures *pictures, const char *name, const char *axis,

@@ -1,4 +1,4 @@
-/* What a model foretold, against what was measured. */
+/* pictures_predicted: the picture of predicted versus measured latency. */
 #include <math.h>
 
 #include "report/drawing.h"
@@ -37,7 +37,7 @@ void picture_foretold(struct pictures *pictures, const char *name, const struct 
                 champion->foretold_us);
     drawing_text(out, "xlabel", "measured us");
     drawing_text(out, "ylabel", "predicted us");
-    /* The same range along both, so that the line of equals is the diagonal. */
+    /* The same range on both axes, so that the line of equality is the diagonal. */
     drawing_log_range(out, "x", low, high);
     drawing_log_range(out, "y", low, high);
     fprintf(

@@ -1,4 +1,4 @@
-/* The pictures of genes and genomes. */
+/* pictures_genes: the pictures of gene costs, pairs, elites and ancestry. */
 #include <math.h>
 #include <string.h>
 
@@ -12,9 +12,9 @@ enum {
     LABEL_SIZE = 2 * NAME_SIZE + 64
 };
 
-/* ---- what genes are worth ---- */
+/* ---- gene costs ---- */
 
-/* The range that all panels share: what values with enough trials cost. */
+/* The common range of all panels: the costs of values with enough trials. */
 static void range_of(const struct worth *worth, const struct genes *genes, double *low,
                      double *high) {
     *low = *high = 0;
@@ -30,7 +30,7 @@ static void range_of(const struct worth *worth, const struct genes *genes, doubl
     }
 }
 
-/* Beside each other the names of a panel's values have room for some thirty characters. */
+/* Side by side, the value names of a panel have room for about thirty characters. */
 static bool are_crowded(const struct gene_column *gene) {
     size_t characters = 0;
     for (int v = 0; v < gene->count; v++)
@@ -48,7 +48,7 @@ static void draw_gene(FILE *out, const struct gathered *run, const struct worth 
                     it->count);
     }
     fputs("END\nset xtics (", out);
-    int named = 1 + (gene->count - 1) / NAMES_MOST; /* each, each second, ... */
+    int named = 1 + (gene->count - 1) / NAMES_MOST; /* every one, every second, ... */
     for (int v = 0; v < gene->count; v += named) {
         fputs(v > 0 ? ", " : "", out);
         gnuplot_quote(gene->values[v], out);
@@ -112,7 +112,7 @@ void picture_pairs(struct pictures *pictures, const char *name, const struct gat
     }
     fprintf(out, ")\nset yrange [%g:0.6]\nset border 1\nset grid noy x\nset format x '%%g %%%%'\n",
             -worth->pair_count + 0.4);
-    drawing_text(out, "xlabel", "latency together, beside what each does alone");
+    drawing_text(out, "xlabel", "latency of the pair, relative to the product of both effects");
     fprintf(out,
             "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb " SVG_COLOUR
             "\nplot $pairs using ($2 < 0 ? NaN : $2):1:3:4 with xerrorbars pt 7 ps 0.6 lw 1.6 lc "
@@ -125,12 +125,12 @@ void picture_pairs(struct pictures *pictures, const char *name, const struct gat
 
 /* ---- elites ---- */
 
-/* Where a value lies on its axis, from 0 to 1. */
+/* Position of a value on its axis, from 0 to 1. */
 static double height_of(const struct gene_column *gene, int value) {
     return gene->count > 1 ? (double)value / (gene->count - 1) : 0.5;
 }
 
-/* Genes with more than one value in the whole run. */
+/* Lists the genes that have more than one value in the run. */
 static int varying(const struct genes *genes, int chosen[GENES_MAX]) {
     int count = 0;
     for (int g = 0; g < genes->count; g++)

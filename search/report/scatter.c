@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Slower than this many times the best is at the edge: nobody looks there. */
+/* Trials slower than the best by this factor are drawn at the edge, because their differences do
+   not matter. */
 static const double edge_ratio = 10;
 
 enum { COLUMNS = 28 };
@@ -12,18 +13,18 @@ struct scatter {
     const struct gathered *run;
     FILE *out;
     int goal, rows;
-    const int *valid; /* sights of the goal */
+    const int *valid; /* row indices of the goal's valid trials */
     int valid_count;
-    const char *flags; /* by sight: ' ' 'r' 'e' 'c' */
+    const char *flags; /* by row: ' ' timed in full, 'r' raced, 'e' elite, 'c' champion */
     double low_us, high_us;
-    double low[RESOURCE_COUNT], high[RESOURCE_COUNT]; /* NaN: not known of any */
+    double low[RESOURCE_COUNT], high[RESOURCE_COUNT]; /* NaN: unknown for all trials */
 };
 
 static const struct sight *sight_at(const struct scatter *scatter, int i) {
     return &scatter->run->sights[scatter->valid[i]];
 }
 
-/* As JSON, without "<". */
+/* Prints a JSON string without "<". */
 static void print_string(FILE *out, const char *text) {
     cJSON *value = cJSON_CreateString(text);
     char *json = cJSON_PrintUnformatted(value);
@@ -43,7 +44,7 @@ static void print_number(FILE *out, double number) {
         fprintf(out, "%.5g", number);
 }
 
-/* The place of a value as one character, from '0' on. */
+/* Prints the index of a value as one character, from '0' on. */
 static void print_place(FILE *out, int place) {
     int code = '0' + place;
     if (code == '<' || code == '\\')
@@ -82,7 +83,8 @@ static bool is_dot(const struct scatter *scatter, int i, bool binned) {
     return !binned || flag == 'e' || flag == 'c';
 }
 
-/* Calls for each dot: what stands between commas, or one after the other in a string. */
+/* Prints the properties of all dots as arrays or strings with one element per dot. Returns the
+   number of dots. */
 static int print_dots(const struct scatter *scatter, bool binned) {
     FILE *out = scatter->out;
     int count = 0;
@@ -128,7 +130,8 @@ static int row_of(const struct scatter *scatter, const struct sight *sight) {
     return row < 0 ? 0 : row >= scatter->rows ? scatter->rows - 1 : row;
 }
 
-/* The column of a sight on the axis of a gene, or after those of a resource; -1: not known. */
+/* The bin column of a trial on the axis of a gene, or (axes after the genes) of a resource; -1:
+   unknown. */
 static int column_of(const struct scatter *scatter, const struct sight *sight, int axis) {
     if (axis < scatter->run->genes.count)
         return sight->genes[axis];
@@ -140,7 +143,7 @@ static int column_of(const struct scatter *scatter, const struct sight *sight, i
     return column < COLUMNS ? column : COLUMNS - 1;
 }
 
-/* [column, row, count, ...] of the bins that hold something. */
+/* Prints [column, row, count, ...] of the bins that are not empty. */
 static void print_cells(const struct scatter *scatter, int axis, int *bins) {
     int rows = scatter->rows, printed = 0;
     memset(bins, 0, (size_t)(DOMAIN_MAX * rows) * sizeof *bins);

@@ -1,12 +1,12 @@
 /*
- * scatter: the valid trials of a run as data for the page's scatter (page.js.in draws it). Where
- * they are few each is a dot; where they are many, champions and elites are dots, and all are
- * counted in bins, so that nothing is left out and the file stays small.
+ * scatter: the valid trials of a run as JSON data for the page's scatter plot, which page.js.in
+ * draws. With few trials each is a dot; with many, champions and elites are dots and all trials are
+ * counted in bins, so that the file stays small and no trial is omitted.
  *
- *     struct scatter_notes notes[goal_count];
- *     char *json = scatter_json(run, weightiest, dots, cells, notes);   // the caller frees it
+ *     struct scatter_note notes[CASES_MAX];
+ *     char *json = scatter_json(run, first_genes, dots_max, rows, notes);   // the caller frees it
  *
- * The text may stand within a <script>: it holds no "<".
+ * The text contains no "<", so it may be embedded in a <script> element.
  */
 #ifndef EVOTILE_REPORT_SCATTER_H
 #define EVOTILE_REPORT_SCATTER_H
@@ -15,12 +15,12 @@
 
 struct scatter_note {
     int valid, dots; /* dots < valid: binned */
-    int above;       /* trials at the upper edge, slower than it */
-    double high_us;  /* the edge */
+    int above;       /* slower trials, drawn at the upper edge */
+    double high_us;  /* latency at the upper edge */
 };
 
-/* `weightiest`: the gene to show first, by goal; -1: none. A goal with more than `dots_most` valid
-   trials is binned, in `rows` of latency. `notes`: one a goal. */
+/* `weightiest`: by goal, the gene to show first; -1: none. A goal with more than `dots_most`
+   valid trials is binned into `rows` rows of latency. `notes` gets one entry per goal. */
 char *scatter_json(const struct gathered *run, const int *weightiest, int dots_most, int rows,
                    struct scatter_note *notes);
 

@@ -1,11 +1,11 @@
 /*
- * sheet: what the files of page share: all that is found out of the runs before a page is filled,
- * and the ways to put it into the stencil's values. Private to them.
+ * page_internal: shared by the page*.c files and private to them: the analyses of the runs that are
+ * made before a page is printed, and helpers that add values to the template's JSON.
  *
  *     add_format(to, "trials", "%d", count);
- *     if (add_table(page, to, "board", board_table(...)) < 0)
+ *     if (add_table(page, to, "board", board_table(run->store, goal, 10, error)) < 0)
  *         return -1;
- *     add_picture(page, to, "funnel", "funnel", run, 0, "what became of the trials");
+ *     add_picture(page, to, "funnel", "funnel", run, 0, "trials left after each gate");
  */
 #ifndef EVOTILE_REPORT_SHEET_H
 #define EVOTILE_REPORT_SHEET_H
@@ -16,7 +16,7 @@
 #include "report/page.h"
 #include "report/pictures.h"
 
-/* Of one goal of one run; each may be NULL: there is none. */
+/* The analyses of one goal of one run; each may be NULL if there is none. */
 struct finding {
     struct worth *worth;
     struct ancestry *ancestry; /* of the champion */
@@ -29,44 +29,45 @@ struct page {
     int count;
     enum page_format format;
     struct pictures *pictures;    /* NULL: none */
-    struct finding *findings;     /* by run and goal, one after the other: page_finding */
-    struct baselines **baselines; /* by run; NULL: none is stored */
+    struct finding *findings;     /* by run and goal, consecutively; see page_goal_analysis */
+    struct baselines **baselines; /* by run; NULL: none stored */
 };
 
 struct finding *page_finding(const struct page *page, int run, int goal);
-/* How many goals all runs have together. */
+/* The total number of goals of all runs. */
 int page_goals(const struct page *page);
 
-/* How much is shown of each goal, so that a page stays below some 5 MB however many there are. */
+/* Limits per goal that keep a page below about 5 MB whatever the number of goals. */
 struct portion {
-    int dots;     /* of its scatter, else bins */
-    int bin_rows; /* of latency */
+    int dots;     /* dots of the scatter plot; with more trials, bins */
+    int bin_rows; /* rows of bins, along latency */
     int board_rows;
-    int panels;    /* of genes, the weightiest first */
+    int panels;    /* panels of genes, the most important first */
     int ancestors; /* in the picture */
-    bool values;   /* the table of what every value is worth */
+    bool values;   /* include the table of the cost of every value */
 };
 struct portion page_portion(const struct page *page);
 
 /* ---- page_draw.c ---- */
 
-/* All pictures; NULL, and the reason, where gnuplot would not. */
+/* Draws all pictures; returns NULL, with the reason, if gnuplot fails. */
 struct pictures *page_draw(const struct page *page, struct error *drawn);
 
-/* ---- page_run.c, page_goal.c: the members of one element of "runs", of one of "goals" ---- */
+/* ---- page_run.c, page_goal.c: add one element of "runs", and the elements of "goals" ---- */
 
 int page_add_run(const struct page *page, cJSON *runs, int run, struct error *error);
 int page_add_goals(const struct page *page, cJSON *to, int run, struct error *error);
 
 /* ---- values.c ---- */
 
-/* NULL is as "". */
+/* NULL is added as "". */
 void add_text(cJSON *to, const char *name, const char *text);
 void add_format(cJSON *to, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Takes the table; one without rows is as "". -1 where there is none. */
+/* Frees the table; one without rows is added as "". Returns -1 if `table` is NULL. */
 int add_table(const struct page *page, cJSON *to, const char *name, struct table *table);
-/* The picture of that kind, run and goal, as page_draw has named it; "" where it was not drawn. */
+/* Adds the picture of that kind, run and goal under the name that page_draw gave it; "" if it
+   was not drawn. */
 void add_picture(const struct page *page, cJSON *to, const char *name, const char *kind, int run,
                  int goal, const char *label);
 enum { PICTURE_NAME_SIZE = 64 };

@@ -8,7 +8,7 @@ static double first_us(const struct gathered *run, int goal) {
     return first >= 0 ? run->sights[first].score_us : NAN;
 }
 
-/* "-5.2" of 0.948 - 1: a cost in percent. */
+/* A cost in percent: "-5.2" for 0.948 - 1. */
 static void add_percent(struct table *table, double share) {
     char text[32];
     snprintf(text, sizeof text, "%+.1f", 100 * share);
@@ -26,7 +26,7 @@ static void add_cost(struct table *table, const struct cost *cost) {
 
 /* ---- goals ---- */
 
-/* What differs from the default genome; all of it where that was not tried. */
+/* The genes that differ from the default genome; the whole genome if the default was not tried. */
 static void add_changes(struct table *table, const struct gathered *run, int goal,
                         const struct sight *sight) {
     char genome[GENOME_TEXT_SIZE], first[GENOME_TEXT_SIZE], changes[CHANGES_SIZE];
@@ -50,7 +50,7 @@ struct table *table_of_goals(const struct gathered *run) {
         {.name = "ratio", .heading = "times\nas fast", .right = true},
         {.name = "tflops", .heading = "TFLOP/s", .right = true},
         {.name = "trial", .heading = "trial", .right = true},
-        {.name = "order", .heading = "its place\namong", .right = true},
+        {.name = "order", .heading = "its rank\nin time", .right = true},
         {.name = "trials", .heading = "trials", .right = true},
         {.name = "valid", .heading = "valid", .right = true},
         {.name = "changes", .heading = "what differs from the default", .wrap = true},
@@ -127,10 +127,10 @@ struct table *table_of_genes(const struct gathered *run, const struct worth *wor
         {.name = "gene", .heading = "gene"},
         {.name = "best", .heading = "best"},
         {.name = "worst", .heading = "worst"},
-        {.name = "spread_percent", .heading = "worst beside\nbest, %", .right = true},
+        {.name = "spread_percent", .heading = "worst versus\nbest, %", .right = true},
         {.name = "spread_low_percent", .heading = "from", .right = true},
         {.name = "spread_high_percent", .heading = "to", .right = true},
-        {.name = "share_percent", .heading = "of the variance\n%", .right = true},
+        {.name = "share_percent", .heading = "share of\nvariance, %", .right = true},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < worth->fitted_count; i++) {
@@ -154,11 +154,11 @@ struct table *table_of_values(const struct gathered *run, const struct worth *wo
     static const struct table_column columns[] = {
         {.name = "gene", .heading = "gene"},
         {.name = "value", .heading = "value"},
-        {.name = "cost_percent", .heading = "costs\n%", .right = true},
+        {.name = "cost_percent", .heading = "cost\n%", .right = true},
         {.name = "low_percent", .heading = "from", .right = true},
         {.name = "high_percent", .heading = "to", .right = true},
         {.name = "trials", .heading = "valid\ntrials", .right = true},
-        {.name = "failed", .heading = "not valid", .right = true},
+        {.name = "failed", .heading = "failed", .right = true},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < worth->fitted_count; i++) {
@@ -183,8 +183,8 @@ struct table *table_of_values(const struct gathered *run, const struct worth *wo
 
 struct table *table_of_pairs(const struct gathered *run, const struct worth *worth) {
     static const struct table_column columns[] = {
-        {.name = "pair", .heading = "together"},
-        {.name = "cost_percent", .heading = "costs\n%", .right = true},
+        {.name = "pair", .heading = "pair"},
+        {.name = "cost_percent", .heading = "cost\n%", .right = true},
         {.name = "low_percent", .heading = "from", .right = true},
         {.name = "high_percent", .heading = "to", .right = true},
         {.name = "trials", .heading = "valid\ntrials", .right = true},
@@ -210,9 +210,9 @@ struct table *table_of_line(const struct gathered *run, const struct ancestry *a
     const struct table_column columns[] = {
         {.name = "trial", .heading = "trial", .right = true},
         {.name = "score_us", .heading = gathered_unit(run), .right = true},
-        {.name = "operator", .heading = "tried as"},
+        {.name = "operator", .heading = "operator"},
         {.name = "other_parent", .heading = "other\nparent", .right = true},
-        {.name = "changed", .heading = "what it changed", .wrap = true},
+        {.name = "changed", .heading = "changes", .wrap = true},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < ancestry->line_count; i++) {
@@ -244,8 +244,8 @@ struct table *table_of_succession(const struct gathered *run, int goal) {
     const struct table_column columns[] = {
         {.name = "trial", .heading = "trial", .right = true},
         {.name = "score_us", .heading = gathered_unit(run), .right = true},
-        {.name = "operator", .heading = "tried as"},
-        {.name = "changed", .heading = "beside the champion before", .wrap = true},
+        {.name = "operator", .heading = "operator"},
+        {.name = "changed", .heading = "changes from the previous champion", .wrap = true},
     };
     const struct goal_view *view = &run->goals[goal];
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
@@ -262,7 +262,7 @@ struct table *table_of_succession(const struct gathered *run, int goal) {
         table_integer(table, sight->number);
         table_number(table, it->score_us, 3);
         table_text(table, run->operators.items[sight->operator_index]);
-        table_text(table, i == 0 ? genome : it->again ? "timed again" : changes);
+        table_text(table, i == 0 ? genome : it->again ? "measured again" : changes);
     }
     return table;
 }

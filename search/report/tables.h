@@ -1,5 +1,9 @@
 /*
- * tables: those tables of a report that no other verb prints. The caller frees each.
+ * tables: the tables of a report that no other command prints. The caller frees each.
+ *
+ *     struct table *table = table_of_goals(run);
+ *     table_print(table, TABLE_MARKDOWN, stdout);
+ *     table_free(table);
  */
 #ifndef EVOTILE_REPORT_TABLES_H
 #define EVOTILE_REPORT_TABLES_H
@@ -9,27 +13,27 @@
 #include "report/gather.h"
 #include "report/worth.h"
 
-/* A row a goal: its champion, and how it compares with the default genome. */
+/* One row per goal: its champion and the comparison with the default genome. */
 struct table *table_of_goals(const struct gathered *run);
 
-/* A row a worker, as HOST/DEVICE where it was on a queue, and what became of its trials. Empty
-   where one device of this host did them all. */
+/* One row per worker, named HOST/DEVICE if it was remote: the results of its trials. Empty if
+   one local device ran all trials. */
 struct table *table_of_workers(const struct gathered *run);
 
-/* A row a gene: its best and worst value, and what lies between them. */
+/* One row per gene: its best and worst value, and their difference. */
 struct table *table_of_genes(const struct gathered *run, const struct worth *worth);
 struct table *table_of_values(const struct gathered *run, const struct worth *worth);
 struct table *table_of_pairs(const struct gathered *run, const struct worth *worth);
 
-/* The line of first parents, the champion first, and what each changed. */
+/* The line of first parents, the champion first, and what each trial changed. */
 struct table *table_of_line(const struct gathered *run, const struct ancestry *ancestry);
 
-/* The champions of a goal, the last first, and what each has that the one before it had not: the
-   line of one without parents. */
+/* The champions of a goal, the last first, and how each differs from the previous one; used for
+   a champion without parents. */
 struct table *table_of_succession(const struct gathered *run, int goal);
 
-/* The goals that two runs or more have a champion for, a column a run; no more than RUNS_COMPARED
-   of them. */
+/* One row per goal for which at least two runs have a champion, one column per run, for at most
+   RUNS_COMPARED runs. */
 enum { RUNS_COMPARED = 8 };
 struct table *table_of_runs(struct gathered *const *runs, int count);
 

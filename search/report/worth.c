@@ -7,21 +7,21 @@
 
 enum { UNKNOWNS_MAX = 640, TRIALS_LEAST = 20 };
 
-/* How many trials the belief that a value is like all others is worth. */
+/* Ridge penalty: weight, in trials, of the prior that a value is like all others. */
 static const double prior_count = 0.01;
 
-/* Latencies that differ by less than a part in 10^8 are equal. */
+/* Latencies that differ by less than a part in 10^8 count as equal. */
 static const double variance_least = 1e-16;
 
 struct fit {
     const struct gathered *run;
-    const int *rows; /* sights */
+    const int *rows; /* row indices */
     int row_count;
     int unknowns;
-    int first[GENES_MAX]; /* the unknown of the gene's first value; -1: not fitted */
+    int first[GENES_MAX]; /* by gene: the unknown of its first value; -1: not fitted */
     double mean, variance;
-    double *counts; /* trials, by unknown */
-    double *factor; /* of the normal matrix, with the means taken out */
+    double *counts; /* trials by unknown */
+    double *factor; /* Cholesky factor of the centred normal matrix */
     double *solution;
     double residual_variance;
     double *residuals; /* by row */
@@ -38,14 +38,14 @@ static double log_us(const struct fit *fit, int row) {
     return log(fit->run->sights[fit->rows[row]].score_us);
 }
 
-/* The unknown that a row's gene takes part in. */
+/* The unknown of the gene's value in a row. */
 static int unknown(const struct fit *fit, int row, int gene) {
     return fit->first[gene] + fit->run->sights[fit->rows[row]].genes[gene];
 }
 
 /* ---- the fit ---- */
 
-/* Of every gene, or of one alone (`only` not -1). */
+/* Numbers the unknowns of every gene, or of one alone (`only` not -1). */
 static void choose_unknowns(struct fit *fit, int only) {
     const struct genes *genes = &fit->run->genes;
     for (int g = 0; g < genes->count; g++) {
@@ -57,7 +57,7 @@ static void choose_unknowns(struct fit *fit, int only) {
     }
 }
 
-/* Sums over rows: how often two unknowns met, and the log latency of each. */
+/* Sums over rows: the co-occurrences of two unknowns, and the log latency of each. */
 static void add_up(struct fit *fit, double *met, double *sums) {
     int n = fit->unknowns, gene_count = fit->run->genes.count;
     for (int row = 0; row < fit->row_count; row++) {
@@ -114,14 +114,14 @@ static void find_residuals(struct fit *fit) {
     fit->residual_variance = sum / (freedom > 1 ? freedom : 1);
 }
 
-/* ---- what it says ---- */
+/* ---- costs ---- */
 
 static struct cost cost_of(double log_cost, double deviation, double width, double count) {
     return (struct cost){expm1(log_cost), expm1(log_cost - width * deviation),
                          expm1(log_cost + width * deviation), (int)count, 0};
 }
 
-/* Half the width of a normal interval that misses once in `odds` cases, in deviations. */
+/* The half-width, in standard deviations, of a normal interval that misses once in `odds` cases. */
 static double width_of(double odds) {
     double low = 0, high = 40;
     while (high - low > 1e-6) {
@@ -134,7 +134,7 @@ static double width_of(double odds) {
     return high;
 }
 
-/* A sum of unknowns with these weights, and its deviation. */
+/* A weighted sum of unknowns, with its interval. */
 static struct cost contrast(const struct fit *fit, double *weights, double count) {
     double value = 0;
     for (int i = 0; i < fit->unknowns; i++)
@@ -180,7 +180,7 @@ struct cell {
     double count, sum;
 };
 
-/* The strongest pair of values of two genes; false where none stands out. */
+/* Finds the strongest interaction of values of two genes; returns false if none is significant. */
 static bool strongest(const struct fit *fit, int a, int b, double width, struct cell *cells,
                       struct pair_worth *pair) {
     int counts[2] = {fit->run->genes.columns[a].count, fit->run->genes.columns[b].count};
@@ -267,7 +267,7 @@ static void release(struct fit *fit) {
     fit->counts = fit->factor = fit->solution = fit->residuals = NULL;
 }
 
-/* Solved, or not worth solving: false. */
+/* Solves the fit; returns false if there are too few trials or no variance. */
 static bool solved(struct fit *fit) {
     if (fit->row_count < TRIALS_LEAST || fit->unknowns == 0)
         return false;

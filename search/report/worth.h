@@ -1,25 +1,24 @@
 /*
- * worth: what each value of each gene was worth over the trials of a goal, and which pairs of
- * values do together what neither does alone.
+ * gene_importance: the effect of each value of each gene on latency, over the trials of a goal, and
+ * the pairs of values with an interaction.
  *
- * A search tries good values more often and beside one another, so that the mean latency of a value
- * says as much of its company as of itself (evolve/effects.h, which a search draws from, lives with
- * that). Here all genes are fitted at once: log latency is a sum of one number for each gene's
- * value, by least squares, each value held to 0 by a hundredth of a trial so that what the trials
- * cannot tell apart gets a wide interval and no nonsense. What two values do together is the mean
- * of what is left over where they met.
+ * A search tries good values more often and in combination, so the mean latency of a value reflects
+ * the other genes as much as the value (strategy/effects.h accepts that). Here all genes are fitted
+ * together: log latency is a sum of one number per gene value, by least squares, with a weak ridge
+ * penalty (a hundredth of a trial per value), so that values that the trials cannot separate get
+ * wide intervals. The interaction of two values is the mean of the residuals where both occur.
  *
- *     struct worth *worth = worth_new(run, goal);
- *     const struct gene_worth *gene = &worth->genes[worth->order[0]];   // the weightiest
- *     gene->values[v].cost                                 // 0.05: 5 % slower than its gene's mean
- *     worth_free(worth);
+ *     struct gene_importance *importance = gene_importance_new(run, goal);
+ *     const struct gene_cost *gene = &importance->genes[importance->order[0]]; // most important
+ *     double cost = gene->values[v].cost;      // 0.05: 5 % slower than its gene's mean
+ *     gene_importance_free(importance);
  *
- * Where trials are too few for that (fewer than twice as many as there are values) each gene is
- * fitted alone: then the company is in its figures.
+ * With too few trials (fewer than twice the number of values) each gene is fitted alone; then the
+ * effects of other genes are included in its figures.
  *
- * Intervals hold the value in 99 of 100 cases if what is left over is alike everywhere, which it is
- * not quite: they lead and do not prove; `ablate` proves. Those of pairs are widened for as many
- * pairs as were looked at (Bonferroni's way).
+ * Intervals cover the value in 99 of 100 cases if the residuals have the same variance everywhere,
+ * which holds only roughly: they are a guide, not a proof; `ablate` proves. Intervals of pairs are
+ * widened for the number of pairs examined (Bonferroni correction).
  */
 #ifndef EVOTILE_REPORT_WORTH_H
 #define EVOTILE_REPORT_WORTH_H
@@ -28,18 +27,18 @@
 
 enum { PAIRS_MAX = 12, WORTH_VALUES_MAX = 32 };
 
-/* Of a latency: 0.05 is 5 % more. */
+/* Relative to a latency: 0.05 is 5 % more. */
 struct cost {
     double cost, low, high;
     int count;  /* valid trials */
-    int failed; /* trials that had the value and were not valid */
+    int failed; /* trials with the value that failed */
 };
 
 struct gene_worth {
-    bool fitted;        /* else it has one value, or more than WORTH_VALUES_MAX */
-    double share;       /* of the variance of log latency; shares of correlated genes overlap */
-    int best, worst;    /* of the values with WORTH_LEAST trials */
-    struct cost spread; /* of the worst beside the best */
+    bool fitted;     /* false: it has one value, or more than IMPORTANCE_VALUES_MAX */
+    double share;    /* share of the variance of log latency; shares of correlated genes overlap */
+    int best, worst; /* among values with at least IMPORTANCE_TRIALS_MIN trials */
+    struct cost spread; /* of the worst relative to the best */
     struct cost values[WORTH_VALUES_MAX];
 };
 
@@ -49,22 +48,22 @@ struct pair_worth {
 };
 
 struct worth {
-    int count;        /* valid trials it was fitted to */
-    bool alone;       /* each gene was fitted alone: nothing is said of pairs and of the sum */
-    double explained; /* the share of the variance that the sum explains */
+    int count;        /* valid trials in the fit */
+    bool alone;       /* each gene was fitted alone; pairs and `explained` are not set */
+    double explained; /* share of the variance that the additive model explains */
     int gene_count;
     struct gene_worth genes[GENES_MAX];
     int fitted_count;
-    int order[GENES_MAX]; /* fitted genes, the one whose spread is surely the widest first */
+    int order[GENES_MAX]; /* fitted genes, by decreasing lower bound of their spread */
     int pair_count;
-    struct pair_worth pairs[PAIRS_MAX]; /* whose interval is on one side of 0, the strongest first;
-                                           at most one of two genes */
+    struct pair_worth pairs[PAIRS_MAX]; /* those whose interval excludes 0, the strongest first; at
+                                           most one per pair of genes */
 };
 
-/* A value with fewer trials has an interval, but is not called the best or worst. */
+/* A value with fewer trials has an interval but is not called best or worst. */
 enum { WORTH_LEAST = 5 };
 
-/* NULL where there are too few trials to tell anything. */
+/* Returns NULL if there are too few trials. */
 struct worth *worth_new(const struct gathered *run, int goal);
 void worth_free(struct worth *worth);
 

@@ -19,7 +19,7 @@ static int draw(struct random *random, int below) {
     return (int)random_below(random, (uint64_t)below);
 }
 
-/* Few different scores, so that many are equal. */
+/* Few different scores, so that ties are frequent. */
 static double score(struct random *random) {
     return 1 + draw(random, 50);
 }
@@ -43,7 +43,7 @@ static bool same_island(const struct population *one, const struct population *o
            memcmp(one->members, other->members, (size_t)one->count * sizeof *one->members) == 0;
 }
 
-/* Whatever is offered, told anew and sent on. */
+/* Random sequences of offers, replaced scores and migrations. */
 static void one_island_is_a_population(void **state) {
     (void)state;
     struct archipelago archipelago;
@@ -90,8 +90,8 @@ static void islands_share_the_room(void **state) {
     }
 }
 
-/* The best of each, as they were before any of them left; who has no room for it loses its worst,
-   unless that is better. */
+/* Each island receives the best of the previous one, taken before any migration; a full island
+   drops its worst member unless that is better. */
 static void the_best_goes_to_the_next(void **state) {
     (void)state;
     struct random random;
@@ -130,7 +130,7 @@ static void the_best_goes_to_the_next(void **state) {
     assert_true(replaced > 100 && refused > 10);
 }
 
-/* The best of all islands, and the same one until a better comes, wherever copies of it are. */
+/* The best of all islands, and unchanged until a better one arrives, wherever copies of it are. */
 static void an_equal_does_not_depose_the_champion(void **state) {
     (void)state;
     struct archipelago archipelago;
@@ -157,7 +157,7 @@ static void an_equal_does_not_depose_the_champion(void **state) {
     archipelago_release(&archipelago);
 }
 
-/* With every copy of it, and on the island that it is of, where there is room again. */
+/* Every copy moves, and its own island takes it if there is room. */
 static void told_anew_it_moves_everywhere(void **state) {
     (void)state;
     struct archipelago archipelago;
@@ -183,7 +183,7 @@ static void told_anew_it_moves_everywhere(void **state) {
         for (int i = 0; i < ISLANDS; i++) {
             island = &archipelago.islands[i];
             assert_true(!is_on(island, member.trial) || (ok && (was_on[i] || i == home)));
-            if (was_on[i] && ok) /* its own room was left */
+            if (was_on[i] && ok) /* its own slot was freed */
                 assert_true(is_on(island, member.trial));
             for (int k = 1; k < island->count; k++)
                 assert_true(island->members[k - 1].score_us <= island->members[k].score_us);
@@ -192,7 +192,7 @@ static void told_anew_it_moves_everywhere(void **state) {
         }
         assert_true(archipelago_champion(&archipelago)->score_us == best_us);
     }
-    while (archipelago_champion(&archipelago)) { /* until none is left */
+    while (archipelago_champion(&archipelago) != NULL) { /* until none is left */
         const struct genome genome = archipelago_champion(&archipelago)->genome;
         archipelago_renew(&archipelago, 0, &genome, NULL);
     }

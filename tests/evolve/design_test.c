@@ -29,7 +29,8 @@ static bool is_power_of_two(int64_t value) {
     return value > 0 && (value & (value - 1)) == 0;
 }
 
-/* Takes STARTS genomes, all valid and no two equal, and counts those of powers of two alone. */
+/* Takes STARTS genomes, checks that all are valid and distinct, and counts those whose values
+   are all powers of two. */
 static int count_round(const struct space *space, uint64_t seed) {
     struct design *design = design_new(space, seed, 0);
     struct genome genomes[STARTS];
@@ -55,7 +56,7 @@ static void powers_of_two_come_first(void **state) {
     space_free(space);
 }
 
-/* Where no round genome is valid the others are taken. */
+/* Falls back to other genomes if no power-of-two genome is valid. */
 static void what_is_not_round_serves_too(void **state) {
     (void)state;
     struct space *space = square("X % 32 != 0 && Y % 32 != 0 && X != 16 && Y != 16");

@@ -44,9 +44,9 @@ static void draws_follow_what_was_learnt(void **state) {
     int counts[4];
     random_seed(&random, 61, 0);
     count_draws(effects, 0, &random, counts);
-    for (int i = 0; i < 4; i++) /* it knows nothing: all alike */
+    for (int i = 0; i < 4; i++) /* no data: uniform */
         assert_in_range(counts[i], DRAWS / 5, DRAWS * 3 / 10);
-    /* A: 0 is slow, 1 fast, 2 always fails, and 3 was never tried. B makes no difference. */
+    /* A: 0 is slow, 1 is fast, 2 always fails, and 3 was never tried. B makes no difference. */
     for (int i = 0; i < 120; i++) {
         struct genome genome = {{(uint8_t)(i % 3), (uint8_t)(i % 4)}};
         effects_learn(effects, &genome, i % 3 == 2 ? NAN : i % 3 ? 1 : 2);
@@ -64,7 +64,7 @@ static void draws_follow_what_was_learnt(void **state) {
     space_free(space);
 }
 
-/* Equal values of A and B are fast together; alone, no value says anything. */
+/* Equal values of A and B are fast together; a single value has no effect. */
 static void pairs_are_drawn_together(void **state) {
     (void)state;
     struct space *space = four_by_four();
@@ -87,7 +87,7 @@ static void pairs_are_drawn_together(void **state) {
     space_free(space);
 }
 
-/* Where only one operator pays, it is taken most, and none is forgotten. */
+/* If only one operator succeeds it is used most, and none is dropped. */
 static void full_takes_the_operators_that_pay(void **state) {
     (void)state;
     struct random random;
@@ -110,7 +110,7 @@ static void full_takes_the_operators_that_pay(void **state) {
         counters[OPERATOR_CROSS_BLOCK].entered = 900;
         evolution->start_at = evolution->start_count;
         evolution->exploration = 0;
-        for (int i = 0; i < 200; i++) { /* the same question, with another sequence */
+        for (int i = 0; i < 200; i++) { /* the same ask with another random sequence */
             random_seed(&evolution->random, random_next(&random), 0);
             if (full_propose(evolution, &proposal))
                 most[proposal.made_by]++;
@@ -125,8 +125,8 @@ static void full_takes_the_operators_that_pay(void **state) {
             assert_int_equal(most[kind], 0);
 }
 
-/* Of the rules that hold for the parent, by what was measured of it, the one that pays is taken
-   most, and the other not forgotten; the one that does not hold never. */
+/* Among the hints that hold for the parent by its measures, the successful one is used most and
+   the other is not dropped; a hint that does not hold is never used. */
 static void full_takes_the_rules_that_hold_and_pay(void **state) {
     (void)state;
     struct error error = {0};
@@ -180,9 +180,9 @@ static void full_takes_the_rules_that_hold_and_pay(void **state) {
     space_free(space);
 }
 
-/* ---- what a profiler counts ---- */
+/* ---- measures of a profiler ---- */
 
-/* Two rules, of what a profiler and what the driver says. */
+/* Two hints, on a measure of the profiler and on one of the driver. */
 static struct space *space_with_profiles(void) {
     struct error error = {0};
     struct space *space = space_new();
@@ -212,7 +212,7 @@ static struct evolution *full_of(const struct space *space) {
 static void judge(struct evolution *evolution, int64_t trial, const struct genome *genome) {
     struct outcome *outcome = calloc(1, sizeof *outcome);
     outcome->verdict = VERDICT_OK;
-    outcome->score_us = 1; /* rugged, so that elites keep room to move */
+    outcome->score_us = 1; /* rugged, so that elites can still move */
     for (int gene = 0; gene < 3; gene++)
         outcome->score_us += 29 * (genome->value[gene] + 1) % 64;
     evolution_tell_outcome(evolution, trial, genome, outcome);
@@ -227,7 +227,7 @@ static struct measures idle(bool registers) {
     return measures;
 }
 
-/* Of the present elites those with an even trial were profiled. */
+/* Profiles the present elites with an even trial number. */
 static void profile_elites(struct evolution *evolution) {
     int count;
     const struct population *island = evolution_islands(evolution, &count);
@@ -248,8 +248,8 @@ static int ask_and_judge(struct evolution *evolution, int64_t from, int64_t to,
     return by_rule;
 }
 
-/* Only what is profiled is bred by such a rule; the rules of resources, and the digest, are the
-   trial's affair alone. */
+/* Such a hint breeds only from profiled genomes; the hints on resources, and the digest, depend
+   on the trial alone. */
 static void a_profile_is_known_from_when_it_is_told(void **state) {
     (void)state;
     enum { BEFORE = 30, AFTER = 90 };
@@ -264,7 +264,7 @@ static void a_profile_is_known_from_when_it_is_told(void **state) {
     struct genome unseen = genome_default(space);
     for (unseen.value[0] = 0; evolution_has_seen(evolution, &unseen); unseen.value[0]++)
         ;
-    evolution_tell_profile(evolution, &unseen, &registers); /* not told: nothing comes of it */
+    evolution_tell_profile(evolution, &unseen, &registers); /* not told: ignored */
     assert_false(evolution_has_seen(evolution, &unseen));
     assert_true(ask_and_judge(evolution, BEFORE, AFTER, proposals) > 0);
     const struct operator_counters *rules = evolution_rule_counters(evolution);
@@ -281,8 +281,8 @@ static void a_profile_is_known_from_when_it_is_told(void **state) {
     space_free(space);
 }
 
-/* A search that was profiled, went on and is taken up again, with the profiles of the elites that
-   it then has, asks as if it had never stopped. */
+/* A profiled search that is stopped and resumed, with the profiles of its elites at that time,
+   asks as if it had never stopped. */
 static void profiles_survive_a_resumption(void **state) {
     (void)state;
     enum { PROFILED_AT = 24, KILLED_AT = 60, ALL = 120 };

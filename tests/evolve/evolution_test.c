@@ -36,7 +36,7 @@ static struct space *landscape(void) {
     return space;
 }
 
-/* Best is one point; genes pull with different strength, and some in pairs. */
+/* The optimum is one point; genes have different weights, and some interact in pairs. */
 static double score_of(const struct genome *genome) {
     static const int best[] = {5, 4, 3, 2, 1, 3, 1, 2, 2, 1};
     double score = 10;
@@ -49,7 +49,7 @@ static double score_of(const struct genome *genome) {
     return score;
 }
 
-/* A fifth of the candidates fails, depending only on the genome. */
+/* A fifth of the candidates fails, as a function of the genome alone. */
 static enum verdict verdict_of(const struct genome *genome) {
     uint64_t bits = genome_hash(genome).high;
     return bits % 5 ? VERDICT_OK : (enum verdict)(1 + bits / 5 % (VERDICT_COUNT - 1));
@@ -63,7 +63,7 @@ static struct outcome *outcome_of(enum verdict verdict, double score_us) {
     return &outcome;
 }
 
-/* Timed by a few samples or by many, which scatter less or more: all by the genome. */
+/* Timed with few or many samples of small or large scatter, as a function of the genome. */
 static struct outcome *timed_outcome(const struct genome *genome) {
     struct outcome *outcome = outcome_of(verdict_of(genome), score_of(genome));
     uint64_t bits = genome_hash(genome).low;
@@ -84,7 +84,7 @@ static struct evolution *islands_of(const struct space *space, const char *strat
     settings.islands = islands;
     settings.migration = migration;
     struct evolution *evolution = evolution_new(space, &settings, seed, 0, &error);
-    if (!evolution)
+    if (evolution == NULL)
         fail_msg("%s", error.text);
     return evolution;
 }
@@ -94,12 +94,12 @@ static struct evolution *evolution_of(const struct space *space, const char *str
     return islands_of(space, strategy, seed, 1, 64);
 }
 
-/* Of every strategy in turn. */
+/* Each strategy in turn. */
 static const char *strategy(int i) {
     return strategies[i % STRATEGIES].name;
 }
 
-/* The calls of one run: an ask has trial < 0, a tell that of its proposal. */
+/* The calls of one run: an ask has trial < 0, a tell the trial of its proposal. */
 struct event {
     int64_t trial;
 };
@@ -109,8 +109,8 @@ struct open_trial {
     int64_t trial;
 };
 
-/* Up to OPEN_MAX questions open at once, answered in an order that `interleaving` decides; writes
-   the order of calls to `events`. Returns how many calls. */
+/* Keeps up to OPEN_MAX asks open and answers them in an order that `interleaving` decides.
+   Writes the order of calls to `events` and returns the number of calls. */
 static int run(struct evolution *evolution, struct random *interleaving, int trials,
                struct event *events) {
     struct open_trial open[OPEN_MAX];
@@ -157,7 +157,7 @@ static void same_calls_same_state(void **state) {
         for (int j = 0; j < calls; j++) {
             struct proposal proposal;
             int64_t trial = events[j].trial;
-            if (j == calls - 1) /* one call behind is another state */
+            if (j == calls - 1) /* one call less gives another state */
                 assert_false(hash_equal(evolution_digest(evolution), evolution_digest(again)));
             if (trial < 0) {
                 assert_true(evolution_ask(again, &proposal));
@@ -172,7 +172,8 @@ static void same_calls_same_state(void **state) {
         }
         assert_true(hash_equal(evolution_digest(evolution), evolution_digest(again)));
         assert_true(hash_equal(evolution_digest(evolution), evolution_digest(resumed)));
-        for (int j = 0; j < 8; j++) { /* who only noted what was asked goes on just the same */
+        for (int j = 0; j < 8;
+             j++) { /* an evolution that only replayed the asks continues identically */
             struct proposal one, other;
             assert_int_equal(evolution_ask(evolution, &one), 1);
             assert_int_equal(evolution_ask(resumed, &other), 1);
@@ -208,8 +209,8 @@ static void other_seed_or_order_is_another_state(void **state) {
     space_free(space);
 }
 
-/* Every valid genome of a small space is proposed once, and then there is none; also where there
-   are more islands than genomes. */
+/* Every valid genome of a small space is proposed once, then the asks end; also with more
+   islands than genomes. */
 static void small_spaces_are_exhausted(void **state) {
     (void)state;
     struct random random;
@@ -231,14 +232,14 @@ static void small_spaces_are_exhausted(void **state) {
             while (evolution_ask(evolution, &proposal)) {
                 assert_true(brute_force_valid(space, &proposal.genome));
                 assert_true(evolution_has_seen(evolution, &proposal.genome));
-                /* ask gives what is not seen, so this counts different genomes. */
+                /* ask never repeats a genome, so this counts distinct ones */
                 assert_int_equal(evolution_seen_count(evolution), ++asked);
                 if (below(&random, 3))
                     evolution_tell(evolution, (int64_t)asked, &proposal.genome,
                                    verdict_of(&proposal.genome), score_of(&proposal.genome));
             }
             assert_int_equal(asked, count);
-            /* Nobody stores a question without an answer, so a resumed run does not repeat it. */
+            /* Asks without an answer are not stored, so a resumed run does not repeat them. */
             struct hash before = evolution_digest(evolution);
             assert_int_equal(evolution_ask(evolution, &proposal), 0);
             assert_true(hash_equal(before, evolution_digest(evolution)));
@@ -292,8 +293,8 @@ static void starts_with_the_default_and_the_seeds(void **state) {
     space_free(space);
 }
 
-/* Each genome of the start lies farther from those before it than a uniform draw does, and the ends
-   of the domains come before what is between. */
+/* Each initial genome lies farther from the previous ones than a uniform draw does, and the ends
+   of the domains come before interior values. */
 static void the_start_is_spread(void **state) {
     (void)state;
     enum { STARTS = 16, GENES = 8, ROUNDS = 10 };
@@ -320,7 +321,7 @@ static void the_start_is_spread(void **state) {
                     apart += abs(genomes[i].value[g] - genomes[j].value[g]);
                 least = apart < least ? apart : least;
             }
-            assert_true(least >= 6); /* of as many uniform draws 4 or 5 */
+            assert_true(least >= 6); /* 4 or 5 for as many uniform draws */
             for (int g = 0; g < GENES && i > 0; g++)
                 ends += genomes[i].value[g] % 3 == 0;
         }
@@ -337,7 +338,7 @@ static bool same_members(const struct population *one, const struct population *
     return same;
 }
 
-/* One question is open at a time, so that the islands are told in turn. */
+/* One ask is open at a time, so that the islands are told in turn. */
 static void islands_meet_every_n_trials_only(void **state) {
     (void)state;
     enum { ISLANDS = 3, EVERY = 40, TRIALS = 400, ROOM = 8 };
@@ -360,7 +361,8 @@ static void islands_meet_every_n_trials_only(void **state) {
             }
             assert_int_equal(evolution_ask(evolution, &proposal), 1);
             for (int p = 0; p < 2; p++)
-                if (proposal.parents[p] != TRIAL_NONE) { /* one of the island whose turn it is */
+                if (proposal.parents[p] !=
+                    TRIAL_NONE) { /* a member of the island whose turn it is */
                     bool there = false;
                     for (int m = 0; m < populations[trial % ISLANDS].count; m++)
                         there = there || before[trial % ISLANDS][m].trial == proposal.parents[p];
@@ -384,7 +386,7 @@ static void islands_meet_every_n_trials_only(void **state) {
     space_free(space);
 }
 
-/* Of one island no migration matters, and who breeds from no population has but one. */
+/* A single island does not migrate, and a strategy without parents has a single island. */
 static void one_island_is_one_search(void **state) {
     (void)state;
     enum { TRIALS = 150 };
@@ -447,8 +449,9 @@ static void counters_add_up(void **state) {
     space_free(space);
 }
 
-/* A search of which half is filtered, beside one of which the same half is wrong: both know what is
-   not to be asked, but only one takes it for failures, which some strategies avoid. */
+/* A search in which half the trials are filtered, and one in which the same half is wrong: both
+   exclude these genomes, but only the second counts them as failures, which some strategies
+   avoid. */
 static void what_is_filtered_did_not_fail(void **state) {
     (void)state;
     enum { TRIALS = 120 };
@@ -501,7 +504,7 @@ static void told_from_elsewhere_is_not_asked(void **state) {
     space_free(space);
 }
 
-/* How many trials until a genome within 2 % of the best; `most` if none. */
+/* The number of trials until a genome within 2 % of the best; `most` if none. */
 static int trials_to_the_best(const struct space *space, const char *strategy, uint64_t seed,
                               int most) {
     struct evolution *evolution = evolution_of(space, strategy, seed);
@@ -511,15 +514,15 @@ static int trials_to_the_best(const struct space *space, const char *strategy, u
         evolution_tell(evolution, trials, &proposal.genome, verdict_of(&proposal.genome),
                        score_of(&proposal.genome));
         const struct member *champion = evolution_champion(evolution);
-        if (champion && champion->score_us <= 10 * 1.06)
+        if (champion != NULL && champion->score_us <= 10 * 1.06)
             break;
     }
     evolution_free(evolution);
     return trials;
 }
 
-/* Every member anew, with a score turned round, or a failure: the population holds those that are
-   ok, in their new order, and nothing else of the search has changed. */
+/* Replaces the score of every member by a reversed score or a failure: the population keeps the
+   successful ones in their new order, and the rest of the state is unchanged. */
 static void told_again_takes_its_new_place(void **state) {
     (void)state;
     enum { TRIALS = 300 };
@@ -538,7 +541,7 @@ static void told_again_takes_its_new_place(void **state) {
     assert_int_equal(count, 24);
     memcpy(members, population->members, sizeof members);
     struct hash was = evolution_digest(evolution);
-    for (int i = 0; i < 2; i++) { /* there and back: a digest is of the state alone */
+    for (int i = 0; i < 2; i++) { /* changed and restored: the digest depends on the state alone */
         struct outcome *outcome = timed_outcome(&members[3].genome);
         outcome->score_us *= i == 0 ? 2 : 1;
         evolution_tell_again(evolution, members[3].trial, &members[3].genome, outcome);
@@ -604,17 +607,17 @@ static void bad_settings_are_refused(void **state) {
         const char *words;
     } rows[] = {
         {{"evolv", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false},
-         "no strategy 'evolv'; the nearest is 'evolve'"},
-        {{"evolve", 1, 1, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "a population of 1"},
-        {{"evolve", 24, 0, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "0 islands"},
+         "unknown strategy 'evolv'; the nearest is 'evolve'"},
+        {{"evolve", 1, 1, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "population is 1:"},
+        {{"evolve", 24, 0, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "islands is 0:"},
         {{"evolve", 24, 65, 64, 32, 0.1, NULL, 0, NULL, 0, 0, false},
-         "65 islands: from 1 to 64 will do"},
-        {{"evolve", 24, 4, 0, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "a migration every 0 trials"},
-        {{"evolve", 24, 1, 64, 0, 0.1, NULL, 0, NULL, 0, 0, false}, "an initial start of 0"},
-        {{"evolve", 24, 1, 64, 32, 1.5, NULL, 0, NULL, 0, 0, false}, "an exploration of 1.5"},
+         "islands is 65: it must be from 1 to 64"},
+        {{"evolve", 24, 4, 0, 32, 0.1, NULL, 0, NULL, 0, 0, false}, "migration is 0:"},
+        {{"evolve", 24, 1, 64, 0, 0.1, NULL, 0, NULL, 0, 0, false}, "initial is 0:"},
+        {{"evolve", 24, 1, 64, 32, 1.5, NULL, 0, NULL, 0, 0, false}, "exploration is 1.5:"},
         {{"evolve", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, 1, false},
-         "a filter of a share of 1: from 0 to 0.95 will do"},
-        {{"evolve", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, NAN, false}, "a filter of a share of"},
+         "prefilter is 1: it must be from 0 to 0.95"},
+        {{"evolve", 24, 1, 64, 32, 0.1, NULL, 0, NULL, 0, NAN, false}, "prefilter is"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error error = {0};

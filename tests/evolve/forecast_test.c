@@ -1,4 +1,5 @@
-/* forecast: what it guesses of genomes that it was not told of, and what a search gains by it. */
+/* low_fidelity_model: its predictions for genomes outside its training set, and the gain of a
+   search that uses it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,8 +43,7 @@ static double predicted_us(const struct genome *genome) {
     return 5 * exp(logarithm);
 }
 
-/* What is measured differs by up to 15 % either way, as the genes have it, from what is predicted.
- */
+/* Measurements differ by up to 15 % either way from the predictions, as a function of the genes. */
 static double measured_us(const struct genome *genome) {
     return predicted_us(genome) *
            exp(0.15 * sin(1.7 * genome->value[0] + genome->value[3] - 2.1 * genome->value[5]));
@@ -89,7 +89,7 @@ static void squashing_keeps_the_order(void **state) {
         square += value * value;
     }
     assert_true(fabs(sum) < 1e-9 && fabs(square - 7) < 1e-6);
-    /* Of the slower half a factor is worth less than of the faster. */
+    /* A factor among the slower half changes the value less than one among the faster half. */
     assert_true(squash_of(&squash, 1000) - squash_of(&squash, 40) <
                 2 * (squash_of(&squash, 4) - squash_of(&squash, 2)));
     squash = squash_over(sorted, 1);
@@ -163,7 +163,7 @@ static void predictions_save_trials(void **state) {
     space_free(space);
 }
 
-/* Whatever is open: what is asked blindly is what is forecast to be fast, and no two alike. */
+/* With any number of open asks, the first proposals have fast predictions and are distinct. */
 static void what_is_asked_blindly_is_forecast_to_be_fast(void **state) {
     (void)state;
     enum { OPEN = 24 };
@@ -191,8 +191,8 @@ static void what_is_asked_blindly_is_forecast_to_be_fast(void **state) {
     space_free(space);
 }
 
-/* The questions of a search without forecasts that come behind the first sixteen, and no others;
-   one that was resumed asks them, too. */
+/* Directly after the first sixteen asks come the design points of a search without predictions;
+   a resumed search asks them too. */
 static void a_search_looks_round_behind_forecasts(void **state) {
     (void)state;
     enum { QUESTIONS = 30, FROM = 16, TO = 22, CUT = 19 };
@@ -260,7 +260,8 @@ static struct evolution *filtering(const struct space *space, const char *strate
     return evolution;
 }
 
-/* Of what is drawn by chance that share, but nothing that somebody named; and it is slow. */
+/* That share of the random draws is filtered, all of them slow, and no genome that the user
+   named. */
 static void the_slow_share_is_filtered(void **state) {
     (void)state;
     enum { ASKED = 600 };
@@ -296,7 +297,7 @@ static void the_slow_share_is_filtered(void **state) {
     space_free(space);
 }
 
-/* Whoever repeats the calls in another process filters the same; another share is another state. */
+/* A replay in another process filters the same genomes; another share gives another state. */
 static void what_is_filtered_can_be_repeated(void **state) {
     (void)state;
     enum { TOLD = 60, MORE = 20 };
@@ -320,7 +321,7 @@ static void what_is_filtered_can_be_repeated(void **state) {
             evolution_tell(other, trial, &proposal.genome, verdict, us);
             filtered += proposal.filtered;
         }
-        assert_true(filtered > 0 || s == 0); /* auto goes by the forecasts anyway */
+        assert_true(filtered > 0 || s == 0); /* auto uses the predictions anyway */
         for (int i = 0; i < MORE; i++) {
             assert_true(hash_equal(evolution_digest(one), evolution_digest(two)));
             assert_false(hash_equal(evolution_digest(one), evolution_digest(other)));

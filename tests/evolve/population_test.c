@@ -19,7 +19,7 @@ static void keeps_the_best_in_order(void **state) {
     assert_int_equal(offer(&population, 2, 2, 7), 1);
     assert_int_equal(offer(&population, 3, 3, 6), 1);
     assert_int_equal(offer(&population, 4, 4, 8), -1); /* worse than the worst */
-    assert_int_equal(offer(&population, 5, 5, 7), -1); /* no better */
+    assert_int_equal(offer(&population, 5, 5, 7), -1); /* not better */
     assert_int_equal(offer(&population, 6, 1, 1), -1); /* not new */
     assert_int_equal(offer(&population, 7, 7, 5), 1);  /* equal: after the first */
     assert_int_equal(population.count, 3);

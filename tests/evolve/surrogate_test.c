@@ -56,7 +56,8 @@ static void features_tell_powers_of_two(void **state) {
     struct features features;
     static const int genes[] = {0, 0, 1, 2, 3};
     features_init(&features, space);
-    assert_int_equal(features.count, 5); /* X has two; the powers in Y say nothing new */
+    assert_int_equal(features.count,
+                     5); /* X has two features; in Y the powers of two add nothing */
     for (int f = 0; f < features.count; f++) {
         const struct feature *feature = &features.rows[f];
         float most = 0;
@@ -95,7 +96,7 @@ static void gradients_are_those_of_the_cost(void **state) {
             parameters[p] += random_uniform(&random) - 0.5;
         likelihood_cost(&features, genomes, values, noises, COUNT, 2, parameters, gradient);
         for (int p = 0; p <= features.count; p++) {
-            const double h = 1e-2; /* the kernel is computed in floats */
+            const double h = 1e-2; /* the covariance is computed in floats */
             double at = parameters[p];
             parameters[p] = at + h;
             double above =
@@ -117,7 +118,7 @@ static void gradients_are_those_of_the_cost(void **state) {
     space_free(space);
 }
 
-/* A third of the values is kept back and guessed. */
+/* A third of the values is held out and predicted. */
 static void guesses_what_it_was_not_told(void **state) {
     (void)state;
     enum { TOLD = 2 * COUNT / 3 };
@@ -153,7 +154,7 @@ static void guesses_what_it_was_not_told(void **state) {
     space_free(space);
 }
 
-/* Whichever of rows and candidates came first, the guesses are the same to the last bit. */
+/* Predictions are bit-identical in whichever order rows and candidates are added. */
 static void growing_is_as_good_as_building(void **state) {
     (void)state;
     struct space *space = tiles();
@@ -186,7 +187,7 @@ static void growing_is_as_good_as_building(void **state) {
     space_free(space);
 }
 
-/* A row without a value moves no guess, but makes the model surer there. */
+/* A row without a value changes no mean but reduces the variance nearby. */
 static void a_believer_changes_its_doubts_alone(void **state) {
     (void)state;
     enum { TOLD = COUNT / 2 };
@@ -217,8 +218,8 @@ static void a_believer_changes_its_doubts_alone(void **state) {
     space_free(space);
 }
 
-/* The guess for genome `odd`, of these values, of which that one has a noise of its own and all
-   others another; INFINITY: it is left out. */
+/* The prediction for genome `odd`, given these values, where `odd` has its own noise and all
+   others another one; INFINITY: `odd` is left out. */
 static double guess_with(const struct space *space, const struct genome *genomes,
                          const double *values, int odd, double noise, double noise_of_others) {
     struct surrogate *surrogate = surrogate_new(space);
@@ -235,7 +236,7 @@ static double guess_with(const struct space *space, const struct genome *genomes
     guess = surrogate_guess(surrogate, &genomes[odd]);
     if (row >= 0 && noise == 0)
         assert_true(surrogate_settle(surrogate, row, values[odd]) == values[odd]);
-    else if (row >= 0) { /* between what was measured and what all say */
+    else if (row >= 0) { /* between its measured value and the prediction of the others */
         double settled = surrogate_settle(surrogate, row, values[odd]);
         assert_true(fabs(settled - guess) < fabs(values[odd] - guess));
         assert_true((settled - guess) * (values[odd] - guess) > 0);
@@ -244,8 +245,8 @@ static double guess_with(const struct space *space, const struct genome *genomes
     return guess;
 }
 
-/* A value far off counts the less the more it scatters, down to nothing, and the more the others
-   do: exact among those that scatter, it is what is believed. */
+/* An outlier influences the prediction less the noisier it is, down to nothing, and more the
+   noisier the others are: an exact value among noisy ones is predicted exactly. */
 static void what_is_hardly_known_weighs_less(void **state) {
     (void)state;
     enum { ROUNDS = 20 };

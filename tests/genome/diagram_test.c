@@ -1,4 +1,4 @@
-/* diagrams: ranks, rows as spaces, the nearest genome, what is counted and what estimated. */
+/* mdd: ranks, spaces of rows, the nearest genome, counting and estimating. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void ranks_are_places(void **state) {
         struct space_cursor *cursor = space_cursor_new(space);
         struct genome walked, found, raw = {0};
         uint64_t place = 0, count, rank = 0;
-        assert_false(space_rank(space, &raw, &rank)); /* nobody has counted yet */
+        assert_false(space_rank(space, &raw, &rank)); /* not counted yet */
         assert_true(space_count(space, 0, &count));
         for (; space_cursor_next(cursor, &walked); place++) {
             assert_true(space_rank(space, &walked, &rank));
@@ -41,7 +41,7 @@ static void ranks_are_places(void **state) {
     }
 }
 
-/* A space of rows drawn from all combinations, and the rows by their index in that order. */
+/* A space of rows drawn from all combinations; `chosen` marks the rows by index. */
 static struct space *rows_of(struct random *random, bool *chosen, struct genome *rows,
                              size_t *count) {
     struct space *space = space_new();
@@ -107,7 +107,7 @@ static void rows_are_the_space(void **state) {
             assert_true(space_rank(space, &genome, &rank));
             hit[rank] = true;
         }
-        for (size_t row = 0; row < count; row++) /* missed once in e^40 */
+        for (size_t row = 0; row < count; row++) /* missed with probability e^-40 */
             assert_true(hit[row]);
         space_free(space);
     }
@@ -117,7 +117,7 @@ static int distance(int a, int b) {
     return a < b ? b - a : a - b;
 }
 
-/* The first gene that was changed went to a value as near as any that has rows below it. */
+/* The first gene that was changed got the nearest value below which there are rows. */
 static void nearest_is_near(void **state) {
     (void)state;
     struct random random;
@@ -185,7 +185,7 @@ static void rare_genomes_take_few_steps(void **state) {
     space_free(space);
 }
 
-/* What ties all genes together is still counted by what has come of it so far. */
+/* A constraint over all genes is still counted through its partial value. */
 static void counts_by_what_is_left_to_decide(void **state) {
     (void)state;
     enum { GENES = 9, VALUES = 10, LIMIT = 150000 };
@@ -199,7 +199,7 @@ static void counts_by_what_is_left_to_decide(void **state) {
     }
     space_add_constraint(space, "G0*G1*G2*G3*G4*G5*G6*G7*G8 <= 150000", "", &error);
     assert_int_equal(space_seal(space, &error), 0);
-    /* How many ways lead to each product. */
+    /* The number of ways to each product. */
     uint64_t *ways = calloc(LIMIT + 1, sizeof *ways), count, expected = 0;
     ways[1] = 1;
     for (int i = 0; i < GENES; i++) {
@@ -218,7 +218,7 @@ static void counts_by_what_is_left_to_decide(void **state) {
     space_free(space);
 }
 
-/* Over many spaces the estimates lie where their deviations say. */
+/* Over many spaces the estimates agree with their standard deviations. */
 static void estimates_are_honest(void **state) {
     (void)state;
     struct random random;

@@ -25,7 +25,7 @@ static bool evaluate(const char *text, const int64_t *values, int64_t *result,
                      struct error *error) {
     struct scope scope = scope_of(abc, 3);
     struct expression *expression = expression_parse(text, &scope, error);
-    bool done = expression && expression_evaluate(expression, values, result, error) == 0;
+    bool done = expression != NULL && expression_evaluate(expression, values, result, error) == 0;
     expression_free(expression);
     return done;
 }
@@ -48,7 +48,7 @@ static const char *failure_of(const char *text, int64_t a, int64_t b, int64_t c)
     return error.text;
 }
 
-/* The compiler evaluates the same text: precedence, grouping and rounding are C's. */
+/* The compiler evaluates the same text: precedence, grouping and rounding are those of C. */
 #pragma GCC diagnostic ignored "-Wparentheses"
 #define SAME_IN_C(expression) assert_int_equal(value_of(#expression, a, b, c), expression)
 
@@ -123,11 +123,11 @@ static void errors_point(void **state) {
         int column;
         const char *what;
     } rows[] = {
-        {"", 1, "is missing here"},
-        {"a +", 4, "is missing here"},
-        {"a + * b", 5, "is missing here"},
-        {"(a + b", 7, "a ) is missing"},
-        {"a b", 3, "an operator is missing"},
+        {"", 1, "expected a number, a name or ("},
+        {"a +", 4, "expected a number, a name or ("},
+        {"a + * b", 5, "expected a number, a name or ("},
+        {"(a + b", 7, "expected )"},
+        {"a b", 3, "expected an operator"},
         {"a = b", 3, "write =="},
         {"a & b", 3, "write &&"},
         {"a < b < c", 7, "do not chain"},
@@ -136,27 +136,27 @@ static void errors_point(void **state) {
         {"min(a)", 1, "takes 2 arguments or more, not 1"},
         {"log2(a, b)", 1, "takes 1 argument, not 2"},
         {"ceil_div(a, b, c)", 1, "takes 2 arguments, not 3"},
-        {"min(a, b", 9, "a , or ) is missing"},
-        {"foo(a)", 1, "no function 'foo'"},
-        {"a ? b", 6, "the : of this ?:"},
+        {"min(a, b", 9, "expected , or )"},
+        {"foo(a)", 1, "unknown function 'foo'"},
+        {"a ? b", 6, "expected : of ?:"},
         {"12abc", 3, "decimal digits"},
         {"1.5", 2, "decimal digits"},
         {"a + 9223372036854775808", 5, "64 bits"},
-        {"a + xro", 5, "nearest known is 'xor'"},
-        {"a $ b", 3, "an operator is missing"},
-        {"\xc3\xa9", 1, "is missing here"},
+        {"a + xro", 5, "the nearest is 'xor'"},
+        {"a $ b", 3, "expected an operator"},
+        {"\xc3\xa9", 1, "expected a number, a name or ("},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *text = failure_of(rows[i].text, 0, 0, 0);
         char start[32];
         snprintf(start, sizeof start, "column %d: ", rows[i].column);
-        if (strncmp(text, start, strlen(start)) != 0 || !strstr(text, rows[i].what))
+        if (strncmp(text, start, strlen(start)) != 0 || strstr(text, rows[i].what) == NULL)
             fail_msg("'%s' gave: %s", rows[i].text, text);
         const char *caret = strrchr(text, '\n');
         assert_int_equal(strlen(caret + 1), 4 + rows[i].column);
     }
     assert_string_equal(failure_of("a\t+ * b", 0, 0, 0),
-                        "column 5: a number, a name or ( is missing here\n"
+                        "column 5: expected a number, a name or (\n"
                         "    a + * b\n"
                         "        ^");
 }
@@ -167,7 +167,7 @@ static void long_text_gets_a_window(void **state) {
     for (int i = 0; i < 590; i += 2)
         memcpy(text + i, "- ", 2);
     strcpy(text + 590, "a");
-    assert_non_null(strstr(failure_of(text, 0, 0, 0), "more than 128 operators"));
+    assert_non_null(strstr(failure_of(text, 0, 0, 0), "more than 128 nested operators"));
     memset(text, ' ', 500);
     strcpy(text + 500, "a + ? + 1");
     const char *error = failure_of(text, 0, 0, 0);
@@ -185,7 +185,7 @@ static void depth_has_a_limit(void **state) {
         for (; at + length < EXPRESSION_TEXT_MAX - 2; at += length)
             memcpy(text + at, pieces[i], length);
         strcpy(text + at, "1");
-        assert_non_null(strstr(failure_of(text, 0, 0, 0), "within each other"));
+        assert_non_null(strstr(failure_of(text, 0, 0, 0), "nested"));
     }
     memset(text, '1', EXPRESSION_TEXT_MAX + 1);
     text[EXPRESSION_TEXT_MAX + 1] = '\0';
@@ -204,7 +204,7 @@ static void tells_what_it_reads(void **state) {
     expression_free(expression);
 }
 
-/* ---- Random expressions, and a second evaluator that shares nothing with the first ---- */
+/* ---- Random expressions, checked by an independent evaluator ---- */
 
 struct outcome_of {
     bool has_value;
@@ -215,7 +215,7 @@ static struct outcome_of limited(bool has_value, __int128 value) {
     return (struct outcome_of){has_value && value >= INT64_MIN && value <= INT64_MAX, value};
 }
 
-/* Appends a random expression in full brackets to `text`, and says what it comes to. */
+/* Appends a fully bracketed random expression to `text` and returns its value. */
 static struct outcome_of generate(struct random *random, int depth, const int64_t *values,
                                   char *text) {
     static const char *const binary[] = {
@@ -375,12 +375,12 @@ static void random_ones_agree_with_another_evaluator(void **state) {
         if (strlen(text) > EXPRESSION_TEXT_MAX / 3)
             continue;
         struct expression *expression = expression_parse(text, &scope, &error);
-        if (!expression)
+        if (expression == NULL)
             fail_msg("%s", error.text);
         expect(expression, values, expected, text);
         with_value += expected.has_value;
 
-        /* Printed plainly, and with some slots known, plainly and in C: reads back to the same. */
+        /* Printing (plainly, with some slots known, and in C) and parsing gives the same values. */
         struct slots known = {{random_below(&random, 8)}};
         struct expression_style styles[] = {
             {0}, {.known = &known, .values = values}, {&known, values, "fn_"}};
@@ -391,7 +391,7 @@ static void random_ones_agree_with_another_evaluator(void **state) {
             assert_int_equal(expression_print(expression, &scope, &styles[s], NULL, 0), length);
             plain_from_c(printed);
             struct expression *again = expression_parse(printed, &scope, &error);
-            if (!again)
+            if (again == NULL)
                 fail_msg("%s printed as %s: %s", text, printed, error.text);
             expect(again, values, expected, printed);
             for (int slot = 0; s > 0 && slot < 3; slot++)
@@ -438,7 +438,7 @@ static void prints_c(void **state) {
     assert_non_null(strstr(functions, "static inline int64_t fn_ceil_div(int64_t a, int64_t b)"));
 }
 
-/* A constant that takes three nodes to write, as deep down as can be. */
+/* A constant that takes three nodes to write, at maximal depth. */
 static void printing_adds_no_depth(void **state) {
     (void)state;
     struct scope scope = scope_of(abc, 3);

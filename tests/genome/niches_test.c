@@ -16,9 +16,9 @@ static struct space *space_of(const char *first, const char *second) {
     space_add_integers(space, "C", "", powers, 1, 0, NULL, &error);
     space_add_integers(space, "D", "", powers, 6, 0, NULL, &error);
     space_add_derived(space, "BYTES", "A * B", &error);
-    if (first && space_add_niche(space, first, &error) < 0)
+    if (first != NULL && space_add_niche(space, first, &error) < 0)
         fail_msg("%s", error.text);
-    if (second && space_add_niche(space, second, &error) < 0)
+    if (second != NULL && space_add_niche(space, second, &error) < 0)
         fail_msg("%s", error.text);
     assert_int_equal(space_seal(space, &error), 0);
     return space;

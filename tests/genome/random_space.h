@@ -1,7 +1,6 @@
 /*
- * random_space: small spaces made by chance, with everything a space can have, and a brute-force
- * answer to what is valid in them that shares only the evaluation of expressions. For the tests of
- * genome/ and evolve/.
+ * random_space: small random spaces with every feature a space can have, and a brute-force check of
+ * validity that shares only the evaluation of expressions. For the tests of space/ and strategy/.
  */
 #ifndef EVOTILE_TESTS_GENOME_RANDOM_SPACE_H
 #define EVOTILE_TESTS_GENOME_RANDOM_SPACE_H
@@ -17,7 +16,7 @@ static inline int below(struct random *random, int bound) {
     return (int)random_below(random, (uint64_t)bound);
 }
 
-/* A condition over `count` of the scope's slots, some of it without a value here and there. */
+/* A random condition over the first `count` slots; some cannot be evaluated everywhere. */
 static inline void random_condition(struct random *random, const struct scope *scope, int count,
                                     char text[256]) {
     const char *a = scope->slots[below(random, count)], *b = scope->slots[below(random, count)];
@@ -54,8 +53,8 @@ static inline struct space *random_space(struct random *random) {
     failed |= space_add_dimension(space, "SM", &error) < 0;
     for (int i = 0; i < genes; i++) {
         int count = 1 + below(random, 5), only_gene = below(random, count);
-        /* Slot 0 is the same in all environments; the dimension S, which is not, comes after the
-         * genes. */
+        /* Slot 0 is equal in all environments; the dimension S, which is not, comes after the
+           genes. */
         random_condition(random, &space->scope, space->scope.slot_count, text);
         const char *when = i > 0 && below(random, 3) == 0 ? text : NULL;
         snprintf(name, sizeof name, "G%d", i);
@@ -68,7 +67,7 @@ static inline struct space *random_space(struct random *random) {
             failed |=
                 space_add_integers(space, name, "", values, count, only_gene, when, &error) < 0;
         }
-        if (below(random, 3) == 0) { /* which conditions of later genes may read */
+        if (below(random, 3) == 0) { /* readable by conditions of later genes */
             snprintf(name, sizeof name, "E%d", i);
             snprintf(text, sizeof text, below(random, 2) ? "6 / G%d" : "G%d + SM", i);
             failed |= space_add_derived(space, name, text, &error) < 0;
@@ -119,7 +118,7 @@ static inline bool brute_force_valid(const struct space *space, const struct gen
     }
     for (int i = 0; i < space->gene_count; i++) {
         const struct gene *gene = &space->genes[i];
-        bool active = !gene->when ||
+        bool active = gene->when == NULL ||
                       (expression_evaluate(gene->when, values, &value, &error) == 0 && value != 0);
         if (!active && genome->value[i] != gene->default_index)
             return false;

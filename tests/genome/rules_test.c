@@ -64,7 +64,7 @@ static void rules_hold_by_cases_and_measures(void **state) {
     struct measures unknown = {0}, measured = {0};
     rule(space, "BLOCKS < 40");                          /* 4 in the small case: half of them */
     rule(space, "BLOCKS > 100000");                      /* in none */
-    rule(space, "MEASURED_REGISTERS > 128");             /* only where that is known */
+    rule(space, "MEASURED_REGISTERS > 128");             /* only if the measure is known */
     rule(space, "100 / (MEASURED_CTAS_PER_SM - 2) > 0"); /* cannot always be evaluated */
     for (int r = 0; r < 4; r++)
         favour(space, r, "SPLITS", "higher");
@@ -80,7 +80,7 @@ static void rules_hold_by_cases_and_measures(void **state) {
     space_free(space);
 }
 
-/* A rule holds only where all that it reads is known, whatever the values that are not. */
+/* A hint holds only if all measures it reads are known, whatever the values of unknown ones. */
 static void rules_need_each_measure_that_they_read(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
@@ -116,7 +116,7 @@ static void rules_need_each_measure_that_they_read(void **state) {
     space_free(space);
 }
 
-/* Each has a name of its own, by which one rule reads it and no other measure. */
+/* Each measure has its own name; a hint that reads one reads no other. */
 static void every_measure_can_be_read(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
@@ -163,7 +163,7 @@ static void children_move_where_the_rule_points(void **state) {
         assert_int_equal(child.value[LAYOUT], 1);
     }
     assert_true(splits_moved && rows_moved && both_moved);
-    /* Where nothing is left to move there is no child. */
+    /* If no gene can move there is no child. */
     struct genome edge = genome_of(4, 0, 1), child;
     assert_false(breed_rule(space, more, &random, &edge, &child));
     assert_false(breed_rule(space, layout, &random, &edge, &child));
@@ -201,7 +201,7 @@ static void mistakes_are_told(void **state) {
     assert_non_null(strstr(error.text, "higher"));
     assert_int_equal(space_add_favour(space, good, "LAYOUT", "higher", &error), -1);
     assert_int_equal(space_add_favour(space, good, "SPLITS", "16", &error), 0);
-    /* What is measured is known after a trial only: no constraint may read it. */
+    /* Measures are known only after a trial: no constraint may read them. */
     assert_int_equal(space_add_constraint(space, "MEASURED_REGISTERS < 9", "", &error), -1);
     assert_int_equal(space_add_constraint(space, "PROFILED_SM < 9", "", &error), -1);
     assert_int_equal(space_add_rule(space, "PROFILED_SM_ACTIV < 9", "", &error), -1);

@@ -6,7 +6,7 @@
 
 #include "genome/random_space.h"
 
-/* Something like an attention template: conditions, derived quantities, labels, two cases. */
+/* Like an attention template: conditions, derived quantities, labels, two cases. */
 static struct space *example(void) {
     static const int64_t tiles[] = {16, 32, 64, 128}, stages[] = {1, 2, 3}, splits[] = {1, 2, 4, 8};
     static const char *const swizzles[] = {"none", "xor", "pad"}, *const accumulators[] = {"f32",
@@ -129,7 +129,7 @@ static void building_errors(void **state) {
         space = space_new();                                                                       \
         assert_int_equal(space_add_dimension(space, "S", &error), 0);                              \
         assert_int_equal(call, -1);                                                                \
-        if (!strstr(error.text, words))                                                            \
+        if (strstr(error.text, words) == NULL)                                                     \
             fail_msg("'%s' is not in: %s", words, error.text);                                     \
         space_free(space);                                                                         \
     } while (0)
@@ -141,10 +141,10 @@ static void building_errors(void **state) {
     REFUSES(space_add_integers(space, "G", "", one, 1, 0, "G > 1", &error), "unknown name 'G'");
     REFUSES(space_add_labels(space, "G", "", twice, 2, 0, NULL, &error), "twice");
     REFUSES(space_add_labels(space, "G", "", comma, 1, 0, NULL, &error), "comma");
-    REFUSES(space_add_labels(space, "G", "", same_name, 1, 0, NULL, &error), "declared already");
+    REFUSES(space_add_labels(space, "G", "", same_name, 1, 0, NULL, &error), "already declared");
     REFUSES(space_add_derived(space, "D", "S +", &error), "column 4");
     REFUSES(space_add_derived(space, "S", "1", &error), "declared twice");
-    REFUSES(space_add_constraint(space, "T > 1", "", &error), "nearest known is 'S'");
+    REFUSES(space_add_constraint(space, "T > 1", "", &error), "the nearest is 'S'");
     REFUSES(space_seal(space, &error), "no gene");
     REFUSES(
         (space_add_integers(space, "G", "", one, 1, 0, NULL, &error), space_seal(space, &error)),
@@ -277,7 +277,7 @@ static void samples_evenly(void **state) {
     assert_in_range(exceeded, 0, 1);
 }
 
-/* Four valid genomes among a million: no draw finds them. */
+/* Four valid genomes among a million: rejection sampling finds none. */
 static void samples_rare_genomes(void **state) {
     (void)state;
     struct space *space = space_new();

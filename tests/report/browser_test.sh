@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The report in a real browser, from the disk and without a network: nothing is loaded, nothing is
-# said on the console; tables sort, the scatter draws what is chosen and says what it stands for, goals
-# unfold when they are asked for and for printing; dark and light differ. Skipped without Chromium.
+# The report in a real browser, from disk and without a network: nothing is loaded, nothing is printed to the
+# console; tables sort, the scatter plot draws the chosen axis and shows tooltips, goals unfold on demand and
+# for printing; dark and light differ. Skipped without Chromium.
 set -eu
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
     echo "no chromium here: apt-get install chromium"
@@ -20,7 +20,7 @@ JSON
 "$EVOTILE" run config.json --out run 2>/dev/null
 "$EVOTILE" report run -o page.html 2>/dev/null
 
-# What a reader would do, done by the page itself, which then says how it went.
+# A script in the page performs a reader's actions and reports the results.
 cat >script.html <<'JS'
 <script>
 addEventListener("load", () => {

@@ -1,5 +1,5 @@
-/* Runs of few and of many goals: the legend of their picture names each, side by side; what a model
-   foretold stands against what was measured, of the goals of which it foretold something. */
+/* Runs with few and with many goals: the legend of their picture names each, side by side;
+   predictions are compared with measurements for the goals that have both. */
 #include "report/page.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-/* cmocka wants them before it. */
+/* cmocka.h needs these first. */
 #include <cmocka.h>
 
 #include "base/path.h"
@@ -31,7 +31,7 @@ static double measured_us(int number) {
     return number % 10 == 9 ? NAN : 5 + (number * 37 % 101) / 4.0;
 }
 
-/* In the right order, and 10 % too much. */
+/* In the right order, and 10 % too high. */
 static double foretold_us(int number) {
     return 1.1 * measured_us(number);
 }
@@ -119,7 +119,7 @@ static int times(const char *text, const char *word) {
 
 /* ---- the legend ---- */
 
-/* The picture of that label, to be freed; NULL where there is none. */
+/* The picture with that label, to be freed by the caller; NULL if there is none. */
 static char *picture(const char *html, const char *label) {
     char mark[128];
     snprintf(mark, sizeof mark, "aria-label=\"%s\"", label);
@@ -135,7 +135,7 @@ struct place {
     double x, y;
 };
 
-/* Where a text stands: the translation before it. */
+/* The position of a text: the translation before it. */
 static bool find_text(const char *svg, const char *text, struct place *place) {
     char wanted[128];
     snprintf(wanted, sizeof wanted, ">%s<", text);
@@ -148,7 +148,7 @@ static bool find_text(const char *svg, const char *text, struct place *place) {
     return true;
 }
 
-/* Of the highest number along the axes. */
+/* The position of the highest number along the axis. */
 static double top_mark(const char *svg) {
     double top = INFINITY;
     for (const char *at = svg; (at = strchr(at, '>')) != NULL; at++) {
@@ -166,8 +166,8 @@ static double top_mark(const char *svg) {
 }
 
 static void check_legend(const char *html, int goals) {
-    enum { LINE = 8 }; /* of a font of 9 */
-    char *svg = picture(html, "best so far of all goals over trials");
+    enum { LINE = 8 }; /* of font size 9 */
+    char *svg = picture(html, "best latency so far of all goals over trials");
     double width, height;
     struct place places[GOALS_MOST], axis;
     assert_non_null(svg);
@@ -185,7 +185,8 @@ static void check_legend(const char *html, int goals) {
             continue;
         assert_true(places[g].x > 0 && places[g].x < width);
         assert_true(places[g].y > 0 && places[g].y < height);
-        /* With many, above the lines, not over them, nor over the axis' title. */
+        /* With many goals the legend is above the lines and overlaps neither them nor the axis
+           title. */
         assert_true(goals <= 4 || places[g].y < top_mark(svg));
         assert_true(fabs(places[g].y - axis.y) >= 2 * LINE);
         for (int other = 0; other < g; other++)
@@ -212,7 +213,7 @@ static void every_goal_is_in_the_legend(void **state) {
     }
 }
 
-/* ---- what was foretold ---- */
+/* ---- predictions ---- */
 
 static void keep_predictions(const struct made *made, int but) {
     struct error error = {0};
@@ -220,7 +221,7 @@ static void keep_predictions(const struct made *made, int but) {
     for (int i = 0; i < TRIALS_A_GOAL * made->goals; i++)
         if (i % made->goals != but && !isnan(measured_us(i)))
             kept.items[kept.count++] = (struct prediction){i, foretold_us(i)};
-    /* Of a trial that failed, and of one that is not there: neither is shown. */
+    /* Predictions for a failed trial and for a missing one: neither is shown. */
     kept.items[kept.count++] = (struct prediction){9, 4};
     kept.items[kept.count++] = (struct prediction){1 << 20, 4};
     assert_int_equal(predictions_keep(made->run_dir, &kept, &error), 0);
@@ -249,14 +250,14 @@ static void check_tables(const struct made *made, int but) {
     cJSON_Delete(root);
     free(text);
     text = printed(made, PAGE_MARKDOWN);
-    assert_int_equal(times(text, "### Predicted against measured"), 1);
+    assert_int_equal(times(text, "### Predicted versus measured"), 1);
     assert_int_equal(times(text, "rank correlation 1.000 over"), made->goals - 1);
     free(text);
 }
 
-/* A point for each pair: on the axes' own scale all lie on one line, parallel to the diagonal. */
+/* One point per pair: with the axes' scale all lie on one line parallel to the diagonal. */
 static void check_picture(const char *html, int points) {
-    char *svg = picture(html, "predicted against measured");
+    char *svg = picture(html, "predicted versus measured");
     assert_non_null(svg);
     assert_non_null(strstr(svg, ">rank correlation 1.000<"));
     assert_non_null(strstr(svg, ">measured us<"));
@@ -270,11 +271,11 @@ static void check_picture(const char *html, int points) {
         sum = x + y;
         seen++;
     }
-    assert_int_equal(seen, points + 1); /* the champion's is drawn over it */
+    assert_int_equal(seen, points + 1); /* the champion's is drawn on top */
     free(svg);
 }
 
-/* Of many trials some are drawn, and the champion, whatever is left out. */
+/* With many trials a selection is drawn, and always the champion. */
 static void check_thinned(const struct made *made, int most) {
     struct error error = {0};
     struct gathered *run = gather(made->run_dir, &error);
@@ -324,10 +325,10 @@ static void what_was_foretold_is_set_against_it(void **state) {
     (void)state;
     make(&made, GOALS);
     char *html = printed(&made, PAGE_HTML);
-    assert_null(strstr(html, "Predicted against measured"));
+    assert_null(strstr(html, "Predicted versus measured"));
     free(html);
     html = printed(&made, PAGE_MARKDOWN);
-    assert_null(strstr(html, "Predicted against measured"));
+    assert_null(strstr(html, "Predicted versus measured"));
     free(html);
     assert_int_equal(csv_foretold(&made), 0);
     keep_predictions(&made, BUT);
@@ -338,9 +339,9 @@ static void what_was_foretold_is_set_against_it(void **state) {
     check_tables(&made, BUT);
     assert_int_equal(csv_foretold(&made), valid);
     html = printed(&made, PAGE_HTML);
-    assert_int_equal(times(html, "<h4>Predicted against measured"), GOALS - 1);
+    assert_int_equal(times(html, "<h4>Predicted versus measured"), GOALS - 1);
     if (process_find("gnuplot", gnuplot)) {
-        assert_int_equal(times(html, "aria-label=\"predicted against measured\""), GOALS - 1);
+        assert_int_equal(times(html, "aria-label=\"predicted versus measured\""), GOALS - 1);
         check_picture(html, first);
         check_thinned(&made, 7);
     }

@@ -1,5 +1,5 @@
-/* Names that are made to break a page, and every trial of a run back from CSV and from the scatter.
- */
+/* Names that try to break a page, and every trial of a run read back from CSV and from the
+   scatter plot. */
 #include "report/page.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-/* cmocka wants them before it. */
+/* cmocka.h needs these first. */
 #include <cmocka.h>
 
 #include "base/path.h"
@@ -132,14 +132,14 @@ static void expect_harmless(const char *html) {
                                         "<em>", "<s>",        "<script>alert"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         assert_null(strstr(html, never[i]));
-    /* One for the scatter's data, one for the program. */
+    /* One for the data of the scatter plot, one for the program. */
     assert_int_equal(times(html, "</script>"), 2);
     assert_int_equal(times(html, "<script"), 2);
     assert_non_null(strstr(html, "&lt;img src=x onerror=alert(1)&gt;"));
     assert_int_equal(times(html, "{{"), times(html, "{{raw}}"));
 }
 
-/* With pictures, where gnuplot is here, and without. */
+/* With pictures if gnuplot is installed, and without. */
 static void names_are_no_markup(void **state) {
     (void)state;
     struct error drawn;
@@ -192,7 +192,7 @@ static void json_has_the_tables(void **state) {
 
 /* ---- CSV ---- */
 
-/* The next field of RFC 4180, and what ended it. */
+/* Reads the next field of RFC 4180 and the character that ended it. */
 static char next_field(const char **at, char field[512]) {
     size_t used = 0;
     bool quoted = **at == '"';
@@ -270,7 +270,7 @@ static void check_goal(const struct gathered *run, const cJSON *goal, int number
     assert_true(marked >= view->elite_count && marked <= view->elite_count + view->crowning_count);
     if (!binned)
         return;
-    /* Whatever is looked at, every trial is counted once. */
+    /* On every axis, each trial is counted once. */
     const cJSON *cells = cJSON_GetObjectItem(goal, "cells");
     const cJSON *axis;
     cJSON_ArrayForEach(axis, cJSON_GetObjectItem(cells, "g"))
@@ -300,7 +300,7 @@ static void the_scatter_counts_every_trial(void **state) {
     gathered_free(run);
 }
 
-/* ---- what other verbs keep with a run ---- */
+/* ---- artifacts that other commands store in a run ---- */
 
 static void keep_baseline(struct store *store) {
     struct error error = {0};
@@ -343,8 +343,8 @@ static void what_is_kept_is_shown(void **state) {
     struct error drawn;
     struct error error = {0};
     char *html = printed(PAGE_HTML, &drawn);
-    assert_null(strstr(html, "Beside the baselines"));
-    assert_null(strstr(html, "What each choice is worth"));
+    assert_null(strstr(html, "Comparison with the baselines"));
+    assert_null(strstr(html, "Ablation of the champion"));
     free(html);
     struct store *store = store_open(run_dir, STORE_WRITE, &error);
     assert_non_null(store);
@@ -352,13 +352,13 @@ static void what_is_kept_is_shown(void **state) {
     keep_ablation(store);
     store_close(store);
     html = printed(PAGE_HTML, &drawn);
-    assert_non_null(strstr(html, "Beside the baselines"));
+    assert_non_null(strstr(html, "Comparison with the baselines"));
     assert_non_null(strstr(html, "<td>flash<td class=number>7.500"));
     assert_non_null(strstr(html, ">2.50<td class=wrap>the fastest"));
     assert_non_null(strstr(html, "cannot &lt;do&gt; it"));
     assert_null(strstr(html, "<q>"));
-    assert_int_equal(times(html, "What each choice is worth"), 1);
-    assert_non_null(strstr(html, "Each gene of trial 7 moved alone, by duel"));
+    assert_int_equal(times(html, "Ablation of the champion"), 1);
+    assert_non_null(strstr(html, "Each gene of trial 7 changed alone, by duel"));
     assert_non_null(strstr(html, ">62.5<"));
     expect_harmless(html);
     free(html);

@@ -1,4 +1,4 @@
-/* Landscapes that are known: what a fit says of them must be what they are. */
+/* Fits of synthetic data with known effects must find these effects. */
 #include "report/worth.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka wants them before it. */
+/* cmocka.h needs these first. */
 #include <cmocka.h>
 
 #include "base/random.h"
@@ -17,7 +17,7 @@ enum { GENES = 5, VALUES = 4 };
 
 struct landscape {
     double cost[GENES][VALUES]; /* of log latency */
-    double together;            /* of value 1 of gene 0 beside value 2 of gene 1 */
+    double together;            /* of value 1 of gene 0 with value 2 of gene 1 */
     double noise;
 };
 
@@ -33,8 +33,8 @@ static void start(struct gathered *run, struct goal_view *goal, int trials) {
     run->sights = calloc((size_t)trials, sizeof *run->sights);
 }
 
-/* Later trials take good values ever more often, and genes 2 and 3 mostly together, as a search's
-   would: the mean of a value says little. */
+/* Later trials choose good values more and more often, and genes 2 and 3 mostly together, as in
+   a search: the mean of a value says little. */
 static void search(struct gathered *run, const struct landscape *landscape, int trials,
                    struct random *random) {
     for (int i = 0; i < trials; i++) {
@@ -67,7 +67,7 @@ static void draw(struct landscape *landscape, struct random *random) {
             landscape->cost[g][v] = 0.4 * (random_uniform(random) - 0.5);
 }
 
-/* Of the differences between two values of a gene, which do not depend on what is tried. */
+/* Checks differences between two values of a gene, which do not depend on what was sampled. */
 static void intervals_hold_what_is_true(void **state) {
     (void)state;
     int held = 0, asked = 0;
@@ -91,7 +91,7 @@ static void intervals_hold_what_is_true(void **state) {
             held += it->spread.low <= truth && truth <= it->spread.high;
             asked++;
             assert_true(it->spread.low <= it->spread.cost && it->spread.cost <= it->spread.high);
-            /* Rarely wide: what 600 trials tell is worth telling. */
+            /* Rarely wide: 600 trials should give narrow intervals. */
             assert_true(it->spread.high - it->spread.low < 0.2);
         }
         worth_free(worth);
@@ -182,7 +182,7 @@ static void equal_latencies_say_nothing(void **state) {
     free(run.sights);
 }
 
-/* What failed is counted at its values; what nobody tried is not. */
+/* Failed trials are counted at their values; values that were never tried have no count. */
 static void what_was_filtered_did_not_fail(void **state) {
     (void)state;
     enum { TRIALS = 300 };
