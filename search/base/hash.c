@@ -6,14 +6,16 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 struct hasher {
     XXH3_state_t *state; /* its own allocation, because it wants more alignment than malloc gives */
 };
 
 struct hasher *hasher_new(void) {
-    struct hasher *hasher = malloc(sizeof *hasher);
-    if (!hasher || !(hasher->state = XXH3_createState()))
+    struct hasher *hasher = xmalloc(sizeof *hasher);
+    hasher->state = XXH3_createState();
+    if (hasher->state == NULL)
         BUG("out of memory");
     XXH3_128bits_reset(hasher->state);
     return hasher;

@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include "base/memory.h"
 #include "base/nearest.h"
 
 #include <ctype.h>
@@ -144,9 +145,7 @@ static int parse(struct json_document *document, struct error *error) {
 
 int json_read_text(struct json_document *document, const char *name, const char *text,
                    struct error *error) {
-    *document = (struct json_document){.file = strdup(name), .text = strdup(text)};
-    if (document->file == NULL || document->text == NULL)
-        BUG("out of memory");
+    *document = (struct json_document){.file = xstrdup(name), .text = xstrdup(text)};
     if (parse(document, error) < 0) {
         json_release(document);
         return -1;
@@ -160,20 +159,18 @@ int json_read(struct json_document *document, const char *path, struct error *er
         return error_input(error, "cannot read %s: %s", path, strerror(errno));
     size_t bytes = 0;
     size_t room = 1 << 16;
-    char *text = malloc(room + 1);
+    char *text = xmalloc(room + 1);
     size_t got;
-    while (text != NULL && (got = fread(text + bytes, 1, room - bytes, file)) > 0) {
+    while ((got = fread(text + bytes, 1, room - bytes, file)) > 0) {
         bytes += got;
         if (bytes > FILE_BYTES_MAX)
             break;
         if (bytes == room)
-            text = realloc(text, (room *= 2) + 1);
+            text = xrealloc(text, (room *= 2) + 1);
     }
     bool failed = ferror(file) != 0;
     int reason = errno;
     fclose(file);
-    if (text == NULL)
-        BUG("out of memory");
     int result = -1;
     text[bytes < room ? bytes : room] = '\0';
     if (failed)

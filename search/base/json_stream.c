@@ -1,5 +1,7 @@
 #include "base/json_stream.h"
 
+#include "base/memory.h"
+
 #include <string.h>
 #include <zlib.h>
 
@@ -19,9 +21,8 @@ struct json_stream {
 };
 
 static struct json_stream *stream_new(const char *name, struct error *error) {
-    struct json_stream *stream = calloc(1, sizeof *stream);
-    if (!stream || !(stream->name = strdup(name)))
-        BUG("out of memory");
+    struct json_stream *stream = xcalloc(1, sizeof *stream);
+    stream->name = xstrdup(name);
     stream->error = error;
     return stream;
 }
@@ -35,9 +36,7 @@ struct json_stream *json_stream_open(const char *path, struct error *error) {
         return NULL;
     }
     gzbuffer(stream->file, BUFFER_SIZE);
-    stream->buffer = malloc(BUFFER_SIZE);
-    if (!stream->buffer)
-        BUG("out of memory");
+    stream->buffer = xmalloc(BUFFER_SIZE);
     stream->begin = stream->at = stream->end = stream->buffer;
     return stream;
 }

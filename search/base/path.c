@@ -1,5 +1,7 @@
 #include "base/path.h"
 
+#include "base/memory.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -115,10 +117,7 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
     for (;;) {
         if (!text || length == room) {
             room = text ? (room < 4096 ? 8192 : room * 2) : room + 1;
-            char *more = realloc(text, room + 1);
-            if (!more)
-                BUG("out of memory");
-            text = more;
+            text = xrealloc(text, room + 1);
         }
         ssize_t count = read(file, text + length, room - length);
         if (count < 0 && errno == EINTR)
@@ -257,28 +256,24 @@ int path_list(const char *folder, char ***names, int *count, struct error *error
     if (!directory)
         return fail(error, errno, "read the folder", folder);
     char **list = NULL;
-    int length = 0, room = 0;
+    size_t length = 0, capacity = 0;
     struct dirent *entry;
     while (errno = 0, (entry = readdir(directory))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if (length == room) {
-            room = room ? room * 2 : 16;
-            list = realloc(list, (size_t)room * sizeof *list);
-        }
-        if (!list || !(list[length++] = strdup(entry->d_name)))
-            BUG("out of memory");
+        list = xgrow(list, length, &capacity, sizeof *list);
+        list[length++] = xstrdup(entry->d_name);
     }
     int number = errno;
     closedir(directory);
     if (number) {
-        path_list_free(list, length);
+        path_list_free(list, (int)length);
         return fail(error, number, "read the folder", folder);
     }
-    if (length)
-        qsort(list, (size_t)length, sizeof *list, by_bytes);
+    if (length > 0)
+        qsort(list, length, sizeof *list, by_bytes);
     *names = list;
-    *count = length;
+    *count = (int)length;
     return 0;
 }
 
@@ -289,11 +284,9 @@ void path_list_free(char **names, int count) {
 }
 
 static int copy_file(const char *from, const char *to, mode_t mode, struct error *error) {
-    char *block = malloc(1 << 16);
+    char *block = xmalloc(1 << 16);
     int target = -1, result = -1;
     int source = open(from, O_RDONLY | O_CLOEXEC);
-    if (!block)
-        BUG("out of memory");
     if (source < 0) {
         fail(error, errno, "read", from);
         goto done;

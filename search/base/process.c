@@ -1,6 +1,7 @@
 #include "base/process.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,9 +109,7 @@ void process_fill(struct process *child) {
     for (;;) {
         if (child->room - child->used < 4096) {
             child->room = child->room * 2 + 65536;
-            child->buffer = realloc(child->buffer, child->room);
-            if (child->buffer == NULL)
-                BUG("out of memory");
+            child->buffer = xrealloc(child->buffer, child->room);
         }
         ssize_t got = read(child->from, child->buffer + child->used, child->room - child->used);
         if (got < 0 && errno == EINTR)

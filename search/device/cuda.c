@@ -1,5 +1,7 @@
 #include "device/cuda.h"
 
+#include "base/memory.h"
+
 #include "device/cuda_device.h"
 #include "device/numa.h"
 
@@ -113,9 +115,7 @@ static int find_gpu(struct cuda_device *self, const char *spec, CUdevice *handle
 }
 
 static struct cuda_device *new_device(void) {
-    struct cuda_device *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        BUG("out of memory");
+    struct cuda_device *self = xcalloc(1, sizeof *self);
     self->device.backend = &cuda_backend;
     self->handle = -1;
     return self;
@@ -391,9 +391,7 @@ static int cuda_module_load(struct device *device, const struct device_image *im
     if (status != CUDA_SUCCESS)
         return error_set(error, "the driver refuses the cubin: %s",
                          driver_error_name(&self->driver, status));
-    *module = calloc(1, sizeof **module);
-    if (*module == NULL)
-        BUG("out of memory");
+    *module = xcalloc(1, sizeof **module);
     (*module)->module = handle;
     return 0;
 }

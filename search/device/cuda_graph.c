@@ -1,5 +1,7 @@
 /* Running and timing on a GPU: single calls, and graphs between events. */
 #include "base/clock.h"
+
+#include "base/memory.h"
 #include "device/cuda_device.h"
 
 #include <string.h>
@@ -203,9 +205,7 @@ enum verdict cuda_graph_new(struct device *device, const struct device_sequence 
     enum verdict verdict = capture(self, sets, set_count, timing->launches, &captured, reason);
     if (verdict != VERDICT_OK)
         return verdict;
-    *graph = calloc(1, sizeof **graph);
-    if (*graph == NULL)
-        BUG("out of memory");
+    *graph = xcalloc(1, sizeof **graph);
     **graph = (struct device_graph){captured, timing->launches, timing->cold, timing->deadline_s};
     return VERDICT_OK;
 }

@@ -1,4 +1,6 @@
 #include "device/emulated_device.h"
+
+#include "base/memory.h"
 #include "device/ptxas_report.h"
 
 #include <math.h>
@@ -39,11 +41,7 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
                   info->spec);
         return NULL;
     }
-    struct emulated *emulated = calloc(1, sizeof *emulated);
-    if (!emulated) {
-        error_set(error, "no memory for the device %s", info->spec);
-        return NULL;
-    }
+    struct emulated *emulated = xcalloc(1, sizeof *emulated);
     emulated->device = (struct device){.backend = &emulated_backend, .info = *info};
     emulated->device.info.predicts = true;
     emulated->memory = ptx_memory_new();
@@ -148,15 +146,9 @@ static int emulated_module_load(struct device *device, const struct device_image
                                 struct device_module **module, struct error *error) {
     if (!image->ptx)
         return error_set(error, "%s: has no PTX to emulate", image->name);
-    struct device_module *loaded = calloc(1, sizeof *loaded);
-    if (loaded) {
-        loaded->log = strdup(image->log ? image->log : "");
-        loaded->name = strdup(image->name ? image->name : "");
-    }
-    if (!loaded || !loaded->log || !loaded->name) {
-        emulated_module_unload(device, loaded);
-        return error_set(error, "no memory for a module");
-    }
+    struct device_module *loaded = xcalloc(1, sizeof *loaded);
+    loaded->log = xstrdup(image->log != NULL ? image->log : "");
+    loaded->name = xstrdup(image->name != NULL ? image->name : "");
     loaded->ptx = ptx_module_new(image->ptx, emulated_of(device)->memory, error);
     if (!loaded->ptx) {
         error_prefix(error, "%s", loaded->name);

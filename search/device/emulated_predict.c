@@ -1,5 +1,7 @@
 /* How long the emulated device says that a call takes: predict.h, of what its kernels executed. */
 #include "device/emulated_device.h"
+
+#include "base/memory.h"
 #include "device/predict.h"
 
 #include <math.h>
@@ -176,9 +178,7 @@ enum verdict emulated_graph_new(struct device *device, const struct device_seque
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;
     }
-    *graph = calloc(1, sizeof **graph);
-    if (!*graph)
-        BUG("out of memory");
+    *graph = xcalloc(1, sizeof **graph);
     (*graph)->latency_us = predict_call_us(&device->info, &call);
     return VERDICT_OK;
 }

@@ -1,5 +1,7 @@
 #include "device/nvml.h"
 
+#include "base/memory.h"
+
 #include <ctype.h>
 #include <dlfcn.h>
 #include <string.h>
@@ -56,9 +58,7 @@ static void *look_up(void *library, const char *newest, const char *older) {
 }
 
 struct nvml *nvml_open(struct error *error) {
-    struct nvml *nvml = calloc(1, sizeof *nvml);
-    if (nvml == NULL)
-        BUG("out of memory");
+    struct nvml *nvml = xcalloc(1, sizeof *nvml);
     nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (nvml->library == NULL) {
         error_set(error, "no libnvidia-ml.so.1 here: it comes with the NVIDIA driver; in a "

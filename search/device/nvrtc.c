@@ -1,5 +1,6 @@
 #include "device/nvrtc.h"
 
+#include "base/memory.h"
 #include "base/path.h"
 
 #include <dlfcn.h>
@@ -95,9 +96,7 @@ struct nvrtc *nvrtc_open(struct error *error) {
                          "to the folder that holds its lib64");
         return NULL;
     }
-    struct nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
-    if (nvrtc == NULL)
-        BUG("out of memory");
+    struct nvrtc *nvrtc = xcalloc(1, sizeof *nvrtc);
     nvrtc->library = library;
     const char *missing = NULL;
 #define X(name)                                                                                    \
@@ -143,9 +142,7 @@ bool nvrtc_supports(const struct nvrtc *nvrtc, int compute_capability) {
     bool found = false;
     if (nvrtc->nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS || count <= 0)
         return false;
-    int *supported = calloc((size_t)count, sizeof *supported);
-    if (supported == NULL)
-        BUG("out of memory");
+    int *supported = xcalloc((size_t)count, sizeof *supported);
     if (nvrtc->nvrtcGetSupportedArchs(supported) == NVRTC_SUCCESS)
         for (int i = 0; i < count; i++)
             found = found || supported[i] == compute_capability;
@@ -196,9 +193,7 @@ static char *product(nvrtcProgram program, size_function size_of, text_function 
                      size_t *bytes) {
     if (size_of(program, bytes) != NVRTC_SUCCESS)
         return NULL;
-    char *copy = calloc(1, *bytes + 1);
-    if (copy == NULL)
-        BUG("out of memory");
+    char *copy = xcalloc(1, *bytes + 1);
     if (get(program, copy) == NVRTC_SUCCESS)
         return copy;
     free(copy);

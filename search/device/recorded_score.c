@@ -1,5 +1,6 @@
 #include "device/recorded_score.h"
 
+#include "base/memory.h"
 #include "base/statistics.h"
 
 #include <math.h>
@@ -13,13 +14,6 @@ static int descending(const void *a, const void *b) {
     return (first < second) - (first > second);
 }
 
-static double *array(size_t count) {
-    double *made = calloc(count, sizeof *made);
-    if (!made)
-        BUG("out of memory");
-    return made;
-}
-
 static double mean(const double *values, int count) {
     double sum = 0;
     for (int i = 0; i < count; i++)
@@ -29,7 +23,7 @@ static double mean(const double *values, int count) {
 
 void score_random_curve(const struct recorded *recorded, int trials, double *curve) {
     int64_t count = recorded->row_count;
-    double *ratios = array((size_t)count);
+    double *ratios = xcalloc((size_t)count, sizeof *ratios);
     for (int64_t i = 0; i < count; i++)
         ratios[i] = recorded->best_us / recorded->times_us[i]; /* 0 for what failed */
     qsort(ratios, (size_t)count, sizeof *ratios, descending);
@@ -66,9 +60,9 @@ struct score score_runs(const struct recorded *recorded, const struct visits *ru
                         int trials, double near_percent, const double *random_curve,
                         double *curve) {
     struct score score = {.random = mean(random_curve, trials)};
-    double *areas = array((size_t)run_count);
-    double *nears = array((size_t)run_count);
-    double *of_run = array((size_t)trials);
+    double *areas = xcalloc((size_t)run_count, sizeof *areas);
+    double *nears = xcalloc((size_t)run_count, sizeof *nears);
+    double *of_run = xcalloc((size_t)trials, sizeof *of_run);
     for (int k = 0; k < trials; k++)
         curve[k] = 0;
     for (int i = 0; i < run_count; i++) {
@@ -109,7 +103,7 @@ static bool has_run(enum verdict verdict) {
 struct speedup score_speedup(const struct recorded *recorded, const struct visits *runs,
                              int run_count, int64_t row) {
     struct speedup speedup = {.least = INFINITY};
-    double *ratios = array((size_t)run_count);
+    double *ratios = xcalloc((size_t)run_count, sizeof *ratios);
     double trials = 0;
     for (int i = 0; i < run_count; i++) {
         double least_us = INFINITY;

@@ -1,14 +1,13 @@
 #include "device/recorded_sheet.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 struct sheet *sheet_new(void) {
-    struct sheet *sheet = calloc(1, sizeof *sheet);
-    if (!sheet)
-        BUG("out of memory");
-    return sheet;
+    return xcalloc(1, sizeof(struct sheet));
 }
 
 void sheet_free(struct sheet *sheet) {
@@ -99,11 +98,9 @@ int sheet_end_row(struct sheet *sheet, struct error *error) {
         return error_input(error, "more than %u rows", UINT32_MAX);
     if (sheet->count == sheet->room) {
         sheet->room = sheet->room ? 2 * sheet->room : 1024;
-        sheet->rows = realloc(sheet->rows, sheet->room * (size_t)sheet->column_count + 1);
-        sheet->verdicts = realloc(sheet->verdicts, sheet->room);
-        sheet->times_us = realloc(sheet->times_us, sheet->room * sizeof *sheet->times_us);
-        if (!sheet->rows || !sheet->verdicts || !sheet->times_us)
-            BUG("out of memory");
+        sheet->rows = xrealloc(sheet->rows, sheet->room * (size_t)sheet->column_count + 1);
+        sheet->verdicts = xrealloc(sheet->verdicts, sheet->room);
+        sheet->times_us = xrealloc(sheet->times_us, sheet->room * sizeof *sheet->times_us);
     }
     /* What came to no positive finite time was not measured. */
     if (sheet->verdict == VERDICT_OK && !(sheet->time_us > 0 && isfinite(sheet->time_us)))
@@ -191,25 +188,18 @@ static int number_rows(struct recorded *recorded, struct error *error) {
     return 0;
 }
 
-static void *array(size_t count, size_t size) {
-    void *made = calloc(count, size);
-    if (!made)
-        BUG("out of memory");
-    return made;
-}
-
 struct recorded *sheet_finish(const struct sheet *sheet, struct error *error) {
-    struct recorded *recorded = array(1, sizeof *recorded);
+    struct recorded *recorded = xcalloc(1, sizeof *recorded);
     size_t count = sheet->count;
     memcpy(recorded->device_name, sheet->device_name, sizeof recorded->device_name);
     memcpy(recorded->default_genome, sheet->default_genome, sizeof recorded->default_genome);
     memcpy(recorded->kernel_name, sheet->kernel_name, sizeof recorded->kernel_name);
     recorded->space = space_new();
     recorded->row_count = (int64_t)count;
-    recorded->genomes = array(count + 1, sizeof *recorded->genomes);
-    recorded->verdicts = array(count + 1, 1);
-    recorded->times_us = array(count + 1, sizeof *recorded->times_us);
-    recorded->row_of_rank = array(count + 1, sizeof *recorded->row_of_rank);
+    recorded->genomes = xcalloc(count + 1, sizeof *recorded->genomes);
+    recorded->verdicts = xcalloc(count + 1, 1);
+    recorded->times_us = xcalloc(count + 1, sizeof *recorded->times_us);
+    recorded->row_of_rank = xcalloc(count + 1, sizeof *recorded->row_of_rank);
     recorded->best_us = INFINITY;
     for (size_t row = 0; row < count; row++) {
         recorded->verdicts[row] = sheet->verdicts[row];

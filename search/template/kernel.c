@@ -2,6 +2,7 @@
    tensor maps, tolerances. A reader a key, side by side; hence the length. */
 #include "template/load.h"
 
+#include "base/memory.h"
 #include "base/nearest.h"
 
 #include <ctype.h>
@@ -371,7 +372,7 @@ static int load_file_name(const struct template *template, const struct json *va
         return -1;
     if (!path_exists(path))
         return json_error(value, error, "there is no file %s", path);
-    *name = strdup(text);
+    *name = xstrdup(text);
     return 0;
 }
 
@@ -398,7 +399,7 @@ static int load_cpu_reference(struct template *template, const struct json *valu
     }
     if (load_file_name(template, &source, &template->cpu_reference, error) < 0)
         return -1;
-    template->cpu_reference_function = strdup(name);
+    template->cpu_reference_function = xstrdup(name);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "template/template.h"
 
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "base/path.h"
 #include "device/device.h"
@@ -379,10 +380,8 @@ static int load_head(struct template *template, const struct json *root, struct 
 struct template *template_load(const char *folder, const struct template_setting *setting,
                                struct error *error) {
     char path[PATH_SIZE];
-    struct template *template = calloc(1, sizeof *template);
-    if (template == NULL)
-        BUG("out of memory");
-    template->folder = strdup(folder);
+    struct template *template = xcalloc(1, sizeof *template);
+    template->folder = xstrdup(folder);
     template->space = space_new();
     if (path_exists(folder) && !path_is_dir(folder)) {
         if (load_table(template, setting, error) < 0)

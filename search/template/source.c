@@ -1,6 +1,7 @@
 /* Text: what NVRTC gets for a genome. */
 #include "template/load.h"
 
+#include "base/memory.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -90,9 +91,7 @@ static int inline_file(const struct template *template, const char *path, const 
 static int inline_source(const struct template *template, const char *name, bool placed,
                          struct text *text, struct error *error) {
     char path[PATH_SIZE];
-    struct inlined *inlined = calloc(1, sizeof *inlined);
-    if (inlined == NULL)
-        BUG("out of memory");
+    struct inlined *inlined = xcalloc(1, sizeof *inlined);
     inlined->placed = placed;
     int result = path_join(path, template->folder, name, error);
     if (result == 0)

@@ -1,0 +1,41 @@
+/*
+ * memory: allocation that never returns NULL. A process that runs out of host memory cannot
+ * continue a trial, so every function here ends it with BUG("out of memory") and callers check
+ * nothing. Memory is released with free().
+ *
+ *     struct job *job = xcalloc(1, sizeof *job);
+ *     char *name = xstrdup("attention"), *prefix = xstrndup(name, 3);
+ *     struct job **jobs = NULL;
+ *     size_t count = 0, capacity = 0;
+ *     jobs = xgrow(jobs, count, &capacity, sizeof *jobs);
+ *     jobs[count++] = job;
+ *
+ * Use it in place of this pattern:
+ *
+ *     T *p = calloc(count, sizeof *p);             T *p = xcalloc(count, sizeof *p);
+ *     if (p == NULL)
+ *         BUG("out of memory");
+ *
+ * Plain malloc stays only where failure is reported as a `struct error`, such as a buffer whose
+ * size the user chooses.
+ */
+#ifndef EVOTILE_BASE_MEMORY_H
+#define EVOTILE_BASE_MEMORY_H
+
+#include <stddef.h>
+
+/* As malloc, calloc and realloc. A size of 0 returns a pointer that free() accepts. */
+void *xmalloc(size_t bytes) __attribute__((malloc, returns_nonnull));
+void *xcalloc(size_t count, size_t element_bytes) __attribute__((malloc, returns_nonnull));
+void *xrealloc(void *memory, size_t bytes) __attribute__((returns_nonnull));
+
+/* `text` is not NULL. xstrndup copies at most `length` bytes and adds a NUL. */
+char *xstrdup(const char *text) __attribute__((malloc, returns_nonnull));
+char *xstrndup(const char *text, size_t length) __attribute__((malloc, returns_nonnull));
+
+/* Makes room for one element more: doubles `*capacity` (from 16) once `count` reaches it. Returns
+   the array, which may have moved; new elements are not initialised. */
+void *xgrow(void *array, size_t count, size_t *capacity, size_t element_bytes)
+    __attribute__((returns_nonnull));
+
+#endif
