@@ -11,8 +11,8 @@
 
 enum { FILE_BYTES_MAX = 64 << 20 };
 
-/* The end of a string literal that starts at `at`: behind its closing quote, or at the final NUL.
- */
+/* Returns the end of the string literal that starts at `at`: just after its closing quote, or the
+   final NUL. */
 static const char *skip_string(const char *at) {
     for (at++; *at != '\0' && *at != '"'; at++)
         if (*at == '\\' && at[1] != '\0')
@@ -20,7 +20,7 @@ static const char *skip_string(const char *at) {
     return *at == '"' ? at + 1 : at;
 }
 
-/* Overwrites comments by blanks, keeping line ends, so that positions stay true. */
+/* Replaces comments with blanks and keeps line ends, so that lines and columns stay valid. */
 static int blank_comments(const char *file, char *text, struct error *error) {
     int line = 1;
     for (char *at = text; *at != '\0'; at++) {
@@ -29,7 +29,8 @@ static int blank_comments(const char *file, char *text, struct error *error) {
         if (*at == '"') {
             char *end = (char *)skip_string(at);
             for (; at < end; at++)
-                if (at[0] == '\\' && strncmp(++at, "u0000", 5) == 0) /* cJSON would end it there */
+                if (at[0] == '\\' &&
+                    strncmp(++at, "u0000", 5) == 0) /* cJSON would end the string there */
                     return error_input(error, "%s:%d: a string cannot hold \\u0000: remove it",
                                        file, line);
             at = end - 1;
@@ -56,7 +57,7 @@ static int blank_comments(const char *file, char *text, struct error *error) {
 }
 
 /* cJSON keeps no positions. Its tree lists values in the order of the text, so the n-th value of
-   the tree is the n-th value of the text; the two walks below count alike. */
+   the tree is the n-th value of the text; the two walks below count in the same way. */
 static bool count_until(const cJSON *value, const cJSON *wanted, int *count) {
     if (value == wanted)
         return true;
@@ -102,7 +103,7 @@ static struct json child_of(const struct json *parent, const cJSON *value, int i
     else
         snprintf(child.path + used, sizeof child.path - used, "%s%s", used > 0 ? "." : "",
                  value->string);
-    for (char *at = child.path + used; *at != '\0'; at++) /* an error is one line */
+    for (char *at = child.path + used; *at != '\0'; at++) /* an error must stay on one line */
         if (iscntrl((unsigned char)*at))
             *at = '?';
     return child;

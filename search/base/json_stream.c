@@ -9,13 +9,13 @@ enum { BUFFER_SIZE = 1 << 18, TOKEN_SIZE = 4096, DEPTH_MAX = 128 };
 
 struct json_stream {
     char *name;
-    gzFile file; /* NULL: bytes at hand, and they are all in [at, end) */
+    gzFile file; /* NULL: the input is in memory, all of it in [at, end) */
     struct error *error;
     bool failed;
     const unsigned char *at, *end, *begin;
     unsigned char *buffer;
-    size_t lines;  /* before `begin` */
-    size_t column; /* of `begin` in its line, from 0 */
+    size_t lines;  /* line ends before `begin` */
+    size_t column; /* column of `begin`, from 0 */
     char token[TOKEN_SIZE];
     size_t length;
 };
@@ -29,7 +29,7 @@ static struct json_stream *stream_new(const char *name, struct error *error) {
 
 struct json_stream *json_stream_open(const char *path, struct error *error) {
     struct json_stream *stream = stream_new(path, error);
-    stream->file = gzopen(path, "rb"); /* reads plain files too */
+    stream->file = gzopen(path, "rb"); /* also reads uncompressed files */
     if (!stream->file) {
         error_input(error, "cannot read %s: %m", path);
         json_stream_close(stream);
@@ -59,7 +59,7 @@ void json_stream_close(struct json_stream *stream) {
     free(stream);
 }
 
-/* Adds what lies before `at` to the line and column of `begin`. */
+/* Advances the line and column of `begin` to `at`. */
 static void count_lines(struct json_stream *stream) {
     const unsigned char *line = stream->begin;
     const unsigned char *newline;
@@ -84,11 +84,11 @@ int json_stream_error(struct json_stream *stream, const char *format, ...) {
     error_input(stream->error, "%s:%zu:%zu: %s", stream->name, stream->lines + 1,
                 stream->column + 1, text);
     stream->failed = true;
-    stream->end = stream->at; /* whoever reads on finds the end */
+    stream->end = stream->at; /* later reads see the end of the input */
     return -1;
 }
 
-/* The next byte without taking it, when the buffer is spent; -1 at the end. */
+/* Refills an exhausted buffer and returns the next byte without consuming it; -1 at the end. */
 static int refill(struct json_stream *stream) {
     if (!stream->file || stream->failed)
         return -1;
@@ -120,7 +120,7 @@ int json_stream_peek(struct json_stream *stream) {
     return byte;
 }
 
-/* What is there instead of what was expected. */
+/* Reports the byte found in place of `expected`. */
 static int unexpected(struct json_stream *stream, const char *expected) {
     int byte = look(stream);
     if (byte < 0)
@@ -142,7 +142,7 @@ int json_stream_enter(struct json_stream *stream, char bracket) {
     return expect(stream, bracket, bracket == '{' ? "an object" : "an array");
 }
 
-/* ---- scalars; `keep` says whether the token is wanted ---- */
+/* ---- scalars; `keep` says whether the token is stored ---- */
 
 static inline int keep_byte(struct json_stream *stream, bool keep, int byte) {
     if (!keep)
@@ -153,7 +153,7 @@ static inline int keep_byte(struct json_stream *stream, bool keep, int byte) {
     return 0;
 }
 
-/* Takes bytes up to `stop`, which lies within the buffer. */
+/* Consumes the bytes before `stop`, which is within the buffer. */
 static int take_until(struct json_stream *stream, bool keep, const unsigned char *stop) {
     size_t count = (size_t)(stop - stream->at);
     if (keep && count > TOKEN_SIZE - 1 - stream->length)
@@ -237,7 +237,7 @@ static int read_string(struct json_stream *stream, bool keep) {
         if (take_until(stream, keep, stop) < 0)
             return -1;
         if (stop == stream->end && look(stream) >= 0)
-            continue; /* in a buffer of more */
+            continue; /* the string continues in the next buffer */
         int byte = look(stream);
         if (byte < 0x20)
             return unexpected(stream, "the end of a string");

@@ -33,8 +33,8 @@ void *xrealloc(void *memory, size_t bytes) __attribute__((returns_nonnull));
 char *xstrdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *text, size_t length) __attribute__((malloc, returns_nonnull));
 
-/* Makes room for one element more: doubles `*capacity` (from 16) once `count` reaches it. Returns
-   the array, which may have moved; new elements are not initialised. */
+/* Makes room for one more element: doubles `*capacity` (starting at 16) once `count` reaches it.
+   Returns the array, which may have moved; new elements are uninitialised. */
 void *xgrow(void *array, size_t count, size_t *capacity, size_t element_bytes)
     __attribute__((returns_nonnull));
 

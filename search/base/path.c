@@ -65,7 +65,7 @@ bool path_is_replaceable(const char *path) {
     return lstat(path, &status) < 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
 }
 
-/* The line for a failed system call: what failed, why, and what the user can do about it. */
+/* Formats the error of a failed system call: the operation, the reason and the remedy. */
 static int fail(struct error *error, int number, const char *what, const char *path) {
     const char *remedy = "check the path";
     switch (number) {
@@ -113,7 +113,7 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
                    ? (size_t)status.st_size
                    : 0;
     }
-    /* Until end of file, whatever its size is said to be: pipes and /proc tell none. */
+    /* Read until end of file whatever st_size says: pipes and files in /proc report none. */
     for (;;) {
         if (!text || length == room) {
             room = text ? (room < 4096 ? 8192 : room * 2) : room + 1;
@@ -175,7 +175,8 @@ static int write_file(const char *path, const void *bytes, size_t size, bool dur
         return write_into(path, bytes, size, error);
     if (path_parent(folder, path, error) < 0)
         return -1;
-    /* A name that no `ls` shows and nobody else takes: pid and time differ, and O_EXCL decides. */
+    /* A hidden name that is not in use: pid and time make it unique, and O_EXCL detects a
+       collision. */
     int file;
     do {
         struct timespec time;
@@ -193,12 +194,11 @@ static int write_file(const char *path, const void *bytes, size_t size, bool dur
     int number = 0;
     if (write_all(file, bytes, size) < 0 || (durable && fsync(file) < 0))
         number = errno;
-    /* As open to others as the file that it replaces; where that cannot be, it is no reason to
-     * fail. */
+    /* Keep the permissions of the replaced file; failure to do so is not an error. */
     struct stat old;
     if (!number && stat(path, &old) == 0 && fchmod(file, old.st_mode & 0777) < 0)
         errno = 0;
-    if (close(file) < 0 && !number) /* where NFS tells of a full disk */
+    if (close(file) < 0 && !number) /* NFS reports a full disk here */
         number = errno;
     if (!number && rename(temporary, path) < 0)
         number = errno;
@@ -206,7 +206,7 @@ static int write_file(const char *path, const void *bytes, size_t size, bool dur
         unlink(temporary);
         return fail(error, number, "write", path);
     }
-    if (durable) { /* the rename itself; a file system that cannot do this does not need it */
+    if (durable) { /* syncs the rename; a file system that does not support this does not need it */
         int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (directory >= 0) {
             fsync(directory);
@@ -235,7 +235,8 @@ int path_make_folder(const char *folder, struct error *error) {
         if (last != '/' && last != '\0')
             continue;
         *end = '\0';
-        /* Not errno alone: mkdir may refuse a folder above that exists, EROFS before EEXIST. */
+        /* errno alone is not enough: for an existing parent mkdir may report EROFS rather than
+           EEXIST. */
         int number = mkdir(path, 0777) < 0 ? errno : 0;
         if (number != 0 && !path_is_dir(path))
             return fail(error, number == EEXIST ? ENOTDIR : number, "make the folder", path);
@@ -321,7 +322,7 @@ done:
     return result;
 }
 
-/* `depth` ends a link that leads back to a folder above it. */
+/* `depth` limits recursion, because a link may lead back to a parent folder. */
 static int copy_tree(const char *from, const char *to, int depth, struct error *error) {
     struct stat status;
     if (stat(from, &status) < 0)
@@ -338,7 +339,7 @@ static int copy_tree(const char *from, const char *to, int depth, struct error *
                          from);
     char **names;
     int count, result = 0;
-    /* The names first: `to` may lie within `from`, and must not be copied into itself. */
+    /* List the names first: `to` may be inside `from`, and must not be copied into itself. */
     if (path_list(from, &names, &count, error) < 0)
         return -1;
     if (path_make_folder(to, error) < 0)
@@ -383,9 +384,9 @@ int path_remove_tree(const char *folder, struct error *error) {
 }
 
 const char *path_network(const char *path) {
-    /* Numbers without a name in linux/magic.h are from statfs(2) and from the file systems
-       themselves. FUSE counts as a network: sshfs, s3fs and the like are what it is used for where
-       runs are kept, and its locks cannot be relied upon. */
+    /* Constants without a name in linux/magic.h are from statfs(2) and from the file systems'
+       sources. FUSE counts as a network: where runs are stored, FUSE means sshfs, s3fs and the
+       like, and its locks are unreliable. */
     static const struct {
         uint32_t magic;
         const char *name;

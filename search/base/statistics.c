@@ -62,8 +62,8 @@ void statistics_bootstrap_mean(const double *values, int count, double confidenc
             sum += values[random_below(random, (uint64_t)count)];
         means[r] = sum / count;
     }
-    /* Resampling sees the scatter of the values about their own mean, which is too small by the
-       square root of (count - 1) / count: with ten values that matters. */
+    /* Resampling reproduces the spread of the values about their own mean, which is too small by a
+       factor of sqrt((count - 1) / count); with ten values the correction matters. */
     double centre = mean_of(values, count);
     double widen = count > 1 ? sqrt((double)count / (count - 1)) : 1;
     double tail = 50 * (1 - confidence);

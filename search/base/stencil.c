@@ -8,7 +8,7 @@
 enum { DEPTH_MAX = 16, TAG_NAME_MAX = 64 };
 
 struct filling {
-    const cJSON *scopes[DEPTH_MAX]; /* the innermost last */
+    const cJSON *scopes[DEPTH_MAX]; /* innermost last */
     int depth;
     stencil_escape *escape;
     FILE *out;
@@ -17,7 +17,7 @@ struct filling {
 struct tag {
     char kind; /* '=' a value, '{' a raw one, '#', '^', '/', '!' */
     char name[TAG_NAME_MAX];
-    const char *start, *end; /* with the line, where it has one to itself */
+    const char *start, *end; /* include the whole line if the tag stands alone on it */
 };
 
 /* ---- escaping ---- */
@@ -43,9 +43,10 @@ void stencil_markdown(const char *text, FILE *out) {
     print_escaped(text, "&<\\|`*[]", words, out);
 }
 
-/* ---- tags ---- */
+/* ---- parsing tags ---- */
 
-/* A tag other than a value takes its line with it when nothing else is on it. */
+/* A tag other than a value removes its whole line when it stands alone on it (Mustache's
+   "standalone tag"). */
 static void take_line(const char *text, struct tag *tag) {
     const char *before = tag->start;
     while (before > text && (before[-1] == ' ' || before[-1] == '\t'))
@@ -57,7 +58,7 @@ static void take_line(const char *text, struct tag *tag) {
     }
 }
 
-/* The next tag at or after `at`; false where there is none. */
+/* Finds the next tag at or after `at`; returns false if there is none. */
 static bool next_tag(const char *text, const char *at, struct tag *tag) {
     const char *open = strstr(at, "{{");
     if (open == NULL)
@@ -80,7 +81,7 @@ static bool next_tag(const char *text, const char *at, struct tag *tag) {
     return true;
 }
 
-/* The tag that ends the section which `open` begins. */
+/* The closing tag of the section that `open` starts. */
 static struct tag end_of_section(const char *text, const struct tag *open) {
     struct tag tag;
     const char *at = open->end;
@@ -95,7 +96,7 @@ static struct tag end_of_section(const char *text, const struct tag *open) {
     BUG("a stencil's section %s does not end", open->name);
 }
 
-/* ---- filling ---- */
+/* ---- rendering ---- */
 
 static const cJSON *look_up(const struct filling *filling, const char *name) {
     for (int i = filling->depth - 1; i >= 0; i--) {

@@ -45,8 +45,8 @@ void text_comment(struct text *text, const char *words, size_t count) {
     }
 }
 
-/* How many bytes of `words` go on a line of `room`: up to the last break that fits, else up to the
-   first. */
+/* Returns how many bytes of `words` go on a line of `room` bytes: up to the last break that fits,
+   else up to the first break. */
 static size_t line_length(const char *words, size_t room) {
     size_t best = 0;
     for (size_t i = 0; words[i] != '\0' && words[i] != '\n'; i++) {

@@ -1,5 +1,5 @@
-/* One function a section of the file, in its order, which is best read in one piece; hence the
-   length. */
+/* Reads a config, one function a section of the file, in the file's order. The file is long so that
+   the format is in one place. */
 #include "config/config.h"
 
 #include "base/json_fields.h"
@@ -35,7 +35,7 @@ static const struct config defaults = {
                .case_tolerance = 0.02},
 };
 
-/* ---- plain keys: where they go and what they may be ---- */
+/* ---- plain keys: their members and ranges ---- */
 
 #define FIELD(key, kind, member, minimum, maximum)                                                 \
     JSON_FIELD(struct config, member, key, JSON_FIELD_##kind, minimum, maximum)
@@ -93,7 +93,8 @@ int config_parse_duration(const char *text, double *seconds, struct error *error
             goto malformed;
         size_t length = strspn(at, "0123456789.");
         double number = strtod(at, &end);
-        if (end != at + length) /* 1e3 and 0x10 are numbers, but not how people write times */
+        if (end != at + length) /* rejects 1e3 and 0x10, which strtod reads but which are not
+                                   written as times */
             goto malformed;
         at = end;
         if (with_units) {
@@ -141,7 +142,7 @@ static int read_shapes(struct config *config, const struct json *list,
     return 0;
 }
 
-/* A held-out case runs on what was compiled for the cases. */
+/* A held-out case must use a variant that is compiled for one of the cases. */
 static int check_variant(const struct config *config, const struct shape *shape,
                          const struct json *value, struct error *error) {
     const struct template *shapes = config->shapes;
@@ -160,7 +161,7 @@ static int check_variant(const struct config *config, const struct shape *shape,
 static int read_cases(struct config *config, const struct json *root, struct error *error) {
     struct json list;
     if (config->shapes->recorded != NULL && !json_find(root, "cases", &list)) {
-        config->case_count = 1; /* what the recording was about */
+        config->case_count = 1; /* the case of the recorded space */
         return 0;
     }
     if (json_need(root, "cases", &list, error) < 0 ||
@@ -379,7 +380,7 @@ bool config_path_is_recording(const char *path) {
     return strncmp(path, recorded_prefix, strlen(recorded_prefix)) == 0;
 }
 
-/* A config that says nothing but which recorded space to search. */
+/* The default config of a recorded space. */
 static struct config *config_of_recording(const char *path, struct error *error) {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "template", path);

@@ -9,7 +9,7 @@
 
 static const unsigned guard_word = 0xa5c3f00du;
 
-/* 0, or -1 with the driver's own name of the error. */
+/* Converts a driver status to 0, or -1 with an error that names it. */
 static int check(struct cuda_device *cuda, CUresult status, const char *doing,
                  struct error *error) {
     return status == CUDA_SUCCESS
@@ -23,7 +23,7 @@ static int attribute(struct cuda_device *cuda, CUdevice handle, CUdevice_attribu
     return value;
 }
 
-/* Needs no context. */
+/* Works without a context. */
 static void fill_info(struct cuda_device *cuda, CUdevice handle, int index) {
     struct device_info *info = &cuda->device.info;
     size_t total = 0;
@@ -85,9 +85,10 @@ static int make_marks(struct cuda_device *self, struct error *error) {
     return 0;
 }
 
-/* Nothing may persist in L2 beyond a flush. So we need not reset what does: after some ten of
-   cuCtxResetPersistingL2Cache and flushes, an H200 (driver 580.159.04) took some 4 % longer for
-   kernels of 5 and 9 us, until the process ended. A GPU without the limit keeps nothing anyway. */
+/* Sets the L2 persisting limit to 0, so that no line survives a flush. This replaces
+   cuCtxResetPersistingL2Cache: after some ten calls of that and flushes, an H200 (driver
+   580.159.04) ran kernels of 5 and 9 us some 4 % slower until the process ended. A GPU without the
+   limit has no persisting lines. */
 static int forbid_persisting(struct cuda_device *self, struct error *error) {
     CUresult status = self->driver.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
     return status == CUDA_ERROR_UNSUPPORTED_LIMIT
@@ -201,7 +202,8 @@ static size_t room(size_t bytes) {
     return (bytes + 255) & ~(size_t)255;
 }
 
-/* The red zones. The back one starts right behind the last byte asked for. */
+/* Fills the red zones with the pattern. The back zone starts at the byte after the last one
+   requested. */
 static void paint(struct cuda_device *self, const struct allocation *allocation) {
     if (allocation->mapped > 0)
         return;
@@ -225,8 +227,9 @@ static void release(struct cuda_device *self, const struct allocation *allocatio
         self->driver.cuMemFree(allocation->base);
 }
 
-/* Memory that was freed waits for the next of its size: for a tensor of a megabyte the driver takes
-   longer to map and unmap than most candidates to run, and it waits for the GPU each time. */
+/* Freed memory is cached for the next allocation of its size: the driver takes longer to map and
+   unmap a tensor of a megabyte than most candidates run, and it synchronises with the GPU each
+   time. */
 static struct allocation *find_idle(struct cuda_device *self, size_t bytes) {
     for (int i = 0; i < self->allocation_count; i++)
         if (self->allocations[i].idle && room(self->allocations[i].bytes) == room(bytes))
@@ -327,8 +330,8 @@ static int cuda_fill32(struct device *device, uint64_t address, uint32_t word, s
                  "filling GPU memory", error);
 }
 
-/* Whether a zone holds the pattern from a word's beginning on. Zones are looked at after every call
-   of a candidate: by memcmp, not byte by byte. */
+/* Returns whether a zone holds the pattern; it starts on a word boundary. Zones are checked after
+   every call of a candidate, so memcmp is used rather than a byte loop. */
 static bool is_intact(const unsigned char *zone, size_t bytes) {
     return memcmp(zone, &guard_word, sizeof guard_word) == 0 &&
            memcmp(zone, zone + sizeof guard_word, bytes - sizeof guard_word) == 0;
@@ -338,7 +341,7 @@ static bool is_watched(const struct allocation *allocation, bool freed_too) {
     return allocation->mapped == 0 && (freed_too || !allocation->idle);
 }
 
-/* Reads the red zones back in one go and compares. */
+/* Reads all red zones back with one synchronisation and compares them. */
 static enum verdict cuda_guards(struct device *device, bool freed_too, char *reason) {
     struct cuda_device *self = cuda(device);
     for (int i = 0; i < self->allocation_count; i++) {
@@ -374,7 +377,9 @@ static enum verdict cuda_guards(struct device *device, bool freed_too, char *rea
                      self->allocations[i].idle ? "that was there before"
                                                : self->allocations[i].name);
             for (int k = 0; k < self->allocation_count; k++)
-                paint(self, &self->allocations[k]); /* what lives on must not condemn the next */
+                paint(
+                    self,
+                    &self->allocations[k]); /* repaired, so that the next candidate is not blamed */
             return VERDICT_WROTE_OUTSIDE;
         }
     }

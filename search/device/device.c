@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What `auto` takes on a machine without a GPU. */
+/* The device of `auto` on a machine without a GPU. */
 static const char fallback[] = "emulated:sm_89";
 
 static int describe_emulated(const char *spec, struct device_info *info, struct error *error) {
@@ -19,7 +19,7 @@ static int describe_emulated(const char *spec, struct device_info *info, struct 
         return error_input(error, "\"%s\" names no architecture: say %s", spec, fallback);
     if (published_find(compute_capability, info, error) < 0)
         return -1;
-    /* A figure of this device must never pass for one of the real card. */
+    /* Marks the name, so that a figure of this device is never taken for one of the real card. */
     size_t length = strlen(info->name);
     snprintf(info->name + length, sizeof info->name - length, ", emulated");
     return 0;
@@ -34,7 +34,7 @@ static struct device *open_emulated(const char *spec, struct error *error) {
     return describe_emulated(spec, &info, error) == 0 ? emulated_open_with(&info, error) : NULL;
 }
 
-/* What was measured elsewhere: nothing more is known of the device, and nothing runs on it. */
+/* Nothing is known of a recorded space's device, and nothing can run on it. */
 static int describe_recorded(const char *spec, struct device_info *info, struct error *error) {
     (void)spec;
     (void)error;
@@ -60,7 +60,7 @@ static const struct scheme {
     {"recorded", describe_recorded, open_recorded},
 };
 
-/* The scheme of a spec, which is exchanged for the one that `auto` comes to. */
+/* Finds the scheme of a spec; replaces `auto` by the spec that it selects. */
 static const struct scheme *find_scheme(const char **spec, struct error *error) {
     if (strcmp(*spec, "auto") == 0)
         *spec = cuda_device_count(&(struct error){0}) > 0 ? "cuda:0" : fallback;
@@ -81,12 +81,12 @@ void device_close(struct device *device) {
         device->backend->close(device);
 }
 
-/* ---- asking the driver, which is not to stay in our process ---- */
+/* ---- querying the driver in a child process, so that this process never initialises it ---- */
 
 struct answer {
     int result;
-    struct device_info info; /* of a spec */
-    int count;               /* of GPUs */
+    struct device_info info; /* of the spec */
+    int count;               /* number of GPUs */
     struct error error;
 };
 
@@ -101,7 +101,7 @@ static void count_gpus(const char *spec, struct answer *answer) {
     answer->result = answer->error.kind == ERROR_NONE ? 0 : -1;
 }
 
-/* In a child that exits at once. */
+/* Runs `ask` in a child process that then exits. */
 static int ask_apart(void (*ask)(const char *spec, struct answer *answer), const char *spec,
                      struct answer *answer, struct error *error) {
     int ends[2];
@@ -146,7 +146,7 @@ int device_describe(const char *spec, struct device_info *info, struct error *er
     return answer.result;
 }
 
-/* ---- several ---- */
+/* ---- device lists ---- */
 
 static int add(struct device_list *list, const char *spec, struct error *error) {
     for (int i = 0; i < list->count; i++)

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An endless loop under the microscope ends after some twenty seconds. */
+/* An endless loop under the race checker ends after some twenty seconds. */
 enum { OBSERVED_STEPS = 1 << 26 };
 
 static struct device *emulated_open(const char *spec, struct error *error) {
     return device_open(spec, error);
 }
 
-/* Latencies as microbenchmarks of sm_80 to sm_90 have them, within a few cycles of each other;
-   another block's shared memory as Luo et al. have it (Dissecting the NVIDIA Hopper Architecture,
-   2024: 180 cycles and what a load takes). A cluster's barrier is a guess that matters little
+/* Latencies in cycles from microbenchmarks of sm_80 to sm_90, which agree within a few cycles;
+   remote shared memory from Luo et al. ("Dissecting the NVIDIA Hopper Architecture", 2024: 180
+   cycles plus the time of a local load). The cluster barrier is an estimate with little influence
    (search/evolve/README.md). */
 static struct ptx_pace pace_of(const struct device_info *info) {
     double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
@@ -251,7 +251,8 @@ static enum verdict clear(struct device *device, const struct device_launch *lau
 enum { ARGUMENT_BYTES_MAX = 4096 }; /* CUDA's limit before 12.1 */
 _Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "a kernel takes it by value");
 
-/* The arguments as the kernel's parameters lie; -1 if they are not the ones it takes. */
+/* Packs the arguments into the kernel's parameter layout; returns -1 if their number or sizes
+   differ. */
 static int lay_out(const struct ptx_kernel *kernel, const struct device_launch *launch,
                    unsigned char *arguments, char *reason) {
     bool fits = kernel->parameter_count == launch->argument_count &&
@@ -283,7 +284,7 @@ static bool is_serialised(const struct device_launch *launch) {
     return ptxas_report_find(launch->module->log, launch->kernel, &report) && report.serialised;
 }
 
-/* What CUDA says of a launch whose blocks are too many to live together. */
+/* Applies CUDA's limit on cooperative launches: all blocks must be co-resident. */
 static bool fits_together(struct device *device, const struct device_launch *launch, char *reason) {
     const unsigned *grid = launch->grid, *block = launch->block;
     struct resources resources;

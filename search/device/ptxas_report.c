@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The number that stands before `what` in one line, or 0. */
+/* Returns the number before `what` in one line, or 0. */
 static int number_before(const char *line, const char *what) {
     const char *end = strchr(line, '\n');
     const char *found = strstr(line, what);
@@ -37,7 +37,7 @@ bool ptxas_report_find(const char *log, const char *kernel, struct ptxas_report 
                 name && strncmp(name + 10, kernel, length) == 0 && name[10 + length] == '\'';
             continue;
         }
-        /* Functions that the kernel calls are reported between its lines. */
+        /* functions that the kernel calls are reported between its lines */
         at = strstr(line, properties);
         if (at && (!end || at < end)) {
             at += strlen(properties);

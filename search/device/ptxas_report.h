@@ -14,13 +14,13 @@
 #include <stdbool.h>
 
 struct ptxas_report {
-    int registers;   /* a thread */
-    int stack_bytes; /* a thread: local memory, spills included */
-    int spill_bytes; /* stores and loads */
-    bool serialised; /* wgmma: each is waited for where it is issued, whatever the program says */
+    int registers;   /* of a thread */
+    int stack_bytes; /* of a thread: local memory, including spills */
+    int spill_bytes; /* stores plus loads */
+    bool serialised; /* ptxas serialised wgmma: each one is waited for where it is issued */
 };
 
-/* False if the log does not speak of the kernel. */
+/* Returns false if the log does not mention the kernel. */
 bool ptxas_report_find(const char *log, const char *kernel, struct ptxas_report *report);
 
 #endif

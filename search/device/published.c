@@ -31,7 +31,7 @@ static const struct json_field fields[] = {
 };
 static const char *const other_keys[] = {"about", "name", "architecture", NULL};
 
-/* "sm_89" */
+/* Parses "sm_89". */
 static int read_architecture(const struct json *root, int *compute_capability,
                              struct error *error) {
     struct json value;
@@ -90,7 +90,7 @@ static int find_folder(char folder[PATH_SIZE], struct error *error) {
                             "as configs/devices of evotile's own sources");
 }
 
-/* ---- what was fitted ---- */
+/* ---- fitted parameters ---- */
 
 static int read_fitted(const char *path, struct device_info *info, struct error *error) {
     const char *keys[PREDICTION_PARAMETERS + 3] = {"about", "name"};
@@ -106,7 +106,7 @@ static int read_fitted(const char *path, struct device_info *info, struct error 
     for (int i = 0; i < PREDICTION_PARAMETERS && result == 0; i++) {
         const struct prediction_parameter_row *row = &prediction_parameters[i];
         double number = 0;
-        if (!json_find(&root, row->name, &value)) /* fitted before there was such a parameter */
+        if (!json_find(&root, row->name, &value)) /* fitted by a version without this parameter */
             continue;
         if (json_number(&value, &number, error) < 0)
             result = -1;
@@ -147,7 +147,8 @@ static int fitted_path(char path[PATH_SIZE], const char *folder, const char *nam
                : 0;
 }
 
-/* `fitted` gets the path of what was or may be fitted. */
+/* Finds the device file of an architecture; `fitted` gets the path of its fitted parameters, which
+   may not exist. */
 static int find(int compute_capability, struct device_info *info, char fitted[PATH_SIZE],
                 struct error *error) {
     char folder[PATH_SIZE];

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Below this probability what remains adds nothing to a double. */
+/* Below this probability the remaining terms do not change a double. */
 static const double negligible = 1e-15;
 
 static int descending(const void *a, const void *b) {
@@ -25,7 +25,7 @@ void score_random_curve(const struct recorded *recorded, int trials, double *cur
     int64_t count = recorded->row_count;
     double *ratios = xcalloc((size_t)count, sizeof *ratios);
     for (int64_t i = 0; i < count; i++)
-        ratios[i] = recorded->best_us / recorded->times_us[i]; /* 0 for what failed */
+        ratios[i] = recorded->best_us / recorded->times_us[i]; /* 0 for failed rows */
     qsort(ratios, (size_t)count, sizeof *ratios, descending);
     for (int k = 1; k <= trials; k++) {
         double expected = 0;
@@ -40,7 +40,8 @@ void score_random_curve(const struct recorded *recorded, int trials, double *cur
     free(ratios);
 }
 
-/* The ratios of one run; returns the first trial that came near the optimum, or trials + 1. */
+/* Computes the ratios of one run; returns the first trial that came near the optimum, or trials +
+   1. */
 static int run_curve(const struct recorded *recorded, const struct visits *run, int trials,
                      double near_percent, double *curve) {
     double near_ratio = 1 / (1 + near_percent / 100);
@@ -89,7 +90,7 @@ struct score score_runs(const struct recorded *recorded, const struct visits *ru
     return score;
 }
 
-/* Where a trial ended. */
+/* The gates that a trial passed, by its verdict. */
 static bool has_compiled(enum verdict verdict) {
     return verdict != VERDICT_INVALID && verdict != VERDICT_COMPILE_FAILED &&
            verdict != VERDICT_OVER_LIMIT;

@@ -19,7 +19,7 @@ void sheet_free(struct sheet *sheet) {
     free(sheet);
 }
 
-/* ---- reading ---- */
+/* ---- adding rows ---- */
 
 int sheet_add_column(struct sheet *sheet, const char *name, struct error *error) {
     if (sheet->count > 0)
@@ -50,7 +50,7 @@ void sheet_begin_row(struct sheet *sheet) {
     sheet->given = 0;
 }
 
-/* Most rows have the last row's value, or the next. */
+/* Searches from the last value found: most rows repeat it or have the next one. */
 static int find_value(struct column *column, const char *value) {
     for (int i = 0; i < column->count; i++) {
         int at = (column->last + i) % column->count;
@@ -102,7 +102,7 @@ int sheet_end_row(struct sheet *sheet, struct error *error) {
         sheet->verdicts = xrealloc(sheet->verdicts, sheet->room);
         sheet->times_us = xrealloc(sheet->times_us, sheet->room * sizeof *sheet->times_us);
     }
-    /* What came to no positive finite time was not measured. */
+    /* A time that is not positive and finite means that nothing was measured. */
     if (sheet->verdict == VERDICT_OK && !(sheet->time_us > 0 && isfinite(sheet->time_us)))
         sheet->verdict = VERDICT_LAUNCH_FAILED;
     size_t columns = (size_t)sheet->column_count;
@@ -112,7 +112,7 @@ int sheet_end_row(struct sheet *sheet, struct error *error) {
     return 0;
 }
 
-/* ---- the space ---- */
+/* ---- building the space ---- */
 
 static bool precedes(const struct column *column, const char *a, const char *b) {
     if (column->integers)
@@ -122,7 +122,7 @@ static bool precedes(const struct column *column, const char *a, const char *b) 
     return strcmp(a, b) < 0;
 }
 
-/* Fills `order` with the values as the domain has them, and `places` with where each stands. */
+/* Sorts the values into domain order: `order` lists value indices, `places` is the inverse. */
 static void order_values(const struct column *column, int *order, uint8_t *places) {
     for (int i = 0; i < column->count; i++) {
         int at = i;
@@ -151,7 +151,7 @@ static const uint8_t *row_cell(const struct sheet *sheet, size_t row, int column
     return sheet->rows + row * (size_t)sheet->column_count + (size_t)column;
 }
 
-/* The genes are the columns that vary; every row becomes a genome. */
+/* Adds a gene for each column that varies, and turns every row into a genome. */
 static int make_space(const struct sheet *sheet, struct recorded *recorded, struct error *error) {
     for (int c = 0; c < sheet->column_count; c++) {
         const struct column *column = &sheet->columns[c];

@@ -1,4 +1,4 @@
-/* The part of template.json, and of a config, that names the baseline's program. */
+/* Reads the key "baseline" of template.json or of a config: the baseline's program. */
 #include "template/template.h"
 
 #include "base/memory.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const double usual_limit_s =
-    120; /* a framework's first import from a cold disk takes long */
+    120; /* the first import of a framework from a cold disk is slow */
 
 static const char *const keys[] = {"command", "limit_s", NULL};
 
@@ -53,7 +53,7 @@ int baseline_command_read(struct baseline_command *command, const struct json *v
 int baseline_command_set_python(struct baseline_command *command, const char *python,
                                 struct error *error) {
     if (command->count == 0)
-        return 0; /* that there is none is said by who opens it */
+        return 0; /* the caller that starts the baseline reports that there is none */
     if (strncmp(path_name(command->words[0]), "python", strlen("python")) != 0)
         return error_input(error,
                            "--python: the baseline's command begins with %s, not with Python",

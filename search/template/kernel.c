@@ -1,5 +1,6 @@
-/* The part of template.json that says how the kernel is run and judged: launches, their arguments,
-   tensor maps, tolerances. A reader a key, side by side; hence the length. */
+/* Reads the parts of template.json that define the kernel's interface: tensors, tensor maps,
+   launches, their arguments, compiler options and source files. One reader a key; the file is long
+   so that they are in one place. */
 #include "template/load.h"
 
 #include "base/memory.h"
@@ -30,7 +31,7 @@ int dtype_bytes(enum dtype dtype) {
     return dtype_sizes[dtype];
 }
 
-/* The index of a word in a table of them. */
+/* Looks a word up in a table and returns its index. */
 static int load_word(const struct json *value, const char *const *words, int count, int *index,
                      struct error *error) {
     const char *text;
@@ -52,7 +53,7 @@ static const char *const tensor_keys[] = {"dtype", "shape", "strides",   "role",
 static const char *const choice_keys[] = {"when", "then", "else", NULL};
 static const char *const fills[] = {"normal"};
 
-/* A word, or {"when": EXPRESSION, "then": WORD, "else": WORD}. */
+/* Reads a word, or {"when": EXPRESSION, "then": WORD, "else": WORD}. */
 static int load_choice(const struct template *template, const struct json *value,
                        const char *const *words, int count, struct expression **when, int *then,
                        int *otherwise, struct error *error) {
@@ -72,7 +73,8 @@ static int load_choice(const struct template *template, const struct json *value
     return load_word(&member, words, count, otherwise, error);
 }
 
-/* The names of derived quantities, so that who calls a frozen kernel can give others. */
+/* Strides are names of derived quantities, so that callers of an exported kernel can pass other
+   values. */
 static int load_strides(const struct template *template, const struct json *value,
                         struct tensor *tensor, struct error *error) {
     const struct space *space = template->space;
@@ -244,7 +246,7 @@ static int load_triple(const struct template *template, const struct json *launc
     return 0;
 }
 
-/* The name of a real dimension. */
+/* Reads the name of a real dimension. */
 static int load_real_argument(const struct template *template, const struct json *value,
                               struct argument *argument, struct error *error) {
     const char *name;
@@ -357,9 +359,9 @@ static int load_options(struct template *template, const struct json *root, stru
     return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- whole kernel ---- */
 
-/* A file of the folder itself. */
+/* Reads the name of a file in the template's folder. */
 static int load_file_name(const struct template *template, const struct json *value, char **name,
                           struct error *error) {
     const char *text;
@@ -376,7 +378,7 @@ static int load_file_name(const struct template *template, const struct json *va
     return 0;
 }
 
-/* "reference.c", whose function is NAME_reference; or { "source": ..., "function": ... }. */
+/* Reads "reference.c", whose function is NAME_reference, or { "source": ..., "function": ... }. */
 static int load_cpu_reference(struct template *template, const struct json *value,
                               struct error *error) {
     static const char *const keys[] = {"source", "function", NULL};

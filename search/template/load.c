@@ -10,7 +10,7 @@
 #include <float.h>
 #include <string.h>
 
-/* ---- the attributes of a device that expressions may read ---- */
+/* ---- device attributes that expressions may read ---- */
 
 struct attribute {
     const char *name;
@@ -34,8 +34,8 @@ static int64_t threads_per_sm(const struct template_setting *setting) {
 }
 static int64_t max_threads(const struct template_setting *setting) {
     (void)setting;
-    return 1024; /* a block, on every architecture (CUDA Programming Guide, "Compute Capabilities")
-                  */
+    return 1024; /* maximum threads of a block on every architecture (CUDA Programming Guide,
+                    "Compute Capabilities") */
 }
 
 static const struct attribute attributes[] = {
@@ -90,7 +90,6 @@ int load_expression_text(const struct json *value, char text[EXPRESSION_TEXT_MAX
     return 0;
 }
 
-/* Puts file, line and path before what an expression's or the space's own error says. */
 int load_located(const struct json *value, struct error *error) {
     char text[sizeof error->text];
     memcpy(text, error->text, sizeof text);
@@ -135,7 +134,7 @@ static const char *const dimension_keys[] = {"about",  "minimum", "maximum", "re
 static const char *const real_dimension_keys[] = {"about", "minimum", "maximum",
                                                   "real",  "default", NULL};
 
-/* What else there is to a real dimension. Its default is a number, not an expression. */
+/* Reads the other keys of a real dimension. Its default is a number, not an expression. */
 static int load_real_dimension(struct template *template, const struct json *value,
                                struct dimension *dimension, struct error *error) {
     struct json member;
@@ -245,9 +244,10 @@ static int load_dimensions(struct template *template, const struct json *root,
     return 0;
 }
 
-/* ---- what a config's "genes" leave, and the cases ---- */
+/* ---- the config's "genes", and the cases ---- */
 
-/* How an expression writes the value of a gene: a label's name if it is an identifier. */
+/* Prints the value of a gene as an operand of an expression: a label's name if it is an identifier,
+   else its number. */
 static void value_operand(const struct space *space, int gene, int index, char operand[NAME_SIZE]) {
     const struct gene *the = &space->genes[gene];
     space_value_text(space, gene, index, operand);
@@ -258,8 +258,8 @@ static void value_operand(const struct space *space, int gene, int index, char o
         snprintf(operand, NAME_SIZE, "%lld", (long long)the->values[index]);
 }
 
-/* A config's "genes" is one more constraint a gene: where the gene is active, one of these values.
- */
+/* Adds the config's "genes" as one more constraint a gene: if the gene is active, it must have one
+   of the listed values. */
 static int narrow(struct template *template, const struct narrowing *narrowing,
                   struct error *error) {
     struct space *space = template->space;
@@ -330,7 +330,7 @@ static int add_environments(struct template *template, const struct template_set
     return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- whole template ---- */
 
 static const char *const root_keys[] = {"format",
                                         "name",

@@ -1,5 +1,5 @@
-/* What the search may choose from, as template.json tells it: genes, derived quantities,
-   constraints; and where to look next: niches and insights. */
+/* Reads the search space of template.json: genes, derived quantities, constraints, niches and
+   insights. */
 #include "template/load.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A recorded tuning space as a template. */
+/* Loads a recorded tuning space as a template. */
 #include "base/error.h"
 #include "base/path.h"
 #include "device/recorded.h"
@@ -36,6 +36,6 @@ int load_table(struct template *template, const struct template_setting *setting
 void release_table(struct template *template) {
     if (template->recorded == NULL)
         return;
-    recorded_free(template->recorded); /* and its space */
+    recorded_free(template->recorded); /* also frees its space */
     template->space = NULL;
 }
