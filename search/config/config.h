@@ -55,7 +55,7 @@ struct config {
     struct shape cases[CASES_MAX];
     int held_out_count; /* cases on which only champions are verified */
     struct shape held_out[CASES_MAX];
-    int smem_limit_bytes; /* bytes a block: SMEM_DEFAULT_BYTES */
+    int smem_limit_bytes; /* bytes a block: SMEM_DEFAULT_LIMIT */
     bool limited_range;   /* genomes with a limited input range are valid: true */
     int narrowing_count;
     struct narrowing narrowings[GENES_MAX];

@@ -63,8 +63,8 @@ static void cuda_close(struct device *device) {
     struct cuda_device *self = cuda(device);
     for (int i = 0; i < self->allocation_count; i++)
         release(self, &self->allocations[i]);
-    if (self->guards != NULL)
-        self->driver.cuMemFreeHost(self->guards);
+    if (self->red_zones != NULL)
+        self->driver.cuMemFreeHost(self->red_zones);
     if (self->flush != 0)
         self->driver.cuMemFree(self->flush);
     for (int i = 0; i < MARKS && self->marks[i] != NULL; i++)
@@ -141,7 +141,7 @@ static struct device *cuda_open(const char *spec, struct error *error) {
               "making a stream", error) < 0 ||
         make_marks(self, error) < 0 ||
         check(self,
-              self->driver.cuMemAllocHost((void **)&self->guards,
+              self->driver.cuMemAllocHost((void **)&self->red_zones,
                                           (size_t)2 * GUARD_BYTES * ALLOCATIONS_MAX),
               "pinning memory", error) < 0 ||
         forbid_persisting(self, error) < 0)
@@ -346,7 +346,7 @@ static enum verdict cuda_guards(struct device *device, bool freed_too, char *rea
     struct cuda_device *self = cuda(device);
     for (int i = 0; i < self->allocation_count; i++) {
         const struct allocation *allocation = &self->allocations[i];
-        char *to = (char *)self->guards + (size_t)2 * GUARD_BYTES * (size_t)i;
+        char *to = (char *)self->red_zones + (size_t)2 * GUARD_BYTES * (size_t)i;
         size_t whole = allocation->bytes & ~(size_t)3;
         if (!is_watched(allocation, freed_too))
             continue;
@@ -362,7 +362,7 @@ static enum verdict cuda_guards(struct device *device, bool freed_too, char *rea
     const unsigned char *pattern = (const unsigned char *)&guard_word;
     for (int i = 0; i < self->allocation_count; i++) {
         const unsigned char *zone =
-            (unsigned char *)self->guards + (size_t)2 * GUARD_BYTES * (size_t)i;
+            (unsigned char *)self->red_zones + (size_t)2 * GUARD_BYTES * (size_t)i;
         size_t tail = self->allocations[i].bytes & 3; /* bytes of the tensor in its last word */
         if (!is_watched(&self->allocations[i], freed_too) ||
             (tail == 0 && is_intact(zone, 2 * GUARD_BYTES)))

@@ -46,7 +46,7 @@ struct cuda_device {
                   all */
     CUevent marks[MARKS]; /* starts and ends of timed replays */
     CUdeviceptr flush;    /* a buffer of twice the size of L2, allocated on first use */
-    unsigned *guards;     /* pinned memory into which the red zones are read */
+    unsigned *red_zones;     /* pinned memory into which the red zones are read */
     int allocation_count;
     struct allocation allocations[ALLOCATIONS_MAX];
 };

@@ -1,6 +1,12 @@
-/* driver: the CUDA driver API, opened at run time, as a table of functions. struct driver driver;
-   if (driver_open(&driver, &error) < 0) return -1; CUresult status = driver.cuInit(0);
-   driver_close(&driver); */
+/*
+ * driver: the CUDA driver API, opened at run time, as a table of functions.
+ *
+ *     struct driver driver;
+ *     if (driver_open(&driver, &error) < 0)
+ *         return -1;
+ *     CUresult status = driver.cuInit(0);
+ *     driver_close(&driver);
+ */
 #ifndef EVOTILE_DEVICE_DRIVER_H
 #define EVOTILE_DEVICE_DRIVER_H
 

@@ -1,6 +1,10 @@
-/* load: internal interface between the files that read a template's JSON. Private to template/.
-   struct expression *when = NULL; if (load_optional_expression(template, &object, "when", &when,
-   error) < 0) return -1; */
+/*
+ * load: internal interface between the files that read a template's JSON. Private to template/.
+ *
+ *     struct expression *when = NULL;
+ *     if (load_optional_expression(template, &object, "when", &when, error) < 0)
+ *         return -1;
+ */
 #ifndef EVOTILE_TEMPLATE_LOAD_H
 #define EVOTILE_TEMPLATE_LOAD_H
 
