@@ -117,7 +117,7 @@ static int refuse_duplicates(const struct json *value, struct error *error) {
         for (const cJSON *other = first; child->string != NULL && other != child;
              other = other->next)
             if (strcmp(other->string, child->string) == 0)
-                return json_error(&member, error, "this key stands twice: remove one");
+                return json_error(&member, error, "duplicate key: remove one");
         if (refuse_duplicates(&member, error) < 0)
             return -1;
     }
@@ -177,7 +177,7 @@ int json_read(struct json_document *document, const char *path, struct error *er
     if (failed)
         error_input(error, "cannot read %s: %s", path, strerror(reason));
     else if (bytes > FILE_BYTES_MAX)
-        error_input(error, "%s is larger than 64 MiB: this is no file of ours", path);
+        error_input(error, "%s is larger than 64 MiB: this is not an evotile file", path);
     else if (strlen(text) != bytes)
         error_input(error, "%s holds a NUL byte: it must be JSON text", path);
     else
@@ -269,7 +269,7 @@ int json_copy_text(const struct json *object, const char *key, char *to, size_t 
     if (json_need(object, key, &value, error) < 0 || json_string(&value, &text, error) < 0)
         return -1;
     if (*text == '\0' || strlen(text) >= size)
-        return json_error(&value, error, "must have 1 to %zu letters", size - 1);
+        return json_error(&value, error, "must have 1 to %zu characters", size - 1);
     strcpy(to, text);
     return 0;
 }

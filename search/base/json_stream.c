@@ -97,7 +97,7 @@ static int refill(struct json_stream *stream) {
     stream->begin = stream->at = stream->end = stream->buffer;
     if (count < 0) {
         int number;
-        json_stream_error(stream, "the file cannot be unpacked: %s: get it again",
+        json_stream_error(stream, "the file cannot be decompressed: %s: download it again",
                           gzerror(stream->file, &number));
         return -1;
     }
@@ -148,7 +148,7 @@ static inline int keep_byte(struct json_stream *stream, bool keep, int byte) {
     if (!keep)
         return 0;
     if (stream->length == TOKEN_SIZE - 1)
-        return json_stream_error(stream, "a text of more than %d bytes", TOKEN_SIZE - 1);
+        return json_stream_error(stream, "a string of more than %d bytes", TOKEN_SIZE - 1);
     stream->token[stream->length++] = (char)byte;
     return 0;
 }
@@ -157,7 +157,7 @@ static inline int keep_byte(struct json_stream *stream, bool keep, int byte) {
 static int take_until(struct json_stream *stream, bool keep, const unsigned char *stop) {
     size_t count = (size_t)(stop - stream->at);
     if (keep && count > TOKEN_SIZE - 1 - stream->length)
-        return json_stream_error(stream, "a text of more than %d bytes", TOKEN_SIZE - 1);
+        return json_stream_error(stream, "a string of more than %d bytes", TOKEN_SIZE - 1);
     if (keep) {
         memcpy(stream->token + stream->length, stream->at, count);
         stream->length += count;
@@ -198,22 +198,22 @@ static int read_unicode(struct json_stream *stream, bool keep) {
     if (read_hex(stream, &code) < 0)
         return -1;
     if (code >= 0xdc00 && code < 0xe000)
-        return json_stream_error(stream, "half a surrogate pair");
+        return json_stream_error(stream, "an unpaired surrogate");
     if (code >= 0xd800 && code < 0xdc00) {
         if (look(stream) != '\\')
-            return json_stream_error(stream, "half a surrogate pair");
+            return json_stream_error(stream, "an unpaired surrogate");
         stream->at++;
         if (look(stream) != 'u')
-            return json_stream_error(stream, "half a surrogate pair");
+            return json_stream_error(stream, "an unpaired surrogate");
         stream->at++;
         if (read_hex(stream, &low) < 0)
             return -1;
         if (low < 0xdc00 || low >= 0xe000)
-            return json_stream_error(stream, "half a surrogate pair");
+            return json_stream_error(stream, "an unpaired surrogate");
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
     if (code == 0)
-        return json_stream_error(stream, "a zero byte in a text");
+        return json_stream_error(stream, "a zero byte in a string");
     return keep_utf8(stream, keep, code);
 }
 

@@ -87,7 +87,7 @@ static int fail(struct error *error, int number, const char *what, const char *p
         break;
     case EIO:
     case ESTALE:
-        remedy = "check that disk, or choose another folder";
+        remedy = "check the disk, or choose another folder";
         break;
     default:
         break;
@@ -130,7 +130,7 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
             break;
         length += (size_t)count;
         if (length > limit_bytes) {
-            error_set(error, "%s has more than %zu bytes: that is no file of this kind", path,
+            error_set(error, "%s has more than %zu bytes: it is not a file of this kind", path,
                       limit_bytes);
             goto failed;
         }
@@ -333,10 +333,10 @@ static int copy_tree(const char *from, const char *to, int depth, struct error *
         return error_set(error, "cannot copy %s: it is neither a file nor a folder; remove it",
                          from);
     if (depth == 0)
-        return error_set(error,
-                         "cannot copy %s: its folders are too deep; is a link among them a "
-                         "circle? remove it",
-                         from);
+        return error_set(
+            error,
+            "cannot copy %s: its folders are nested too deep; remove links that form a cycle",
+            from);
     char **names;
     int count, result = 0;
     /* List the names first: `to` may be inside `from`, and must not be copied into itself. */

@@ -156,7 +156,7 @@ pid_t process_stop(struct process *child, double patience_s, char *how, size_t h
             left_behind = child->pid;
     }
     if (how != NULL && left_behind != 0)
-        snprintf(how, how_size, "killed, and has not gone");
+        snprintf(how, how_size, "killed, but has not exited");
     else if (how != NULL && WIFSIGNALED(status))
         snprintf(how, how_size, "killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));

@@ -7,7 +7,7 @@
 
 uint64_t random_below(struct random *random, uint64_t bound) {
     if (bound == 0)
-        BUG("a number below 0 was asked for");
+        BUG("random_below with a bound of 0");
     /* The first 2^64 mod bound outputs are rejected, so that the rest divides evenly. */
     uint64_t refused = (0 - bound) % bound;
     uint64_t bits;

@@ -96,7 +96,7 @@ static void rank(const double *values, int count, struct ranked *order, double *
 
 double statistics_rank_correlation(const double *first, const double *second, int count) {
     if (count < 2)
-        BUG("an order of %d values", count);
+        BUG("a rank correlation of %d values", count);
     struct ranked *order = xmalloc((size_t)count * sizeof *order);
     double *a = xmalloc((size_t)count * sizeof *a), *b = xmalloc((size_t)count * sizeof *b);
     rank(first, count, order, a);

@@ -66,13 +66,13 @@ static bool next_tag(const char *text, const char *at, struct tag *tag) {
     bool raw = open[2] == '{';
     const char *close = strstr(open, raw ? "}}}" : "}}");
     if (close == NULL)
-        BUG("a stencil's tag does not end: %.40s", open);
+        BUG("mustache: this tag does not end: %.40s", open);
     const char *inner = open + 2;
     tag->kind = strchr("{#^/!", *inner) != NULL ? *inner++ : '=';
     inner += strspn(inner, " ");
     size_t length = strcspn(inner, " }");
     if (tag->kind != '!' && (length == 0 || length >= TAG_NAME_MAX))
-        BUG("a stencil's tag has no name: %.40s", open);
+        BUG("mustache: this tag has no name: %.40s", open);
     snprintf(tag->name, sizeof tag->name, "%.*s", (int)length, inner);
     tag->start = open;
     tag->end = close + (raw ? 3 : 2);
@@ -90,10 +90,10 @@ static struct tag end_of_section(const char *text, const struct tag *open) {
         if (depth > 0)
             continue;
         if (strcmp(tag.name, open->name) != 0)
-            BUG("a stencil's section %s ends as %s", open->name, tag.name);
+            BUG("mustache: section %s ends as %s", open->name, tag.name);
         return tag;
     }
-    BUG("a stencil's section %s does not end", open->name);
+    BUG("mustache: section %s does not end", open->name);
 }
 
 /* ---- rendering ---- */
@@ -119,7 +119,7 @@ static void print_value(const struct filling *filling, const struct tag *tag) {
     const cJSON *value = look_up(filling, tag->name);
     char number[32];
     if (!cJSON_IsString(value) && !cJSON_IsNumber(value))
-        BUG("nothing fills the stencil's %s", tag->name);
+        BUG("mustache: there is no value for %s", tag->name);
     const char *text = value->valuestring;
     if (cJSON_IsNumber(value)) {
         snprintf(number, sizeof number, "%.15g", value->valuedouble);
@@ -143,7 +143,7 @@ static void fill_section(struct filling *filling, const char *text, const struct
         return;
     }
     if (filling->depth == DEPTH_MAX)
-        BUG("a stencil's sections are nested too deep");
+        BUG("mustache: sections are nested too deep");
     filling->depth++;
     const cJSON *element = cJSON_IsArray(value) ? value->child : value;
     for (; element != NULL; element = cJSON_IsArray(value) ? element->next : NULL) {
@@ -161,7 +161,7 @@ static void fill(struct filling *filling, const char *text, const char *from, co
         if (tag.kind == '=' || tag.kind == '{') {
             print_value(filling, &tag);
         } else if (tag.kind == '/') {
-            BUG("a stencil's section %s ends, and did not begin", tag.name);
+            BUG("mustache: section %s ends but does not start", tag.name);
         } else if (tag.kind != '!') {
             struct tag close = end_of_section(text, &tag);
             fill_section(filling, text, &tag, &close);

@@ -119,7 +119,8 @@ int config_parse_duration(const char *text, double *seconds, struct error *error
     *seconds = total;
     return 0;
 malformed:
-    return error_input(error, "\"%s\" is no duration: write 90s, 15m, 8h, 1h30m or hh:mm:ss", text);
+    return error_input(error, "\"%s\" is not a duration: write 90s, 15m, 8h, 1h30m or hh:mm:ss",
+                       text);
 }
 
 /* ---- sections ---- */
@@ -154,8 +155,9 @@ static int check_variant(const struct config *config, const struct shape *shape,
         if (same)
             return 0;
     }
-    return json_error(value, error,
-                      "has specialised dimensions of no case, so that nothing is compiled for it");
+    return json_error(
+        value, error,
+        "has specialised dimensions that match no case, so no kernel is compiled for it");
 }
 
 static int read_cases(struct config *config, const struct json *root, struct error *error) {
@@ -192,7 +194,7 @@ static int read_genes(struct config *config, const struct json *root, struct err
         struct narrowing *narrowing = &config->narrowings[config->narrowing_count++];
         if (strlen(json_key(&list)) >= NAME_SIZE || json_is_array(&list, error) < 0 ||
             json_count(&list) < 1 || json_count(&list) > DOMAIN_MAX)
-            return json_error(&list, error, "must list the values of a gene that are left to try");
+            return json_error(&list, error, "must list the allowed values of a gene");
         strcpy(narrowing->gene, json_key(&list));
         json_where(&list, narrowing->where, sizeof narrowing->where);
         for (int k = 0; k < json_count(&list); k++) {
@@ -204,7 +206,7 @@ static int read_genes(struct config *config, const struct json *root, struct err
                 if (json_string(&value, &text, error) < 0)
                     return -1;
                 if (snprintf(to, NAME_SIZE, "%s", text) >= NAME_SIZE)
-                    return json_error(&value, error, "no gene has a value of so many letters");
+                    return json_error(&value, error, "is too long for a gene's value");
             } else {
                 if (json_integer(&value, &number, error) < 0)
                     return -1;
@@ -267,7 +269,7 @@ static int read_word(const struct json *root, const char *key, char *to, size_t 
     if (json_string(&value, &text, error) < 0)
         return -1;
     if (strlen(text) >= size)
-        return json_error(&value, error, "must be shorter than %zu letters", size);
+        return json_error(&value, error, "must be shorter than %zu characters", size);
     strcpy(to, text);
     return 0;
 }
@@ -337,8 +339,8 @@ static struct config *read_document(struct json_document *document, const char *
         folder = name + strlen(recorded_prefix);
         if (!path_exists(folder) || path_is_dir(folder)) {
             error_input(error,
-                        "there is no recorded space \"%s\": after recorded: comes a file, "
-                        "a Kernel Tuner cache or T4 results",
+                        "there is no recorded space \"%s\": write recorded:FILE, with a Kernel "
+                        "Tuner cache or T4 results",
                         folder);
             goto failed;
         }

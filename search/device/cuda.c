@@ -93,7 +93,7 @@ static int forbid_persisting(struct cuda_device *self, struct error *error) {
     CUresult status = self->driver.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
     return status == CUDA_ERROR_UNSUPPORTED_LIMIT
                ? 0
-               : check(self, status, "forbidding L2 to keep lines", error);
+               : check(self, status, "disabling persisting L2 lines", error);
 }
 
 /* Opens the driver and finds the GPU that a spec names. */
@@ -103,7 +103,7 @@ static int find_gpu(struct cuda_device *self, const char *spec, CUdevice *handle
     long number = strtol(spec + strlen("cuda:"), &end, 10);
     int count = 0;
     if (strncmp(spec, "cuda:", 5) != 0 || *end != '\0' || end == spec + 5 || number < 0)
-        return error_input(error, "\"%s\" names no GPU: say cuda:0, cuda:1 ...", spec);
+        return error_input(error, "\"%s\" is not a GPU: use cuda:0, cuda:1 ...", spec);
     if (driver_open(&self->driver, error) < 0 ||
         check(self, self->driver.cuInit(0), "the CUDA driver does not start", error) < 0 ||
         check(self, self->driver.cuDeviceGetCount(&count), "counting GPUs", error) < 0)
@@ -273,8 +273,8 @@ static int cuda_memory_new(struct device *device, const char *name, size_t bytes
         if (status == CUDA_ERROR_OUT_OF_MEMORY && release_idle(self) > 0)
             status = self->driver.cuMemAlloc(&base, whole);
         if (status != CUDA_SUCCESS)
-            return error_set(error, "no %zu bytes of GPU memory for %s: %s", bytes, name,
-                             driver_error_name(&self->driver, status));
+            return error_set(error, "cannot allocate %zu bytes of GPU memory for %s: %s", bytes,
+                             name, driver_error_name(&self->driver, status));
         allocation = &self->allocations[self->allocation_count++];
         *allocation = (struct allocation){.base = base, .address = base + front};
     }
@@ -290,7 +290,7 @@ struct allocation *cuda_allocation(struct cuda_device *self, uint64_t address) {
     for (int i = 0; i < self->allocation_count; i++)
         if (self->allocations[i].address == address && !self->allocations[i].idle)
             return &self->allocations[i];
-    BUG("no memory was ever allocated at this address");
+    BUG("no allocation starts at this address");
 }
 
 static void cuda_memory_free(struct device *device, uint64_t address) {
@@ -374,8 +374,7 @@ static enum verdict cuda_guards(struct device *device, bool freed_too, char *rea
             snprintf(reason, REASON_SIZE, "wrote %zu bytes %s tensor %s",
                      front ? GUARD_BYTES - k : k - GUARD_BYTES - tail + 1,
                      front ? "before" : "past the end of",
-                     self->allocations[i].idle ? "that was there before"
-                                               : self->allocations[i].name);
+                     self->allocations[i].idle ? "that was freed" : self->allocations[i].name);
             for (int k = 0; k < self->allocation_count; k++)
                 paint(
                     self,

@@ -52,7 +52,7 @@ int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes,
     cuda_make_room(self);
     CUresult status = map(self, &allocation, bytes);
     if (status != CUDA_SUCCESS)
-        return error_set(error, "no %zu bytes of GPU memory of its own for %s: %s", bytes, name,
+        return error_set(error, "cannot map %zu bytes of GPU memory for %s: %s", bytes, name,
                          driver_error_name(&self->driver, status));
     allocation.address = allocation.base + allocation.page +
                          (at_end ? allocation.mapped - round_up(bytes, ALIGNMENT) : 0);
@@ -80,7 +80,7 @@ int cuda_protect(struct device *device, uint64_t address, bool read_only, struct
         return 1;
     if (read_only && (status == CUDA_ERROR_INVALID_VALUE || status == CUDA_ERROR_NOT_SUPPORTED))
         return 0;
-    return error_set(error, "the rights of %s's memory do not change: %s", allocation->name,
+    return error_set(error, "cannot change the access rights of %s's memory: %s", allocation->name,
                      driver_error_name(&self->driver, status));
 }
 

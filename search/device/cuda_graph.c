@@ -201,7 +201,7 @@ enum verdict cuda_graph_new(struct device *device, const struct device_sequence 
     if (timing->cold && self->flush == 0) {
         CUresult status = self->driver.cuMemAlloc(&self->flush, 2 * (size_t)device->info.l2_bytes);
         if (status != CUDA_SUCCESS)
-            return failed(self, VERDICT_CRASHED, status, "no memory to flush L2 with", reason);
+            return failed(self, VERDICT_CRASHED, status, "allocating the L2 flush buffer", reason);
     }
     enum verdict verdict = capture(self, sets, set_count, timing->launches, &captured, reason);
     if (verdict != VERDICT_OK)

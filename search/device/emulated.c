@@ -177,10 +177,9 @@ int emulated_resources(struct device *device, struct device_module *module, cons
     if (!kernel)
         return -1;
     if (!ptxas_report_find(module->log, kernel_name, &report))
-        return error_set(error,
-                         "%s: the compiler's log does not speak of '%s': compile with "
-                         "--ptxas-options=-v",
-                         module->name, kernel_name);
+        return error_set(
+            error, "%s: the compiler's log does not mention '%s': compile with --ptxas-options=-v",
+            module->name, kernel_name);
     *resources = (struct resources){.registers = report.registers,
                                     .smem_bytes = (int)(kernel->static_smem_bytes + smem_bytes),
                                     .local_bytes = report.stack_bytes,
@@ -267,8 +266,8 @@ static int lay_out(const struct ptx_kernel *kernel, const struct device_launch *
             memcpy(to, argument->bytes, (size_t)argument->size);
     }
     if (!fits)
-        snprintf(reason, REASON_SIZE, "%s: takes other arguments than the %d given", kernel->name,
-                 launch->argument_count);
+        snprintf(reason, REASON_SIZE, "%s: the %d arguments given do not match its parameters",
+                 kernel->name, launch->argument_count);
     return fits ? 0 : -1;
 }
 
@@ -300,9 +299,10 @@ static bool fits_together(struct device *device, const struct device_launch *lau
     }
     uint64_t most = (uint64_t)resources.ctas_per_sm * (uint64_t)device->info.sm_count;
     if (blocks > most)
-        snprintf(reason, REASON_SIZE,
-                 "%s: a cooperative launch of %llu blocks, of which %llu can live at once",
-                 launch->kernel, (unsigned long long)blocks, (unsigned long long)most);
+        snprintf(
+            reason, REASON_SIZE,
+            "%s: a cooperative launch of %llu blocks, of which at most %llu can be co-resident",
+            launch->kernel, (unsigned long long)blocks, (unsigned long long)most);
     return blocks <= most;
 }
 

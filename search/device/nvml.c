@@ -61,8 +61,8 @@ struct nvml *nvml_open(struct error *error) {
     struct nvml *nvml = xcalloc(1, sizeof *nvml);
     nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (nvml->library == NULL) {
-        error_set(error, "no libnvidia-ml.so.1 here: it comes with the NVIDIA driver; in a "
-                         "container, allow the driver's capability \"utility\"");
+        error_set(error, "no libnvidia-ml.so.1: it comes with the NVIDIA driver; in a container, "
+                         "allow the driver's capability \"utility\"");
         free(nvml);
         return NULL;
     }

@@ -92,8 +92,8 @@ static void find_headers(struct nvrtc *nvrtc) {
 struct nvrtc *nvrtc_open(struct error *error) {
     void *library = open_library();
     if (library == NULL) {
-        error_set(error, "no NVRTC here: install the CUDA Toolkit 12.4 or later, or set CUDA_HOME "
-                         "to the folder that holds its lib64");
+        error_set(error, "NVRTC not found: install the CUDA Toolkit 12.4 or later, or set "
+                         "CUDA_HOME to the folder that holds its lib64");
         return NULL;
     }
     struct nvrtc *nvrtc = xcalloc(1, sizeof *nvrtc);

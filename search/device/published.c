@@ -53,7 +53,7 @@ static int read_info(const struct json *root, struct device_info *info, struct e
         read_architecture(root, &info->compute_capability, error) < 0)
         return -1;
     if (*name == '\0' || strlen(name) >= sizeof info->name)
-        return json_error(&value, error, "must have 1 to %zu letters", sizeof info->name - 1);
+        return json_error(&value, error, "must have 1 to %zu characters", sizeof info->name - 1);
     strcpy(info->name, name);
     snprintf(info->spec, sizeof info->spec, "emulated:sm_%d", info->compute_capability);
     return json_fields_read(root, fields, info, error);
@@ -87,7 +87,7 @@ static int find_folder(char folder[PATH_SIZE], struct error *error) {
         if (path_is_dir(places[i]))
             return path_join(folder, "", places[i], error);
     return error_set(error, "there is no folder of device files: set EVOTILE_DEVICES to one, such "
-                            "as configs/devices of evotile's own sources");
+                            "as configs/devices in evotile's sources");
 }
 
 /* ---- fitted parameters ---- */

@@ -62,7 +62,7 @@ static int read_verdict(struct reader *reader, enum verdict *verdict) {
             *verdict = failures[i].verdict;
             return 0;
         }
-    return json_stream_error(reader->stream, "\"%.60s\" is no kind of failure that is known",
+    return json_stream_error(reader->stream, "\"%.60s\" is not a known kind of failure",
                              json_stream_token(reader->stream));
 }
 
@@ -74,7 +74,7 @@ static int read_time(struct reader *reader, enum verdict *verdict, double *time)
     if (kind == JSON_STRING)
         return read_verdict(reader, verdict);
     if (kind == JSON_LITERAL)
-        return json_stream_error(reader->stream, "%s is no time",
+        return json_stream_error(reader->stream, "%s is not a time",
                                  json_stream_token(reader->stream));
     *time = strtod(json_stream_token(reader->stream), NULL);
     *verdict = VERDICT_OK;
@@ -172,7 +172,7 @@ static int read_cache_row(struct reader *reader) {
 static int read_cache(struct reader *reader) {
     int more;
     if (reader->found)
-        return json_stream_error(reader->stream, "the rows are there twice");
+        return json_stream_error(reader->stream, "the rows occur twice");
     if (reader->sheet->column_count == 0)
         return json_stream_error(reader->stream, "\"tune_params_keys\" is missing before the rows");
     reader->found = true;
@@ -201,7 +201,7 @@ static int read_configuration(struct reader *reader) {
                 return -1;
             column = sheet->column_count - 1;
         } else if (column < 0)
-            return json_stream_error(reader->stream, "the rows before had no parameter '%.60s'",
+            return json_stream_error(reader->stream, "the earlier rows have no parameter '%.60s'",
                                      name);
         next = column + 1;
         if (set_cell(reader, column) < 0)
@@ -240,7 +240,7 @@ static int read_unit(struct reader *reader, double *unit) {
         return 0;
     double us = unit_us(name);
     if (us == 0)
-        return json_stream_error(reader->stream, "\"%s\" is no unit of time: say ms", name);
+        return json_stream_error(reader->stream, "\"%s\" is not a unit of time: use ms", name);
     *unit = us;
     return 0;
 }
@@ -280,7 +280,7 @@ static int read_measurement(struct reader *reader, struct measured *measured) {
     if (more < 0 || strcmp(name, "time") != 0)
         return more;
     if (*unit != '\0' && (it.unit = unit_us(unit)) == 0)
-        return json_stream_error(reader->stream, "\"%s\" is no unit of time: say ms", unit);
+        return json_stream_error(reader->stream, "\"%s\" is not a unit of time: use ms", unit);
     it.there = true;
     *measured = it;
     return 0;
@@ -340,7 +340,7 @@ static int read_result(struct reader *reader) {
 static int read_results(struct reader *reader) {
     int more;
     if (reader->found)
-        return json_stream_error(reader->stream, "the rows are there twice");
+        return json_stream_error(reader->stream, "the rows occur twice");
     reader->found = true;
     if (json_stream_enter(reader->stream, '[') < 0)
         return -1;

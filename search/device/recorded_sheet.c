@@ -30,7 +30,7 @@ int sheet_add_column(struct sheet *sheet, const char *name, struct error *error)
         return error_input(error, "parameter '%.60s...' has more than %d characters", name,
                            NAME_SIZE - 1);
     if (sheet_find_column(sheet, name, 0) >= 0)
-        return error_input(error, "parameter %s is there twice", name);
+        return error_input(error, "parameter %s occurs twice", name);
     struct column *column = &sheet->columns[sheet->column_count++];
     strcpy(column->name, name);
     column->integers = column->numbers = true;
@@ -78,7 +78,8 @@ int sheet_set(struct sheet *sheet, int column, const char *value, enum json_scal
         if (of->count == DOMAIN_MAX)
             return error_input(error, "parameter %s has more than %d values", of->name, DOMAIN_MAX);
         if (strlen(value) >= NAME_SIZE || *value == '\0')
-            return error_input(error, "parameter %s has a value of %zu characters: 1 to %d will do",
+            return error_input(error,
+                               "parameter %s has a value of %zu characters: it must have 1 to %d",
                                of->name, strlen(value), NAME_SIZE - 1);
         of->numbers = of->numbers && kind == JSON_NUMBER && isfinite(strtod(value, NULL));
         of->integers = of->integers && of->numbers && is_integer(value);

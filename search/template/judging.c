@@ -114,7 +114,7 @@ static int load_relaxed(struct template *template, const struct json *value, str
         json_number(&member, &relaxed->input_range, error) < 0)
         return -1;
     if (!(relaxed->input_range >= FILL_NORMAL_MOST))
-        return json_error(&member, error, "must be at least %.1f, where random inputs end",
+        return json_error(&member, error, "must be at least %.1f, the largest random input",
                           FILL_NORMAL_MOST);
     return 0;
 }
@@ -146,7 +146,8 @@ static int forbid(struct template *template, const struct json *value, struct er
     if (json_need(value, "when", &when, error) < 0 || json_string(&when, &text, error) < 0)
         return -1;
     if (snprintf(require, sizeof require, "!(%s)", text) >= (int)sizeof require)
-        return json_error(&when, error, "must be shorter than %d letters", EXPRESSION_TEXT_MAX - 3);
+        return json_error(&when, error, "must be shorter than %d characters",
+                          EXPRESSION_TEXT_MAX - 3);
     return space_add_constraint(template->space, require,
                                 "the config's \"limits\" forbids genomes of a limited input range",
                                 error) < 0

@@ -81,9 +81,9 @@ static int load_strides(const struct template *template, const struct json *valu
     if (json_is_array(value, error) < 0)
         return -1;
     if (tensor->role == ROLE_WORKSPACE)
-        return json_error(value, error, "a workspace lies packed");
+        return json_error(value, error, "a workspace is always packed");
     if (json_count(value) != tensor->rank - 1)
-        return json_error(value, error, "must have one for each extent but the last: %d",
+        return json_error(value, error, "must have a stride for each extent but the last: %d",
                           tensor->rank - 1);
     tensor->strided = true;
     for (int i = 0; i < tensor->rank - 1; i++) {
@@ -109,7 +109,7 @@ static int load_tensor(struct template *template, const struct json *value, stru
         return json_error(value, error, "more than %d tensors", TENSORS_MAX);
     struct tensor *tensor = &template->tensors[template->tensor_count];
     if (strlen(json_key(value)) >= NAME_SIZE)
-        return json_error(value, error, "a name has less than %d letters", NAME_SIZE);
+        return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
     strcpy(tensor->name, json_key(value));
     template->tensor_count++;
     if (json_only(value, tensor_keys, error) < 0 || json_need(value, "dtype", &member, error) < 0 ||
@@ -134,7 +134,7 @@ static int load_tensor(struct template *template, const struct json *value, stru
         if (load_word(&member, dtype_names, DTYPE_COUNT, &index, error) < 0)
             return -1;
         if (tensor->role != ROLE_OUTPUT)
-            return json_error(&member, error, "only an output is judged");
+            return json_error(&member, error, "only an output has a precision");
         tensor->coarse = true;
         tensor->precision = (enum dtype)index;
     }
@@ -184,8 +184,8 @@ static int load_box(const struct template *template, const struct json *value, s
         return -1;
     if (json_count(value) != rank || rank > TENSOR_MAP_RANK_MAX)
         return json_error(value, error,
-                          "must have an extent for each of the tensor's %d, of which the copy "
-                          "engine takes at most %d",
+                          "must have an extent for each of the tensor's %d dimensions; a tensor "
+                          "map has at most %d",
                           rank, TENSOR_MAP_RANK_MAX);
     for (int i = 0; i < rank; i++) {
         struct json extent = json_at(value, i);
@@ -203,9 +203,9 @@ static int load_map(struct template *template, const struct json *value, struct 
     if (template->map_count == TENSOR_MAPS_MAX)
         return json_error(value, error, "more than %d tensor maps", TENSOR_MAPS_MAX);
     if (strlen(json_key(value)) >= NAME_SIZE)
-        return json_error(value, error, "a name has less than %d letters", NAME_SIZE);
+        return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
     if (find_tensor(template, json_key(value)) >= 0)
-        return json_error(value, error, "is the name of a tensor too");
+        return json_error(value, error, "is also the name of a tensor");
     struct map *map = &template->maps[template->map_count++];
     strcpy(map->name, json_key(value));
     if (json_only(value, map_keys, error) < 0 || json_need(value, "tensor", &member, error) < 0 ||

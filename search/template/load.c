@@ -55,7 +55,7 @@ int load_name(const struct json *value, char name[NAME_SIZE], struct error *erro
     if (json_string(value, &text, error) < 0)
         return -1;
     if (*text == '\0' || strlen(text) >= NAME_SIZE)
-        return json_error(value, error, "must have 1 to %d letters", NAME_SIZE - 1);
+        return json_error(value, error, "must have 1 to %d characters", NAME_SIZE - 1);
     strcpy(name, text);
     return 0;
 }
@@ -68,7 +68,7 @@ int load_about(const struct json *object, char about[ABOUT_SIZE], struct error *
     if (json_string(&value, &text, error) < 0)
         return -1;
     if (strlen(text) >= ABOUT_SIZE)
-        return json_error(&value, error, "must have less than %d letters", ABOUT_SIZE);
+        return json_error(&value, error, "must have fewer than %d characters", ABOUT_SIZE);
     strcpy(about, text);
     return 0;
 }
@@ -86,7 +86,7 @@ int load_expression_text(const struct json *value, char text[EXPRESSION_TEXT_MAX
     if (json_string(value, &string, error) < 0)
         return json_error(value, error, "must be an expression: a string or a whole number");
     if (snprintf(text, EXPRESSION_TEXT_MAX, "%s", string) >= EXPRESSION_TEXT_MAX)
-        return json_error(value, error, "must be shorter than %d letters", EXPRESSION_TEXT_MAX);
+        return json_error(value, error, "must be shorter than %d characters", EXPRESSION_TEXT_MAX);
     return 0;
 }
 
@@ -102,10 +102,10 @@ int load_whole(const struct template *template, const struct json *value,
         const struct dimension *dimension = &template->dimensions[d];
         if (dimension->real && slots_has(expression_reads(expression),
                                          scope_find(&template->space->scope, dimension->name)))
-            return json_error(value, error,
-                              "%s is a real number, which only an argument can be: "
-                              "{ \"f32\": \"%s\" }",
-                              dimension->name, dimension->name);
+            return json_error(
+                value, error,
+                "%s is a real number, which can only be an argument: { \"f32\": \"%s\" }",
+                dimension->name, dimension->name);
     }
     return 0;
 }
@@ -200,7 +200,7 @@ static int load_dimension(struct template *template, const struct json *value,
         load_about(value, dimension->about, error) < 0)
         return -1;
     if (strlen(json_key(value)) >= NAME_SIZE)
-        return json_error(value, error, "a name has less than %d letters", NAME_SIZE);
+        return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
     strcpy(dimension->name, json_key(value));
     if ((json_find(value, "real", &member) && json_bool(&member, &real, error) < 0) ||
         (real ? load_real_dimension(template, value, dimension, error)
@@ -293,8 +293,8 @@ static int narrow(struct template *template, const struct narrowing *narrowing,
                                      i > 0 ? " || " : "", gene->name, value);
     }
     if (used >= sizeof text)
-        return error_input(error, "gene %s is narrowed to too many values", gene->name);
-    return space_add_constraint(space, text, "the config's \"genes\" leaves only these values",
+        return error_input(error, "gene %s is restricted to too many values", gene->name);
+    return space_add_constraint(space, text, "the config's \"genes\" allows only these values",
                                 error) < 0
                ? -1
                : 0;

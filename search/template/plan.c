@@ -39,11 +39,11 @@ static int plan_span(const struct template *template, const struct tensor *tenso
                                tensor->name, i, (long long)stride);
         if (__builtin_mul_overflow(extents[i] - 1, stride, &steps) ||
             __builtin_add_overflow(span, steps, &span) || span > INT64_C(1) << 40)
-            return error_input(error, "%s: tensor %s: a size that fits no GPU",
+            return error_input(error, "%s: tensor %s: its size fits no GPU",
                                template->document.file, tensor->name);
     }
     if (tensor->role == ROLE_OUTPUT && span != planned->elements)
-        return error_input(error, "%s: tensor %s: an output must be dense here, in whichever order",
+        return error_input(error, "%s: tensor %s: an output must be dense, in any order",
                            template->document.file, tensor->name);
     planned->elements = span;
     return 0;
@@ -189,7 +189,8 @@ static int plan_launch(const struct template *template, const struct launch *lau
             evaluate(template, argument->expression, values, &to->value, error) < 0)
             return -1;
         if (to->size == 4 && !argument->real && to->value != (int32_t)to->value)
-            return error_input(error, "%s: launch of %s: argument %d is %lld, which no i32 holds",
+            return error_input(error,
+                               "%s: launch of %s: argument %d is %lld, outside the range of i32",
                                template->document.file, launch->kernel, i, (long long)to->value);
     }
     return 0;
@@ -207,8 +208,8 @@ static int plan_launches(const struct template *template, const struct launch_li
     }
     if (plan->launch_count > 0 && plan->launches[0].early)
         return error_input(error,
-                           "%s: launch of %s: the first of a call cannot be early: it would begin "
-                           "within the call before",
+                           "%s: launch of %s: the first launch of a call cannot be early: it would "
+                           "start during the previous call",
                            template->document.file, plan->launches[0].kernel);
     return 0;
 }

@@ -10,7 +10,7 @@ int load_table(struct template *template, const struct template_setting *setting
                struct error *error) {
     struct recorded *known = setting != NULL ? setting->table : NULL;
     if (setting != NULL && setting->narrowing_count > 0)
-        return error_input(error, "%s: a recorded space cannot be narrowed: leave \"genes\" out",
+        return error_input(error, "%s: a recorded space cannot be restricted: remove \"genes\"",
                            template->folder);
     template->recorded =
         known != NULL ? recorded_share(known) : recorded_read(template->folder, error);
@@ -28,7 +28,7 @@ int load_table(struct template *template, const struct template_setting *setting
     template->case_count = 1;
     snprintf(template->name, sizeof template->name, "%.*s", NAME_SIZE - 1,
              *recorded->kernel_name != '\0' ? recorded->kernel_name : "recorded");
-    snprintf(template->about, sizeof template->about, "measured by somebody: %.200s",
+    snprintf(template->about, sizeof template->about, "recorded measurements: %.200s",
              path_name(template->folder));
     return 0;
 }

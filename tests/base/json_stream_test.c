@@ -62,7 +62,7 @@ static void refuses_with_a_place(void **state) {
     assert_skip_refused("[\n\n\"a\nb\"]",
                         "f.json:3:3: byte 0x0a where the end of a string should be");
     assert_skip_refused("\"\\x\"", "f.json:1:3: 'x' where the rest of an escape should be");
-    assert_skip_refused("\"\\ud800\"", "f.json:1:8: half a surrogate pair");
+    assert_skip_refused("\"\\ud800\"", "f.json:1:8: an unpaired surrogate");
     assert_skip_refused("[[1]", "f.json:1:5: the file ends where the end of an array should be");
 }
 

@@ -150,7 +150,7 @@ static void mistakes(void **state) {
         {WITH("\"objective\": \"jiont\""),
          "c.json:2: objective: must be \"joint\" or \"per_case\""},
         {WITH("\"objective\": \"a rather long word\""),
-         "c.json:2: objective: must be shorter than 16 letters"},
+         "c.json:2: objective: must be shorter than 16 characters"},
         {WITH("\"limits\": { \"smem\": 1 }"),
          "c.json:2: limits.smem: unknown key; did you mean \"smem_bytes\"?"},
         {WITH("\"held_out\": []"), "c.json:2: held_out: must have 1 to 64 cases"},
@@ -187,12 +187,12 @@ static void mistakes(void **state) {
         {WITH("\"device\": 3"), "c.json:2: device: must be a string in double quotes"},
         {WITH("\"genes\": []"), "c.json:2: genes: must be an object: { ... }"},
         {WITH("\"genes\": { \"THREADS\": 64 }"),
-         "c.json:2: genes.THREADS: must list the values of a gene that are left to try"},
+         "c.json:2: genes.THREADS: must list the allowed values of a gene"},
         {WITH("\"genes\": { \"THREADS\": [] }"),
-         "c.json:2: genes.THREADS: must list the values of a gene that are left to try"},
+         "c.json:2: genes.THREADS: must list the allowed values of a gene"},
         {WITH("\"genes\": { \"THREADS\": [1.5] }"),
          "c.json:2: genes.THREADS[0]: must be a whole number"},
-        {WITH("\"seed\": 1, \"seed\": 2"), "c.json:2: seed: this key stands twice: remove one"},
+        {WITH("\"seed\": 1, \"seed\": 2"), "c.json:2: seed: duplicate key: remove one"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error error = {0};

@@ -132,7 +132,7 @@ static void refuses_with_a_place(void **state) {
          "f.json:3:21: parameter x is given twice"},
         {CACHE("\"1\": {\"x\": 1, \"n\": 2, \"b\": 3}"), "f.json:3:30: the row has no \"time\""},
         {CACHE("\"1\": {\"x\": 1, \"n\": 2, \"b\": 3, \"time\": \"Slow\"}"),
-         "f.json:3:45: \"Slow\" is no kind of failure that is known"},
+         "f.json:3:45: \"Slow\" is not a known kind of failure"},
         {CACHE("\"1\": {\"x\": 1, \"n\": 2"), "f.json:3:21: the file ends within an object"},
         {CACHE("\"1\": {\"x\": 1, \"n\": 2, \"b\": 3, \"time\": 4},\n"
                "\"2\": {\"x\": 2, \"n\": 2, \"b\": 3, \"time\": 4},\n"

@@ -56,7 +56,7 @@ static void mistakes_of_the_folder(void **state) {
     static const struct mistake mistakes[] = {
         {"\"format\": 1", "\"format\": 2", "2: format: this evotile reads templates of format 1"},
         {"\"format\": 1,", "", "1: the key \"format\" is missing"},
-        {"\"name\": \"example\"", "\"name\": \"\"", "3: name: must have 1 to 47 letters"},
+        {"\"name\": \"example\"", "\"name\": \"\"", "3: name: must have 1 to 47 characters"},
         {"\"about\": \"doubles numbers\"", "\"abuot\": \"x\"",
          "4: abuot: unknown key; did you mean \"about\"?"},
         {"\"maximum\": 100000", "\"maxmum\": 1",
@@ -72,16 +72,16 @@ static void mistakes_of_the_folder(void **state) {
          "7: dimensions.GAIN.default: must be a number"},
         {"[\"KIND\"]", "[\"GAIN\"]", "8: specialised[0]: a real number cannot be compiled in"},
         {"ORDER == row\" } }", "GAIN > 1\" } }",
-         "11: genes.SPLIT.when: GAIN is a real number, which only an argument can be: "
+         "11: genes.SPLIT.when: GAIN is a real number, which can only be an argument: "
          "{ \"f32\": \"GAIN\" }"},
         {"ceil_div(N, THREADS)", "N + GAIN",
-         "12: derived.BLOCKS: GAIN is a real number, which only an argument can be: "
+         "12: derived.BLOCKS: GAIN is a real number, which can only be an argument: "
          "{ \"f32\": \"GAIN\" }"},
         {"BLOCKS <= 100", "GAIN < 1",
-         "13: constraints[0].require: GAIN is a real number, which only an argument can be: "
+         "13: constraints[0].require: GAIN is a real number, which can only be an argument: "
          "{ \"f32\": \"GAIN\" }"},
         {"{ \"f32\": \"GAIN\" }", "{ \"i32\": \"GAIN\" }",
-         "21: launches[0].arguments[6].i32: GAIN is a real number, which only an argument can be: "
+         "21: launches[0].arguments[6].i32: GAIN is a real number, which can only be an argument: "
          "{ \"f32\": \"GAIN\" }"},
         {"{ \"f32\": \"GAIN\" }", "{ \"f32\": \"N\" }",
          "21: launches[0].arguments[6].f32: there is no real dimension \"N\""},
@@ -89,14 +89,14 @@ static void mistakes_of_the_folder(void **state) {
          "16: tensors.y.precision: unknown word \"f8\"; did you mean \"f16\"?"},
         {"\"role\": \"output\", \"precision\": \"bf16\"",
          "\"role\": \"input\", \"precision\": \"bf16\"",
-         "16: tensors.y.precision: only an output is judged"},
+         "16: tensors.y.precision: only an output has a precision"},
         {"\"values\": [32, 64, 128]", "\"values\": [32, 64.5]",
          "9: genes.THREADS.values[1]: must be a whole number"},
         {"\"values\": [32, 64, 128]", "\"values\": [64, 32]", "9: genes.THREADS: "},
         {"\"default\": 64", "\"default\": 65",
-         "9: genes.THREADS.default: is none of the gene's values"},
+         "9: genes.THREADS.default: is not one of the gene's values"},
         {"\"default\": \"col\"", "\"default\": 1",
-         "10: genes.ORDER.default: is none of the gene's values"},
+         "10: genes.ORDER.default: is not one of the gene's values"},
         {"ORDER == row\" } }", "ORDER == rwo\" } }", "11: genes.SPLIT"},
         {"ceil_div(N, THREADS)", "ceil_div(N, THREAD)", "12: derived.BLOCKS: column 13: "},
         {"\"because\": \"the grid has an end\"", "\"why\": \"x\"",
@@ -119,9 +119,9 @@ static void mistakes_of_the_folder(void **state) {
          "14: tensors.x.role: unknown word \"inptu\"; did you mean \"input\"?"},
         {"[\"STEP\"]", "[\"N\"]", "14: tensors.x.strides[0]: there is no derived quantity \"N\""},
         {"[\"STEP\"]", "[\"STEP\", \"STEP\"]",
-         "14: tensors.x.strides: must have one for each extent but the last: 1"},
+         "14: tensors.x.strides: must have a stride for each extent but the last: 1"},
         {"\"role\": \"workspace\"", "\"role\": \"workspace\", \"strides\": [\"BLOCKS\"]",
-         "17: tensors.w.strides: a workspace lies packed"},
+         "17: tensors.w.strides: a workspace is always packed"},
         {"\"then\": \"f32\"", "\"than\": \"f32\"",
          "15: tensors.y.dtype.than: unknown key; did you mean \"then\"?"},
         {"\"role\": \"output\"", "\"role\": \"output\", \"clear\": true",
@@ -131,10 +131,10 @@ static void mistakes_of_the_folder(void **state) {
          "17: tensors.w.shape[1]: must be an expression: a string or a whole number"},
         {"\"tensor\": \"x\"", "\"tensor\": \"z\"",
          "18: tensor_maps.x_map.tensor: there is no tensor \"z\""},
-        {"\"x_map\": {", "\"y\": {", "18: tensor_maps.y: is the name of a tensor too"},
+        {"\"x_map\": {", "\"y\": {", "18: tensor_maps.y: is also the name of a tensor"},
         {"[1, \"min(THREADS, 64)\"]", "[64]",
-         "18: tensor_maps.x_map.box: must have an extent for each of the tensor's 2, of which the "
-         "copy engine takes at most 5"},
+         "18: tensor_maps.x_map.box: must have an extent for each of the tensor's 2 dimensions; "
+         "a tensor map has at most 5"},
         {"\"128B\"", "\"12B\"",
          "18: tensor_maps.x_map.swizzle.else: unknown word \"12B\"; did you mean \"32B\"?"},
         {"\"kernel\": \"ref\", \"grid\": [\"M\", 1, 1], \"block\": [64, 1, 1], \"arguments\": "
@@ -159,7 +159,7 @@ static void mistakes_of_the_folder(void **state) {
         {"\"bytes\": \"4 * M * N\"", "\"bytes\": \"4 * M * P\"", "33: bytes: column 9: "},
         {"\"operations\": \"M * N\",", "", "1: the key \"operations\" is missing"},
         {"\"input_range\": 10", "\"input_range\": 1",
-         "29: relaxed[0].input_range: must be at least 6.8, where random inputs end"},
+         "29: relaxed[0].input_range: must be at least 6.8, the largest random input"},
         {"\"normal\": { \"x\": 8 }", "\"normal\": { \"y\": 8 }",
          "30: stress[0].normal.y: there is no input \"y\""},
         {"\"tile\": \"SPLIT\", ", "", "29: relaxed[0]: the key \"tile\" is missing"},
@@ -236,7 +236,7 @@ static void mistakes_in_geometry(void **state) {
         {"\"role\": \"output\"", "\"role\": \"output\", \"strides\": [\"BLOCKS\"]",
          "tensor y: an output must be dense here"},
         {"? N + 40 : N", "? N : -N", "tensor x: stride 0 is -1000"},
-        {"? N + 40 : N", "? N : N * 1000000000", "tensor x: a size that fits no GPU"},
+        {"? N + 40 : N", "? N : N * 1000000000", "tensor x: its size fits no GPU"},
         {"\"operations\": \"M * N\"", "\"operations\": \"M / (N - 1000)\"", "M / (N - 1000)"},
         {"\"bytes\": \"4 * M * N\"", "\"bytes\": \"log2(-N)\"", "log2(-N)"},
     };
