@@ -1,4 +1,4 @@
-/* json_stream: what is read, what is refused and where. */
+/* json_stream: accepted input, and errors with their positions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void assert_skip_refused(const char *text, const char *message) {
         fail_msg("accepted: %s", text);
     assert_int_equal(error.kind, ERROR_INPUT);
     assert_string_equal(error.text, message);
-    assert_int_equal(json_stream_skip(stream), -1); /* and from then on all fails */
+    assert_int_equal(json_stream_skip(stream), -1); /* every later call fails */
     assert_string_equal(error.text, message);
     json_stream_close(stream);
 }

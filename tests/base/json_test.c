@@ -1,4 +1,4 @@
-/* json: what is accepted, and what the errors say and where. */
+/* json: accepted input, and the text and position of errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -171,7 +171,7 @@ static void broken_text_never_crashes(void **state) {
         assert_int_equal(error.kind, ERROR_INPUT);
         assert_ptr_equal(strstr(error.text, "f.json:1: "), error.text);
     }
-    /* Deeper than cJSON follows. */
+    /* Deeper than cJSON's nesting limit. */
     static char deep[4000];
     memset(deep, '[', sizeof deep - 1);
     struct error error = {0};

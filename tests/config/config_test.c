@@ -1,4 +1,4 @@
-/* config: every key, and what each mistake is told. */
+/* config: every key, and the error message of each mistake. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void defaults(void **state) {
     assert_int_equal(config->case_count, 1);
     assert_int_equal(config->cases[0].values[0], 2);
     assert_int_equal(config->cases[0].values[1], 3);
-    assert_int_equal(config->cases[0].values[2], 0); /* F32's default */
+    assert_int_equal(config->cases[0].values[2], 0); /* default of F32 */
     assert_int_equal(config->smem_limit_bytes, 49152);
     assert_true(config->limited_range);
     assert_int_equal(config->held_out_count, 0);
@@ -302,7 +302,7 @@ static void goals(void **state) {
     config_free(config);
 }
 
-/* Sums in half are of a limited range, and so forbidden. */
+/* Sums in half precision have a limited range, so they are forbidden. */
 static void a_config_forbids_limited_ranges(void **state) {
     (void)state;
     static const char *const limits[] = {"", ", \"limits\": { \"limited_range\": false }"};
@@ -337,7 +337,7 @@ static void durations(void **state) {
     (void)state;
     static const struct {
         const char *text;
-        double seconds; /* 0: refused */
+        double seconds; /* 0: an error is expected */
     } rows[] = {
         {"90s", 90},     {"15m", 900},  {"8h", 28800},      {"2d", 172800},     {"1h30m", 5400},
         {"1.5h", 5400},  {"0.5s", 0.5}, {"01:30:00", 5400}, {"00:00:05", 5},    {"", 0},

@@ -1,4 +1,4 @@
-/* Device files, and what a spec means. */
+/* Device files, and the parsing of device specs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

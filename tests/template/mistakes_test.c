@@ -1,5 +1,5 @@
-/* template: one thing wrong at a time, and what its author is told: file, line, key, and a caret
-   under the place in an expression. */
+/* template: error messages of single mistakes: file, line, key, and a caret under the position in
+   an expression. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static int discard(void **state) {
     return 0;
 }
 
-/* Writes the example with one piece exchanged. */
+/* Writes the example with one piece replaced. */
 static void put_with(const char *piece, const char *other) {
     char json[2 * sizeof example_json];
     const char *at = strstr(example_json, piece);
@@ -38,8 +38,8 @@ static void put_with(const char *piece, const char *other) {
     example_put(&example, "example/template.json", json);
 }
 
-/* `message` follows the name of the file; the line that it begins with is the last the piece
- * touches. */
+/* `message` follows the name of the file; its line number is that of the last line that the piece
+   touches. */
 struct mistake {
     const char *piece, *other, *message;
 };
@@ -61,7 +61,7 @@ static void mistakes_of_the_folder(void **state) {
          "4: abuot: unknown key; did you mean \"about\"?"},
         {"\"maximum\": 100000", "\"maxmum\": 1",
          "5: dimensions.N.maxmum: unknown key; did you mean \"maximum\"?"},
-        {"min(N, 4)", "min(N, 4", /* the caret stands under the place */
+        {"min(N, 4)", "min(N, 4", /* the caret is under the error */
          "6: dimensions.M.default: column 9: "},
         {"[0, 1, 7]", "[]", "7: dimensions.KIND.values: must have 1 to 256 values"},
         {"[\"KIND\"]", "[\"KIN\"]", "8: specialised[0]: no such dimension"},
@@ -171,8 +171,8 @@ static void mistakes_of_the_folder(void **state) {
         if (template != NULL)
             fail_msg("accepted: %s", mistakes[i].other);
         assert_int_equal(error.kind, ERROR_INPUT);
-        /* Where the message goes on in the words of an expression or a space, only its beginning.
-         */
+        /* If the message continues with the text of an expression or space error, compare only its
+           start. */
         size_t length =
             strlen(example.folder) + strlen("/template.json:") + strlen(mistakes[i].message);
         char last = mistakes[i].message[strlen(mistakes[i].message) - 1];
@@ -189,7 +189,7 @@ static void carets_stand_under_the_place(void **state) {
     assert_null(template_load(example.folder, &setting, &error));
     const char *lines = strchr(error.text, '\n');
     assert_non_null(lines);
-    assert_non_null(strstr(error.text, "THREADS")); /* the nearest name */
+    assert_non_null(strstr(error.text, "THREADS")); /* the closest known name */
     assert_string_equal(lines, "\n    ceil_div(N, THREAD)\n                ^");
 }
 
@@ -204,7 +204,7 @@ static void missing_files(void **state) {
     assert_non_null(strstr(error.text, "/nowhere/template.json: No such file"));
 }
 
-/* What only a genome brings to light is an error of the template too. */
+/* An error that appears only for some genomes is also an error of the template. */
 static void mistakes_in_geometry(void **state) {
     (void)state;
     static const struct {
