@@ -30,7 +30,7 @@ static struct json_stream *stream_new(const char *name, struct error *error) {
 struct json_stream *json_stream_open(const char *path, struct error *error) {
     struct json_stream *stream = stream_new(path, error);
     stream->file = gzopen(path, "rb"); /* also reads uncompressed files */
-    if (!stream->file) {
+    if (stream->file == NULL) {
         error_input(error, "cannot read %s: %m", path);
         json_stream_close(stream);
         return NULL;
@@ -50,9 +50,9 @@ struct json_stream *json_stream_bytes(const char *name, const void *bytes, size_
 }
 
 void json_stream_close(struct json_stream *stream) {
-    if (!stream)
+    if (stream == NULL)
         return;
-    if (stream->file)
+    if (stream->file != NULL)
         gzclose(stream->file);
     free(stream->buffer);
     free(stream->name);
@@ -90,7 +90,7 @@ int json_stream_error(struct json_stream *stream, const char *format, ...) {
 
 /* Refills an exhausted buffer and returns the next byte without consuming it; -1 at the end. */
 static int refill(struct json_stream *stream) {
-    if (!stream->file || stream->failed)
+    if (stream->file == NULL || stream->failed)
         return -1;
     count_lines(stream);
     int count = gzread(stream->file, stream->buffer, BUFFER_SIZE);
@@ -185,7 +185,7 @@ static int read_hex(struct json_stream *stream, unsigned *code) {
         static const char digits[] = "0123456789abcdef";
         int byte = look(stream);
         const char *digit = byte > 0 ? strchr(digits, byte | 0x20) : NULL;
-        if (!digit)
+        if (digit == NULL)
             return unexpected(stream, "a hexadecimal digit");
         *code = *code << 4 | (unsigned)(digit - digits);
         stream->at++;
@@ -222,10 +222,10 @@ static int read_escape(struct json_stream *stream, bool keep) {
     static const char to[] = "\"\\/\b\f\n\r\t";
     int byte = look(stream);
     const char *at = byte > 0 ? strchr(from, byte) : NULL;
-    if (!at && byte != 'u')
+    if (at == NULL && byte != 'u')
         return unexpected(stream, "the rest of an escape");
     stream->at++;
-    return at ? keep_byte(stream, keep, to[at - from]) : read_unicode(stream, keep);
+    return at != NULL ? keep_byte(stream, keep, to[at - from]) : read_unicode(stream, keep);
 }
 
 static int read_string(struct json_stream *stream, bool keep) {

@@ -31,7 +31,7 @@ int path_join(char joined[PATH_SIZE], const char *folder, const char *name, stru
 
 const char *path_name(const char *path) {
     const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    return slash != NULL ? slash + 1 : path;
 }
 
 int path_parent(char parent[PATH_SIZE], const char *path, struct error *error) {
@@ -115,8 +115,8 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
     }
     /* Read until end of file whatever st_size says: pipes and files in /proc report none. */
     for (;;) {
-        if (!text || length == room) {
-            room = text ? (room < 4096 ? 8192 : room * 2) : room + 1;
+        if (text == NULL || length == room) {
+            room = text != NULL ? (room < 4096 ? 8192 : room * 2) : room + 1;
             text = xrealloc(text, room + 1);
         }
         ssize_t count = read(file, text + length, room - length);
@@ -137,7 +137,7 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
     }
     close(file);
     text[length] = '\0';
-    if (size)
+    if (size != NULL)
         *size = length;
     return text;
 failed:
@@ -254,7 +254,7 @@ static int by_bytes(const void *a, const void *b) {
 
 int path_list(const char *folder, char ***names, int *count, struct error *error) {
     DIR *directory = opendir(folder);
-    if (!directory)
+    if (directory == NULL)
         return fail(error, errno, "read the folder", folder);
     char **list = NULL;
     size_t length = 0, capacity = 0;

@@ -91,7 +91,7 @@ static int emulated_protect(struct device *device, uint64_t address, bool read_o
 static void *at(struct device *device, uint64_t address, size_t bytes, struct error *error) {
     struct ptx_memory *memory = emulated_of(device)->memory;
     void *host = ptx_memory_at(memory, address, bytes);
-    if (!host) {
+    if (host == NULL) {
         char where[160];
         ptx_memory_describe(memory, address, where, sizeof where);
         error_set(error, "%zu bytes at 0x%llx are not all allocated: they begin %s", bytes,
@@ -103,7 +103,7 @@ static void *at(struct device *device, uint64_t address, size_t bytes, struct er
 static int emulated_write(struct device *device, uint64_t address, const void *from, size_t bytes,
                           struct error *error) {
     void *host = at(device, address, bytes, error);
-    if (!host)
+    if (host == NULL)
         return -1;
     memcpy(host, from, bytes);
     ptx_memory_written(emulated_of(device)->memory, address, bytes);
@@ -113,7 +113,7 @@ static int emulated_write(struct device *device, uint64_t address, const void *f
 static int emulated_read(struct device *device, uint64_t address, void *to, size_t bytes,
                          struct error *error) {
     const void *host = at(device, address, bytes, error);
-    if (!host)
+    if (host == NULL)
         return -1;
     memcpy(to, host, bytes);
     return 0;
@@ -122,7 +122,7 @@ static int emulated_read(struct device *device, uint64_t address, void *to, size
 static int emulated_fill32(struct device *device, uint64_t address, uint32_t word, size_t words,
                            struct error *error) {
     uint32_t *host = at(device, address, words * sizeof word, error);
-    if (!host)
+    if (host == NULL)
         return -1;
     for (size_t i = 0; i < words; i++)
         host[i] = word;
@@ -134,7 +134,7 @@ static int emulated_fill32(struct device *device, uint64_t address, uint32_t wor
 
 static void emulated_module_unload(struct device *device, struct device_module *module) {
     (void)device;
-    if (!module)
+    if (module == NULL)
         return;
     ptx_module_free(module->ptx);
     free(module->log);
@@ -144,13 +144,13 @@ static void emulated_module_unload(struct device *device, struct device_module *
 
 static int emulated_module_load(struct device *device, const struct device_image *image,
                                 struct device_module **module, struct error *error) {
-    if (!image->ptx)
+    if (image->ptx == NULL)
         return error_set(error, "%s: has no PTX to emulate", image->name);
     struct device_module *loaded = xcalloc(1, sizeof *loaded);
     loaded->log = xstrdup(image->log != NULL ? image->log : "");
     loaded->name = xstrdup(image->name != NULL ? image->name : "");
     loaded->ptx = ptx_module_new(image->ptx, emulated_of(device)->memory, error);
-    if (!loaded->ptx) {
+    if (loaded->ptx == NULL) {
         error_prefix(error, "%s", loaded->name);
         emulated_module_unload(device, loaded);
         return -1;
@@ -162,7 +162,7 @@ static int emulated_module_load(struct device *device, const struct device_image
 static const struct ptx_kernel *find_kernel(const struct device_module *module, const char *name,
                                             struct error *error) {
     const struct ptx_kernel *kernel = ptx_module_kernel(module->ptx, name);
-    if (!kernel)
+    if (kernel == NULL)
         error_set(error, "%s: has no kernel '%s': declare it extern \"C\" __global__", module->name,
                   name);
     return kernel;
@@ -174,7 +174,7 @@ int emulated_resources(struct device *device, struct device_module *module, cons
     const struct device_info *info = &device->info;
     const struct ptx_kernel *kernel = find_kernel(module, kernel_name, error);
     struct ptxas_report report;
-    if (!kernel)
+    if (kernel == NULL)
         return -1;
     if (!ptxas_report_find(module->log, kernel_name, &report))
         return error_set(
@@ -195,7 +195,7 @@ static int emulated_global_u64(struct device *device, struct device_module *modu
                                const char *name, uint64_t *value, struct error *error) {
     size_t bytes;
     uint64_t address = ptx_module_variable(module->ptx, name, &bytes);
-    if (!address || bytes != sizeof *value)
+    if (address == 0 || bytes != sizeof *value)
         return error_set(error, "%s: has no variable '%s' of 8 bytes", module->name, name);
     return emulated_read(device, address, value, sizeof *value, error);
 }
@@ -238,7 +238,7 @@ static void observe(struct device_module *module, const struct ptx_kernel *kerne
 static enum verdict clear(struct device *device, const struct device_launch *launch, char *reason) {
     struct error error = {0};
     void *host = at(device, launch->clear_address, launch->clear_bytes, &error);
-    if (!host) {
+    if (host == NULL) {
         snprintf(reason, REASON_SIZE, "clearing: %.*s", REASON_SIZE - 16, error.text);
         return VERDICT_WROTE_OUTSIDE;
     }
@@ -274,8 +274,8 @@ static int lay_out(const struct ptx_kernel *kernel, const struct device_launch *
 static bool is_observed(struct device *device, const struct device_module *module) {
     const struct emulated *emulated = emulated_of(device);
     size_t bytes;
-    return emulated->microscope &&
-           (!emulated->symbol || ptx_module_variable(module->ptx, emulated->symbol, &bytes));
+    return emulated->microscope != NULL &&
+           (emulated->symbol == NULL || ptx_module_variable(module->ptx, emulated->symbol, &bytes));
 }
 
 static bool is_serialised(const struct device_launch *launch) {
@@ -311,8 +311,8 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
     struct error error = {0};
     const struct ptx_kernel *kernel = find_kernel(launch->module, launch->kernel, &error);
     unsigned char arguments[ARGUMENT_BYTES_MAX] = {0};
-    unsigned smem_bytes = launch->smem_bytes + (kernel ? kernel->static_smem_bytes : 0);
-    if (!kernel) {
+    unsigned smem_bytes = launch->smem_bytes + (kernel != NULL ? kernel->static_smem_bytes : 0);
+    if (kernel == NULL) {
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;
     }
@@ -363,8 +363,8 @@ enum verdict emulated_run(struct device *device, const struct device_sequence *s
     enum verdict verdict = VERDICT_OK;
     for (int i = 0; i < sequence->count && verdict == VERDICT_OK; i++) {
         const struct device_launch *launch = &sequence->launches[i];
-        verdict = launch->kernel ? run_kernel(device, launch, deadline_s, reason)
-                                 : clear(device, launch, reason);
+        verdict = launch->kernel != NULL ? run_kernel(device, launch, deadline_s, reason)
+                                         : clear(device, launch, reason);
     }
     return verdict;
 }

@@ -35,7 +35,7 @@ static const struct observation *find_observation(const struct device_launch *la
             continue;
         if ((*exact = is_exact(observation, launch)))
             return observation;
-        if (!latest)
+        if (latest == NULL)
             latest = observation;
     }
     return latest;
@@ -60,7 +60,7 @@ static int describe_launch(struct device *device, const struct device_launch *la
                          ? (int)(kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2])
                          : 1;
     const struct observation *observation = find_observation(launch, exact);
-    if (!observation)
+    if (observation == NULL)
         return 0;
     const struct ptx_counts *counts = &observation->counts;
     double scale = input->blocks / (double)counts->blocks;
@@ -106,7 +106,7 @@ static int describe_call(struct device *device, const struct device_sequence *se
     for (int i = 0; i < sequence->count; i++) {
         const struct device_launch *launch = &sequence->launches[i];
         struct prediction_input *input = &call->launches[call->count];
-        if (!launch->kernel) {
+        if (launch->kernel == NULL) {
             call->clears++;
             call->clear_bytes += (double)launch->clear_bytes;
             continue;

@@ -11,7 +11,7 @@ struct sheet *sheet_new(void) {
 }
 
 void sheet_free(struct sheet *sheet) {
-    if (!sheet)
+    if (sheet == NULL)
         return;
     free(sheet->rows);
     free(sheet->verdicts);
@@ -224,7 +224,7 @@ struct recorded *recorded_share(struct recorded *recorded) {
 }
 
 void recorded_free(struct recorded *recorded) {
-    if (!recorded || recorded->shares-- > 0)
+    if (recorded == NULL || recorded->shares-- > 0)
         return;
     space_free(recorded->space);
     free(recorded->genomes);

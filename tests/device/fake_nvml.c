@@ -3,8 +3,8 @@
 
        gcc -shared -fPIC -Wl,-soname,libnvidia-ml.so.1 -o libnvidia-ml.so.1 tests/device/fake_nvml.c
 
-   It is found through LD_LIBRARY_PATH, or because the test opened it by its path before. The compute
-   processes on the GPU are the calling process and OTHERS more, all of these with pid 1. */
+   It is found through LD_LIBRARY_PATH, or because the test opened it by its path before. The
+   compute processes on the GPU are the calling process and OTHERS more, all of these with pid 1. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
