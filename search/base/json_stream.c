@@ -124,11 +124,11 @@ int json_stream_peek(struct json_stream *stream) {
 static int unexpected(struct json_stream *stream, const char *expected) {
     int byte = look(stream);
     if (byte < 0)
-        return json_stream_error(stream, "the file ends where %s should be", expected);
+        return json_stream_error(stream, "expected %s, found the end of the file", expected);
     if (byte < 0x20 || byte > 0x7e)
-        return json_stream_error(stream, "byte 0x%02x where %s should be", (unsigned)byte,
-                                 expected);
-    return json_stream_error(stream, "'%c' where %s should be", byte, expected);
+        return json_stream_error(stream, "expected %s, found byte 0x%02x", expected,
+                                 (unsigned)byte);
+    return json_stream_error(stream, "expected %s, found '%c'", expected, byte);
 }
 
 static int expect(struct json_stream *stream, char byte, const char *expected) {

@@ -113,7 +113,7 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
                    ? (size_t)status.st_size
                    : 0;
     }
-    /* Read until end of file whatever st_size says: pipes and files in /proc report none. */
+    /* Read until end of file without relying on st_size: pipes and files in /proc report 0. */
     for (;;) {
         if (text == NULL || length == room) {
             room = text != NULL ? (room < 4096 ? 8192 : room * 2) : room + 1;

@@ -58,8 +58,9 @@ int process_start(struct process *child, const char *const *argv, struct error *
         close(in[1]);
         return error_set(error, "no pipe for a child process: %s", strerror(errno));
     }
-    /* vfork, because the parent may hold a GPU whose driver mappings must not be copied. The child
-       shares the parent's memory until execv and calls only functions that do not modify it. */
+    /* vfork, because the parent may hold a GPU, and the mappings of its driver must not be copied.
+       The child shares the parent's memory until execv and calls only functions that do not modify
+       it. */
     pid_t pid = vfork();
     if (pid == 0) {
         signal(SIGPIPE, SIG_DFL);

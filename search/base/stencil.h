@@ -3,7 +3,7 @@
  * whose layout is a file and not code.
  *
  *   {{name}}                   the value, escaped        {{{name}}}   the value, not escaped
- *   {{#name}} ... {{/name}}    once for each element of an array, whose members are in scope; once
+ *   {{#name}} ... {{/name}}    once for each element of an array, with its members in scope; once
  *                              for an object, and for any other value but false, null and ""
  *   {{^name}} ... {{/name}}    once if the section {{#name}} would not be rendered
  *   {{! comment }}

@@ -36,7 +36,7 @@ struct timing {
     double duel_margin; /* ratios within 1 +- this count as equal: 0.005, or the spread of A/A duels
                            on the device if that is larger */
     double case_tolerance; /* no case may be slower than the champion's by more than this; a
-                              candidate whose time is within it fights a duel: 0.02 */
+                              candidate within it fights a duel: 0.02 */
 };
 
 /* Shared memory of a block unless a config raises the limit: the amount that a kernel gets without

@@ -30,7 +30,7 @@ extern const struct device_backend emulated_backend;
    the figures of a device file. */
 struct device *emulated_open_with(const struct device_info *info, struct error *error);
 
-/* Attaches the race checker to every later launch of a kernel whose module has a variable `symbol`;
+/* Attaches the race checker to every later launch of a kernel in a module with a variable `symbol`;
    NULL: to all launches. The device owns the race checker. Call it before the device has memory or
    modules. A checked launch has an instruction limit instead of a deadline, and is three to nine
    times as slow (make bench-emulated, OBSERVED=1). */

@@ -79,7 +79,8 @@ static int describe_launch(struct device *device, const struct device_launch *la
     return 0;
 }
 
-/* Scales the work of a shape that did not run, whose loops are longer, by the template's formula.
+/* Scales the work of a shape that did not run by the template's formula, because its loops are
+ * longer.
  */
 static void scale_work(struct prediction_input *input, double factor) {
     double *const work[] = {&input->warp_instructions,

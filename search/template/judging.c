@@ -1,5 +1,5 @@
-/* Reads the parts of template.json that define correctness: the plain kernel, whose error scales
-   the error bound of all candidates; relaxed genomes with a looser bound; stress inputs. */
+/* Reads the parts of template.json that define correctness: the plain kernel, because its error
+   scales the error bound of all candidates; relaxed genomes with a looser bound; stress inputs. */
 #include "template/load.h"
 
 #include <math.h>

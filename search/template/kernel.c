@@ -378,7 +378,7 @@ static int load_file_name(const struct template *template, const struct json *va
     return 0;
 }
 
-/* Reads "reference.c", whose function is NAME_reference, or { "source": ..., "function": ... }. */
+/* Reads "reference.c" (with a function NAME_reference), or { "source": ..., "function": ... }. */
 static int load_cpu_reference(struct template *template, const struct json *value,
                               struct error *error) {
     static const char *const keys[] = {"source", "function", NULL};

@@ -21,7 +21,7 @@ int load_expression_text(const struct json *value, char text[EXPRESSION_TEXT_MAX
 /* Leaves `expression` unchanged if the object has no such key. */
 int load_optional_expression(const struct template *template, const struct json *object,
                              const char *key, struct expression **expression, struct error *error);
-/* Rejects an expression that reads a real dimension, whose slot holds the float's bits and not a
+/* Rejects an expression that reads a real dimension: its slot holds the float's bits, not a
    number. */
 int load_whole(const struct template *template, const struct json *value,
                const struct expression *expression, struct error *error);

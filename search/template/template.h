@@ -116,7 +116,7 @@ struct option {
     struct expression *when; /* NULL: always */
 };
 
-/* Genomes whose arithmetic is coarser than their output, such as sums in half precision: their
+/* Genomes with coarser arithmetic than their output, such as sums in half precision: their
    error bound is looser, and they are tested on a smaller range of inputs. */
 struct relaxed {
     struct expression *when;
@@ -224,9 +224,8 @@ struct template {
     struct expression *operations, *bytes;
     bool architecture_variant; /* compile for sm_90a rather than sm_90 */
     int compute_capability;
-    char *source, *reference_source, *plain_source;
-    char *cpu_reference_function;
-    char *cpu_reference; /* NULL: none. These three and `source` are file names in the folder */
+    char *source, *reference_source, *plain_source; /* file names in the folder */
+    char *cpu_reference, *cpu_reference_function;   /* a file name and its function; NULL: none */
     struct baseline_command baseline;
 };
 
@@ -236,7 +235,7 @@ int template_find(char found[PATH_SIZE], const char *name, const char *folder, s
 
 /* If `setting` is NULL, reads only the dimensions, which is enough to read cases. If `folder` is a
    file, it is a recorded tuning space (device/recorded.h): a template without dimensions, tensors
-   or launches, whose genomes are the rows. */
+   or launches; its genomes are the rows. */
 struct template *template_load(const char *folder, const struct template_setting *setting,
                                struct error *error);
 void template_free(struct template *template);
@@ -250,7 +249,7 @@ void template_print_shape(const struct template *template, const struct shape *s
                           char text[CASE_NAME_SIZE]);
 /* {"B": 2, "H": 8, "S": 512, "CAUSAL": 0}: every dimension. The caller frees it. */
 cJSON *template_shape_json(const struct template *template, const struct shape *shape);
-/* The float whose bits a real dimension holds; and the shortest text that parses back to the same
+/* The float that a real dimension holds as bits; and the shortest text that parses back to the same
    float. */
 float dimension_real(int64_t bits);
 void dimension_print_real(float number, char text[NAME_SIZE]);

@@ -155,9 +155,8 @@ static void mistakes(void **state) {
          "c.json:2: limits.smem: unknown key; did you mean \"smem_bytes\"?"},
         {WITH("\"held_out\": []"), "c.json:2: held_out: must have 1 to 64 cases"},
         {WITH("\"held_out\": [{ \"ROWS\": 2, \"COLS\": 3, \"F32\": 1 }]"),
-         "c.json:2: held_out[0]: has specialised dimensions of no case, so that nothing is "
-         "compiled "
-         "for it"},
+         "c.json:2: held_out[0]: has specialised dimensions that match no case, so no kernel is "
+         "compiled for it"},
         {WITH("\"limits\": { \"limited_range\": 1 }"),
          "c.json:2: limits.limited_range: must be true or false"},
         {WITH("\"limits\": { \"smem_bytes\": 12 }"),

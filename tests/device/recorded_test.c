@@ -122,7 +122,7 @@ static void refuses_with_a_place(void **state) {
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"[]", "f.json:1:1: '[' where an object should be"},
+        {"[]", "f.json:1:1: expected an object, found '['"},
         {"{\"a\": 1}", "f.json:1:9: neither a Kernel Tuner cache nor T4 results: it has no "
                        "\"cache\" and no \"results\""},
         {"{\"cache\": {}}", "f.json:1:10: \"tune_params_keys\" is missing before the rows"},

@@ -48,7 +48,7 @@ static void assert_told(const struct mistake *mistake, const char *text) {
     char expected[1600];
     snprintf(expected, sizeof expected, "%s/template.json:%s", example.folder, mistake->message);
     if (strcmp(expected, text) != 0)
-        fail_msg("for %s\n  expected: %s\n  told:     %s", mistake->other, expected, text);
+        fail_msg("for %s\n  expected: %s\n  actual:   %s", mistake->other, expected, text);
 }
 
 static void mistakes_of_the_folder(void **state) {
@@ -215,7 +215,7 @@ static void mistakes_in_geometry(void **state) {
         {"[\"THREADS\", 1, 1]", "[\"THREADS * 1000\", 1, 1]", "block extent 0 is 64000"},
         {"[\"THREADS\", 1, 1]", "[\"THREADS\", 64, 64]", "262144 threads"},
         {"\"kernel\": \"twice\"", "\"kernel\": \"twice\", \"early\": \"THREADS == 64\"",
-         "launch of twice: the first of a call cannot be early"},
+         "launch of twice: the first launch of a call cannot be early"},
         {"\"THREADS * 4\"", "\"THREADS - 1000\"", "-936 bytes of shared memory"},
         {"{ \"i32\": \"N\" }", "{ \"i32\": \"N * 10000000\" }", "argument 3 is 10000000000"},
         {"\"shape\": [\"M\", \"N\"], \"role\": \"input\"",
