@@ -8,8 +8,10 @@
  *   - a failed candidate is neither: it is an outcome (outcome/outcome.h).
  *
  *     struct error error = {0};
- *     if (config_load(&config, path, &error) < 0)
- *         return error_report(&error);
+ *     if (path_make_folder(folder, &error) < 0) {
+ *         fprintf(stderr, "evotile: %s\n", error.text);
+ *         return error.kind;
+ *     }
  */
 #ifndef EVOTILE_BASE_ERROR_H
 #define EVOTILE_BASE_ERROR_H

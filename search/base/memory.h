@@ -3,12 +3,11 @@
  * continue a trial, so every function here ends it with BUG("out of memory") and callers check
  * nothing. Memory is released with free().
  *
- *     struct job *job = xcalloc(1, sizeof *job);
- *     char *name = xstrdup("attention"), *prefix = xstrndup(name, 3);
- *     struct job **jobs = NULL;
+ *     char *name = xstrdup("rows=4"), *key = xstrndup(name, 4);
+ *     char **names = NULL;
  *     size_t count = 0, capacity = 0;
- *     jobs = xgrow(jobs, count, &capacity, sizeof *jobs);
- *     jobs[count++] = job;
+ *     names = xgrow(names, count, &capacity, sizeof *names);
+ *     names[count++] = name;
  *
  * Use it in place of this pattern:
  *

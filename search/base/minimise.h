@@ -3,7 +3,7 @@
  * using its gradient: BFGS with a backtracking line search. A variable at a bound stays there while
  * the gradient points outwards. The result is a minimum near the start, not the global one.
  *
- *     static double cost(const double *x, double *gradient, void *context);
+ *     double cost(const double *x, double *gradient, void *context);
  *     double minimum = minimise(count, x, lower, upper, iterations, cost, context);
  *
  * Source: Nocedal and Wright, "Numerical Optimization", 2006, chapter 6.

@@ -4,7 +4,7 @@
  *
  *     struct config *config = config_load("configs/demo.json", NULL, &error);
  *     for (int goal = 0; goal < config_goal_count(config); goal++)
- *         template = config_load_template(config, goal, &device_info, &error);
+ *         goals[goal] = config_load_template(config, goal, &device_info, &error);
  *     config_free(config);
  *
  * A *goal* is the set of cases for which one genome is optimised: all of them when the objective is

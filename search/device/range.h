@@ -4,7 +4,6 @@
  * call costs some nanoseconds, and if the Toolkit lacks nvtx3, nothing.
  *
  *     nvtx_begin("verify", request->number);     // "verify 4351"
- *     verify(request);
  *     nvtx_end();
  *
  * Ranges nest and are per thread.
