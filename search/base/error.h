@@ -4,7 +4,7 @@
  * There are three kinds of failure, each reported its own way:
  *   - a programming error: BUG() prints one line and aborts;
  *   - a failed operation (a file, a user's mistake, the driver): it returns -1 (or NULL) and fills
- *     its last argument, a `struct error *`, which is untouched on success;
+ *   its last argument, a `struct error *`, which is untouched on success;
  *   - a failed candidate is neither: it is an outcome (outcome/outcome.h).
  *
  *     struct error error = {0};

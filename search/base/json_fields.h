@@ -2,13 +2,14 @@
  * json_fields: reads the plain members of a JSON object (numbers and booleans) into the members of
  * a struct, as a table lists them.
  *
+ *     struct settings { int samples; } settings = {.samples = 50};
  *     static const struct json_field fields[] = {
- *         JSON_FIELD(struct device_info, sm_count, "sm_count", JSON_FIELD_INT, 1, 4096),
+ *         JSON_FIELD(struct settings, samples, "samples", JSON_FIELD_INT, 3, 256),
  *         {0},
  *     };
  *     static const char *const other_keys[] = {"about", NULL};
  *     if (json_fields_check_keys(&object, fields, other_keys, &error) < 0 ||
- *         json_fields_read(&object, fields, &info, &error) < 0)
+ *         json_fields_read(&object, fields, &settings, &error) < 0)
  *         return -1;
  *
  * A member that the object lacks keeps its value, unless its row is JSON_FIELD_REQUIRED.

@@ -9,11 +9,9 @@
  *     names = xgrow(names, count, &capacity, sizeof *names);
  *     names[count++] = name;
  *
- * Use it in place of this pattern:
- *
- *     T *p = calloc(count, sizeof *p);             T *p = xcalloc(count, sizeof *p);
- *     if (p == NULL)
- *         BUG("out of memory");
+ * The pattern `p = calloc(n, sizeof *p); if (p == NULL) BUG("out of memory");` becomes
+ * `p = xcalloc(n, sizeof *p);`, and in the same way for malloc, realloc, strdup and strndup; an
+ * array that doubles its capacity by hand becomes a call of xgrow.
  *
  * Plain malloc stays only where failure is reported as a `struct error`, such as a buffer whose
  * size the user chooses.

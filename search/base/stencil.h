@@ -1,12 +1,14 @@
 /*
  * mustache: renders text templates with JSON values: a subset of Mustache (mustache(5)), for pages
- * whose layout is a file and not code.
+ * with their layout in a file and not in code.
  *
  *   {{name}}                   the value, escaped        {{{name}}}   the value, not escaped
- *   {{#name}} ... {{/name}}    once for each element of an array, with its members in scope; once
- *                              for an object, and for any other value but false, null and ""
+ *   {{#name}} ... {{/name}}    a section (see below)
  *   {{^name}} ... {{/name}}    once if the section {{#name}} would not be rendered
  *   {{! comment }}
+ *
+ * A section is rendered once for each element of an array, with its members in scope; once for an
+ * object, and for any other value but false, null and "".
  *
  * A name is looked up in the innermost object that has it. A section or comment tag that stands
  * alone on a line removes the whole line.

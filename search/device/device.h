@@ -2,8 +2,7 @@
  * device: runs candidates. One table of functions, two backends and a placeholder:
  *   cuda:N         the N-th NVIDIA GPU, through the driver API (opened at run time)
  *   emulated:sm_XX an interpreter of PTX; latency is a prediction
- *   recorded       recorded measurements, which are looked up: this device can be described but not
- *                  opened (device/recorded.h)
+ *   recorded       recorded measurements, which are looked up: can be described but not opened
  *
  *     struct device *device = device_open("emulated:sm_89", &error);
  *     device->backend->module_load(device, &image, &module, &error);
