@@ -234,7 +234,7 @@ static void mistakes_in_geometry(void **state) {
         {"? N + 40 : N", "? N : N + 1",
          "a step of extent 0 is 2002 bytes, which must be a multiple of 16 below 2^40"},
         {"\"role\": \"output\"", "\"role\": \"output\", \"strides\": [\"BLOCKS\"]",
-         "tensor y: an output must be dense here"},
+         "tensor y: an output must be dense"},
         {"? N + 40 : N", "? N : -N", "tensor x: stride 0 is -1000"},
         {"? N + 40 : N", "? N : N * 1000000000", "tensor x: its size fits no GPU"},
         {"\"operations\": \"M * N\"", "\"operations\": \"M / (N - 1000)\"", "M / (N - 1000)"},
