@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Four sums, so that an addition need not wait for the one before. */
+/* Four partial sums, so that an addition does not wait for the previous one. */
 double cholesky_dot(const double *a, const double *b, int count) {
     double sums[4] = {0};
     int i = 0;

@@ -1,8 +1,8 @@
-/* clock: seconds for measuring how long things took, and for deadlines. */
+/* clock: seconds for measuring durations and for deadlines. */
 #ifndef EVOTILE_BASE_CLOCK_H
 #define EVOTILE_BASE_CLOCK_H
 
-/* Since some fixed moment; never goes back. */
+/* Seconds since an arbitrary fixed moment (CLOCK_MONOTONIC); never decreases. */
 double clock_seconds(void);
 
 #endif

@@ -1,15 +1,17 @@
 /*
- * error: how an operation says that it failed.
+ * error: how an operation reports that it failed.
  *
- * Three kinds of trouble, three ways to tell them:
- *   - our own mistake: BUG() prints one line and aborts;
- *   - an operation that failed (a file, a user's mistake, the driver): it returns -1 (or NULL) and
- * fills the last argument, a `struct error *`, which is untouched on success;
- *   - a candidate that failed is neither: it is an outcome (outcome/outcome.h).
+ * There are three kinds of failure, each reported its own way:
+ *   - a programming error: BUG() prints one line and aborts;
+ *   - a failed operation (a file, a user's mistake, the driver): it returns -1 (or NULL) and fills
+ *   its last argument, a `struct error *`, which is untouched on success;
+ *   - a failed candidate is neither: it is an outcome (outcome/outcome.h).
  *
  *     struct error error = {0};
- *     if (config_load(&config, path, &error) < 0)
- *         return error_report(&error);
+ *     if (path_make_folder(folder, &error) < 0) {
+ *         fprintf(stderr, "evotile: %s\n", error.text);
+ *         return error.kind;
+ *     }
  */
 #ifndef EVOTILE_BASE_ERROR_H
 #define EVOTILE_BASE_ERROR_H
@@ -20,21 +22,22 @@
 
 enum error_kind {
     ERROR_NONE,
-    ERROR_FAILED, /* the world would not: a full disk, a missing GPU. Exit status 1 */
-    ERROR_INPUT,  /* what the user gave is wrong: an option, a config, a template. Exit status 2 */
+    ERROR_FAILED, /* the environment failed: a full disk, a missing GPU. Exit status 1 */
+    ERROR_INPUT,  /* the user's input is wrong: an option, a config, a template. Exit status 2 */
 };
 
 struct error {
     enum error_kind kind;
-    char text[1536]; /* one line (a caret diagram may follow on further lines), no final newline */
+    char text[1536]; /* one line (lines with a caret under an expression may follow), no final
+                        newline */
 };
 
 /* Fills `error` with a formatted line that names the remedy, and returns -1 so that callers can
-   `return error_set(...)`. error_input is for mistakes in what the user gave. */
+   `return error_set(...)`. error_input is for mistakes in the user's input. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int error_input(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts "prefix: " before the text already there; returns -1. */
+/* Puts "prefix: " before the existing text; returns -1. */
 int error_prefix(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

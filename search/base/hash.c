@@ -6,20 +6,23 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 struct hasher {
-    XXH3_state_t *state; /* its own allocation, because it wants more alignment than malloc gives */
+    XXH3_state_t
+        *state; /* allocated separately because it needs more alignment than malloc gives */
 };
 
 struct hasher *hasher_new(void) {
-    struct hasher *hasher = malloc(sizeof *hasher);
-    if (!hasher || !(hasher->state = XXH3_createState()))
+    struct hasher *hasher = xmalloc(sizeof *hasher);
+    hasher->state = XXH3_createState();
+    if (hasher->state == NULL)
         BUG("out of memory");
     XXH3_128bits_reset(hasher->state);
     return hasher;
 }
 
-/* Goes before a piece; little-endian everywhere. */
+/* The length precedes each hashed piece; little-endian on every machine. */
 static void put_length(unsigned char length[8], size_t size) {
     for (int i = 0; i < 8; i++)
         length[i] = (unsigned char)((uint64_t)size >> (8 * i));
@@ -46,7 +49,7 @@ struct hash hasher_finish(struct hasher *hasher) {
 
 struct hash hash_bytes(const void *bytes, size_t size) {
     unsigned char piece[128];
-    if (size <= sizeof piece - 8) { /* a genome: millions of them are */
+    if (size <= sizeof piece - 8) { /* the common case: genomes, hashed by the million */
         put_length(piece, size);
         memcpy(piece + 8, bytes, size);
         XXH128_hash_t digest = XXH3_128bits(piece, 8 + size);

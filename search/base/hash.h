@@ -1,7 +1,7 @@
 /*
- * hash: 128-bit content hashes (XXH3), printed as 32 hexadecimal digits. They name things (a key, a
- * cache entry, a template's bytes) and find damage; they do not withstand somebody who wants a
- * collision.
+ * hash: 128-bit content hashes (XXH3), printed as 32 hexadecimal digits. They identify things (a
+ * key, a cache entry, a template's bytes) and detect damage; they are not collision-resistant
+ * against an attacker.
  *
  *     struct hasher *hasher = hasher_new();
  *     hasher_add(hasher, bytes, size);
@@ -32,10 +32,10 @@ struct hasher *hasher_new(void);
 void hasher_add(struct hasher *hasher, const void *bytes, size_t size);
 void hasher_add_text(struct hasher *hasher, const char *text);
 
-/* The hash of the pieces so far; frees the hasher. */
+/* Returns the hash of the pieces added so far and frees the hasher. */
 struct hash hasher_finish(struct hasher *hasher);
 
-/* Of one piece: what a hasher gives for it alone. */
+/* The hash of a single piece; equals a hasher's result for that piece alone. */
 struct hash hash_bytes(const void *bytes, size_t size);
 struct hash hash_text(const char *text);
 
@@ -44,7 +44,8 @@ bool hash_equal(struct hash a, struct hash b);
 /* Writes the 32 digits and a NUL; returns `text`. */
 char *hash_print(struct hash hash, char text[HASH_TEXT_SIZE]);
 
-/* False, and `hash` untouched, unless `text` is exactly 32 lower-case hexadecimal digits. */
+/* Returns false and leaves `hash` untouched unless `text` is exactly 32 lower-case hexadecimal
+   digits. */
 bool hash_parse(struct hash *hash, const char *text);
 
 #endif

@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include "base/memory.h"
 #include "base/nearest.h"
 
 #include <ctype.h>
@@ -10,8 +11,8 @@
 
 enum { FILE_BYTES_MAX = 64 << 20 };
 
-/* The end of a string literal that starts at `at`: behind its closing quote, or at the final NUL.
- */
+/* Returns the end of the string literal that starts at `at`: just after its closing quote, or the
+   final NUL. */
 static const char *skip_string(const char *at) {
     for (at++; *at != '\0' && *at != '"'; at++)
         if (*at == '\\' && at[1] != '\0')
@@ -19,7 +20,7 @@ static const char *skip_string(const char *at) {
     return *at == '"' ? at + 1 : at;
 }
 
-/* Overwrites comments by blanks, keeping line ends, so that positions stay true. */
+/* Replaces comments with blanks and keeps line ends, so that lines and columns stay valid. */
 static int blank_comments(const char *file, char *text, struct error *error) {
     int line = 1;
     for (char *at = text; *at != '\0'; at++) {
@@ -28,7 +29,8 @@ static int blank_comments(const char *file, char *text, struct error *error) {
         if (*at == '"') {
             char *end = (char *)skip_string(at);
             for (; at < end; at++)
-                if (at[0] == '\\' && strncmp(++at, "u0000", 5) == 0) /* cJSON would end it there */
+                if (at[0] == '\\' &&
+                    strncmp(++at, "u0000", 5) == 0) /* cJSON would end the string there */
                     return error_input(error, "%s:%d: a string cannot hold \\u0000: remove it",
                                        file, line);
             at = end - 1;
@@ -55,7 +57,7 @@ static int blank_comments(const char *file, char *text, struct error *error) {
 }
 
 /* cJSON keeps no positions. Its tree lists values in the order of the text, so the n-th value of
-   the tree is the n-th value of the text; the two walks below count alike. */
+   the tree is the n-th value of the text; the two walks below count in the same way. */
 static bool count_until(const cJSON *value, const cJSON *wanted, int *count) {
     if (value == wanted)
         return true;
@@ -101,7 +103,7 @@ static struct json child_of(const struct json *parent, const cJSON *value, int i
     else
         snprintf(child.path + used, sizeof child.path - used, "%s%s", used > 0 ? "." : "",
                  value->string);
-    for (char *at = child.path + used; *at != '\0'; at++) /* an error is one line */
+    for (char *at = child.path + used; *at != '\0'; at++) /* an error must stay on one line */
         if (iscntrl((unsigned char)*at))
             *at = '?';
     return child;
@@ -115,7 +117,7 @@ static int refuse_duplicates(const struct json *value, struct error *error) {
         for (const cJSON *other = first; child->string != NULL && other != child;
              other = other->next)
             if (strcmp(other->string, child->string) == 0)
-                return json_error(&member, error, "this key stands twice: remove one");
+                return json_error(&member, error, "duplicate key: remove one");
         if (refuse_duplicates(&member, error) < 0)
             return -1;
     }
@@ -144,9 +146,7 @@ static int parse(struct json_document *document, struct error *error) {
 
 int json_read_text(struct json_document *document, const char *name, const char *text,
                    struct error *error) {
-    *document = (struct json_document){.file = strdup(name), .text = strdup(text)};
-    if (document->file == NULL || document->text == NULL)
-        BUG("out of memory");
+    *document = (struct json_document){.file = xstrdup(name), .text = xstrdup(text)};
     if (parse(document, error) < 0) {
         json_release(document);
         return -1;
@@ -160,26 +160,24 @@ int json_read(struct json_document *document, const char *path, struct error *er
         return error_input(error, "cannot read %s: %s", path, strerror(errno));
     size_t bytes = 0;
     size_t room = 1 << 16;
-    char *text = malloc(room + 1);
+    char *text = xmalloc(room + 1);
     size_t got;
-    while (text != NULL && (got = fread(text + bytes, 1, room - bytes, file)) > 0) {
+    while ((got = fread(text + bytes, 1, room - bytes, file)) > 0) {
         bytes += got;
         if (bytes > FILE_BYTES_MAX)
             break;
         if (bytes == room)
-            text = realloc(text, (room *= 2) + 1);
+            text = xrealloc(text, (room *= 2) + 1);
     }
     bool failed = ferror(file) != 0;
     int reason = errno;
     fclose(file);
-    if (text == NULL)
-        BUG("out of memory");
     int result = -1;
     text[bytes < room ? bytes : room] = '\0';
     if (failed)
         error_input(error, "cannot read %s: %s", path, strerror(reason));
     else if (bytes > FILE_BYTES_MAX)
-        error_input(error, "%s is larger than 64 MiB: this is no file of ours", path);
+        error_input(error, "%s is larger than 64 MiB: this is not an evotile file", path);
     else if (strlen(text) != bytes)
         error_input(error, "%s holds a NUL byte: it must be JSON text", path);
     else
@@ -271,7 +269,7 @@ int json_copy_text(const struct json *object, const char *key, char *to, size_t 
     if (json_need(object, key, &value, error) < 0 || json_string(&value, &text, error) < 0)
         return -1;
     if (*text == '\0' || strlen(text) >= size)
-        return json_error(&value, error, "must have 1 to %zu letters", size - 1);
+        return json_error(&value, error, "must have 1 to %zu characters", size - 1);
     strcpy(to, text);
     return 0;
 }

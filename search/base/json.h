@@ -1,19 +1,21 @@
 /*
- * json: reading JSON that people write, with errors that say where.
+ * json: reads JSON that people write, with errors that name the place.
  *
- * A thin layer over cJSON: it adds comments (// and slash-star), which are blanked in place so that
- * lines and columns survive; refuses duplicate keys; looks keys up case-sensitively; and names
- * file, line and path (`cases[2].S`) in every error. It does not write JSON: cJSON_Print does.
+ * A thin layer over cJSON. It allows comments (// and slash-star), which are blanked in place so
+ * that lines and columns stay valid; rejects duplicate keys; looks keys up case-sensitively; and
+ * names file, line and path (`cases[2].S`) in every error. It does not write JSON: use cJSON_Print.
  *
  *     struct json_document document;
- *     if (json_read(&document, "configs/demo.json", &error) < 0) return -1;
+ *     if (json_read(&document, "configs/demo.json", &error) < 0)
+ *         return -1;
  *     struct json root = json_root(&document), seed;
- *     if (json_only(&root, known_keys, &error) < 0 || (json_find(&root, "seed", &seed) &&
- *         json_integer(&seed, &value, &error) < 0)) ...
+ *     if (json_check_keys(&root, known_keys, &error) < 0 ||
+ *         (json_find(&root, "seed", &seed) && json_integer(&seed, &value, &error) < 0))
+ *         return -1;
  *     json_release(&document);
  *
- * Ownership: strings handed out live as long as the document. A `struct json` is a plain value.
- * Errors are ERROR_INPUT, except a file that cannot be read.
+ * Ownership: returned strings live as long as the document. A `struct json` is a plain value.
+ * Errors are ERROR_INPUT, also for a file that cannot be read.
  */
 #ifndef EVOTILE_BASE_JSON_H
 #define EVOTILE_BASE_JSON_H
@@ -25,8 +27,8 @@
 #include <stdint.h>
 
 struct json_document {
-    char *file; /* as named in errors */
-    char *text; /* comments blanked */
+    char *file; /* name used in errors */
+    char *text; /* with comments blanked */
     cJSON *root;
 };
 
@@ -39,38 +41,39 @@ struct json {
 };
 
 int json_read(struct json_document *document, const char *path, struct error *error);
-/* The same for text at hand; `name` stands for the file in errors. */
+/* Reads from memory; `name` replaces the file name in errors. */
 int json_read_text(struct json_document *document, const char *name, const char *text,
                    struct error *error);
 void json_release(struct json_document *document);
 
 struct json json_root(const struct json_document *document);
-/* The members of an object or the elements of an array, by position. */
+/* The number of members of an object or elements of an array, and one of them by position. */
 int json_count(const struct json *value);
 struct json json_at(const struct json *value, int index);
 /* The key of an object's member. */
 const char *json_key(const struct json *value);
 
-/* False when the object has no such key. */
+/* Returns false if the object has no such key. json_require reports an error instead. */
 bool json_find(const struct json *object, const char *key, struct json *found);
 int json_need(const struct json *object, const char *key, struct json *found, struct error *error);
-/* Refuses a value that is not an object, or a key that is not in `keys` (ended by NULL), naming the
-   nearest one. */
+/* Rejects a value that is not an object, and a key that is not in `keys` (which ends with NULL);
+   the error suggests the closest known key. */
 int json_only(const struct json *object, const char *const *keys, struct error *error);
 
 int json_is_array(const struct json *value, struct error *error);
 int json_is_object(const struct json *value, struct error *error);
 int json_string(const struct json *value, const char **string, struct error *error);
-/* Copies the string under a key, of 1 to `size` - 1 bytes. */
+/* Copies the string under `key`, which must have 1 to `size` - 1 bytes. */
 int json_copy_text(const struct json *object, const char *key, char *to, size_t size,
                    struct error *error);
 int json_bool(const struct json *value, bool *flag, struct error *error);
 int json_number(const struct json *value, double *number, struct error *error);
-/* A whole number; beyond 2^53, where cJSON's doubles end, only as a string of digits. */
+/* A whole number. Beyond 2^53, where cJSON's doubles lose precision, it must be a string of digits.
+ */
 int json_integer(const struct json *value, int64_t *number, struct error *error);
 
-/* Where a value stands: "FILE:LINE: PATH", cut to `size` bytes; for errors that come to light
- * later. */
+/* Prints the position of a value, "FILE:LINE: PATH", cut to `size` bytes; for errors that are
+   detected later. */
 void json_where(const struct json *value, char *text, size_t size);
 /* Fills `error` with "FILE:LINE: PATH: ..."; returns -1. */
 int json_error(const struct json *value, struct error *error, const char *format, ...)

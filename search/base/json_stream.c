@@ -1,5 +1,7 @@
 #include "base/json_stream.h"
 
+#include "base/memory.h"
+
 #include <string.h>
 #include <zlib.h>
 
@@ -7,37 +9,34 @@ enum { BUFFER_SIZE = 1 << 18, TOKEN_SIZE = 4096, DEPTH_MAX = 128 };
 
 struct json_stream {
     char *name;
-    gzFile file; /* NULL: bytes at hand, and they are all in [at, end) */
+    gzFile file; /* NULL: the input is in memory, all of it in [at, end) */
     struct error *error;
     bool failed;
     const unsigned char *at, *end, *begin;
     unsigned char *buffer;
-    size_t lines;  /* before `begin` */
-    size_t column; /* of `begin` in its line, from 0 */
+    size_t lines;  /* line ends before `begin` */
+    size_t column; /* column of `begin`, from 0 */
     char token[TOKEN_SIZE];
     size_t length;
 };
 
 static struct json_stream *stream_new(const char *name, struct error *error) {
-    struct json_stream *stream = calloc(1, sizeof *stream);
-    if (!stream || !(stream->name = strdup(name)))
-        BUG("out of memory");
+    struct json_stream *stream = xcalloc(1, sizeof *stream);
+    stream->name = xstrdup(name);
     stream->error = error;
     return stream;
 }
 
 struct json_stream *json_stream_open(const char *path, struct error *error) {
     struct json_stream *stream = stream_new(path, error);
-    stream->file = gzopen(path, "rb"); /* reads plain files too */
-    if (!stream->file) {
+    stream->file = gzopen(path, "rb"); /* also reads uncompressed files */
+    if (stream->file == NULL) {
         error_input(error, "cannot read %s: %m", path);
         json_stream_close(stream);
         return NULL;
     }
     gzbuffer(stream->file, BUFFER_SIZE);
-    stream->buffer = malloc(BUFFER_SIZE);
-    if (!stream->buffer)
-        BUG("out of memory");
+    stream->buffer = xmalloc(BUFFER_SIZE);
     stream->begin = stream->at = stream->end = stream->buffer;
     return stream;
 }
@@ -51,16 +50,16 @@ struct json_stream *json_stream_bytes(const char *name, const void *bytes, size_
 }
 
 void json_stream_close(struct json_stream *stream) {
-    if (!stream)
+    if (stream == NULL)
         return;
-    if (stream->file)
+    if (stream->file != NULL)
         gzclose(stream->file);
     free(stream->buffer);
     free(stream->name);
     free(stream);
 }
 
-/* Adds what lies before `at` to the line and column of `begin`. */
+/* Advances the line and column of `begin` to `at`. */
 static void count_lines(struct json_stream *stream) {
     const unsigned char *line = stream->begin;
     const unsigned char *newline;
@@ -85,20 +84,20 @@ int json_stream_error(struct json_stream *stream, const char *format, ...) {
     error_input(stream->error, "%s:%zu:%zu: %s", stream->name, stream->lines + 1,
                 stream->column + 1, text);
     stream->failed = true;
-    stream->end = stream->at; /* whoever reads on finds the end */
+    stream->end = stream->at; /* later reads see the end of the input */
     return -1;
 }
 
-/* The next byte without taking it, when the buffer is spent; -1 at the end. */
+/* Refills an exhausted buffer and returns the next byte without consuming it; -1 at the end. */
 static int refill(struct json_stream *stream) {
-    if (!stream->file || stream->failed)
+    if (stream->file == NULL || stream->failed)
         return -1;
     count_lines(stream);
     int count = gzread(stream->file, stream->buffer, BUFFER_SIZE);
     stream->begin = stream->at = stream->end = stream->buffer;
     if (count < 0) {
         int number;
-        json_stream_error(stream, "the file cannot be unpacked: %s: get it again",
+        json_stream_error(stream, "the file cannot be decompressed: %s: download it again",
                           gzerror(stream->file, &number));
         return -1;
     }
@@ -121,15 +120,15 @@ int json_stream_peek(struct json_stream *stream) {
     return byte;
 }
 
-/* What is there instead of what was expected. */
+/* Reports the byte found in place of `expected`. */
 static int unexpected(struct json_stream *stream, const char *expected) {
     int byte = look(stream);
     if (byte < 0)
-        return json_stream_error(stream, "the file ends where %s should be", expected);
+        return json_stream_error(stream, "expected %s, found the end of the file", expected);
     if (byte < 0x20 || byte > 0x7e)
-        return json_stream_error(stream, "byte 0x%02x where %s should be", (unsigned)byte,
-                                 expected);
-    return json_stream_error(stream, "'%c' where %s should be", byte, expected);
+        return json_stream_error(stream, "expected %s, found byte 0x%02x", expected,
+                                 (unsigned)byte);
+    return json_stream_error(stream, "expected %s, found '%c'", expected, byte);
 }
 
 static int expect(struct json_stream *stream, char byte, const char *expected) {
@@ -143,22 +142,22 @@ int json_stream_enter(struct json_stream *stream, char bracket) {
     return expect(stream, bracket, bracket == '{' ? "an object" : "an array");
 }
 
-/* ---- scalars; `keep` says whether the token is wanted ---- */
+/* ---- scalars; `keep` says whether the token is stored ---- */
 
 static inline int keep_byte(struct json_stream *stream, bool keep, int byte) {
     if (!keep)
         return 0;
     if (stream->length == TOKEN_SIZE - 1)
-        return json_stream_error(stream, "a text of more than %d bytes", TOKEN_SIZE - 1);
+        return json_stream_error(stream, "a string of more than %d bytes", TOKEN_SIZE - 1);
     stream->token[stream->length++] = (char)byte;
     return 0;
 }
 
-/* Takes bytes up to `stop`, which lies within the buffer. */
+/* Consumes the bytes before `stop`, which is within the buffer. */
 static int take_until(struct json_stream *stream, bool keep, const unsigned char *stop) {
     size_t count = (size_t)(stop - stream->at);
     if (keep && count > TOKEN_SIZE - 1 - stream->length)
-        return json_stream_error(stream, "a text of more than %d bytes", TOKEN_SIZE - 1);
+        return json_stream_error(stream, "a string of more than %d bytes", TOKEN_SIZE - 1);
     if (keep) {
         memcpy(stream->token + stream->length, stream->at, count);
         stream->length += count;
@@ -186,7 +185,7 @@ static int read_hex(struct json_stream *stream, unsigned *code) {
         static const char digits[] = "0123456789abcdef";
         int byte = look(stream);
         const char *digit = byte > 0 ? strchr(digits, byte | 0x20) : NULL;
-        if (!digit)
+        if (digit == NULL)
             return unexpected(stream, "a hexadecimal digit");
         *code = *code << 4 | (unsigned)(digit - digits);
         stream->at++;
@@ -199,22 +198,22 @@ static int read_unicode(struct json_stream *stream, bool keep) {
     if (read_hex(stream, &code) < 0)
         return -1;
     if (code >= 0xdc00 && code < 0xe000)
-        return json_stream_error(stream, "half a surrogate pair");
+        return json_stream_error(stream, "an unpaired surrogate");
     if (code >= 0xd800 && code < 0xdc00) {
         if (look(stream) != '\\')
-            return json_stream_error(stream, "half a surrogate pair");
+            return json_stream_error(stream, "an unpaired surrogate");
         stream->at++;
         if (look(stream) != 'u')
-            return json_stream_error(stream, "half a surrogate pair");
+            return json_stream_error(stream, "an unpaired surrogate");
         stream->at++;
         if (read_hex(stream, &low) < 0)
             return -1;
         if (low < 0xdc00 || low >= 0xe000)
-            return json_stream_error(stream, "half a surrogate pair");
+            return json_stream_error(stream, "an unpaired surrogate");
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
     if (code == 0)
-        return json_stream_error(stream, "a zero byte in a text");
+        return json_stream_error(stream, "a zero byte in a string");
     return keep_utf8(stream, keep, code);
 }
 
@@ -223,10 +222,10 @@ static int read_escape(struct json_stream *stream, bool keep) {
     static const char to[] = "\"\\/\b\f\n\r\t";
     int byte = look(stream);
     const char *at = byte > 0 ? strchr(from, byte) : NULL;
-    if (!at && byte != 'u')
+    if (at == NULL && byte != 'u')
         return unexpected(stream, "the rest of an escape");
     stream->at++;
-    return at ? keep_byte(stream, keep, to[at - from]) : read_unicode(stream, keep);
+    return at != NULL ? keep_byte(stream, keep, to[at - from]) : read_unicode(stream, keep);
 }
 
 static int read_string(struct json_stream *stream, bool keep) {
@@ -238,7 +237,7 @@ static int read_string(struct json_stream *stream, bool keep) {
         if (take_until(stream, keep, stop) < 0)
             return -1;
         if (stop == stream->end && look(stream) >= 0)
-            continue; /* in a buffer of more */
+            continue; /* the string continues in the next buffer */
         int byte = look(stream);
         if (byte < 0x20)
             return unexpected(stream, "the end of a string");

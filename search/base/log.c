@@ -7,10 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Back to the first column, and nothing to its right: harmless where no progress line stands. */
+/* Return to the first column and clear the line; harmless if there is no progress line. */
 static const char clear_line[] = "\r\x1b[K";
 
-/* One write a line, so that the lines of several processes do not mix. */
+/* One write() a line, so that the lines of several processes do not mix. */
 static void write_line(const char *before, const char *label, const char *format, va_list arguments,
                        const char *after, int columns) {
     char text[4096];
@@ -20,7 +20,7 @@ static void write_line(const char *before, const char *label, const char *format
     for (int written = 0; written < length;) {
         ssize_t count = write(STDERR_FILENO, line + written, (size_t)(length - written));
         if (count <= 0)
-            return; /* there is nobody left to tell */
+            return; /* stderr is closed: the message is lost */
         written += (int)count;
     }
 }
@@ -63,7 +63,8 @@ void progress_show(struct progress *progress, const char *format, ...) {
     struct winsize size = {0};
     int columns = 4095;
     if (progress->terminal)
-        /* The last column stays free: a terminal that wraps there would not be cleared whole. */
+        /* The last column stays free: a terminal that wraps there could not be cleared completely.
+         */
         columns =
             ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
     va_list arguments;

@@ -1,5 +1,5 @@
 /*
- * log: what evotile says on stderr while it works. Results are not said here: they go to stdout.
+ * log: messages on stderr while evotile works. Results go to stdout instead.
  *
  *     log_warn("results/ is on NFS: the run writes more slowly there; use a local folder");
  *     struct progress progress;
@@ -8,36 +8,36 @@
  *         progress_show(&progress, "%d trials, %.1f trials/s", trials, rate);
  *     progress_end(&progress);
  *
- * On a terminal the progress line rewrites itself, cut to the terminal's width; elsewhere it is a
- * line of its own at most once an interval. A message clears the progress line, which comes back at
- * the next progress_show: neither needs to know of the other.
+ * On a terminal the progress line is rewritten in place and cut to the terminal's width; elsewhere
+ * it is printed as a separate line, at most once an interval. A message clears the progress line,
+ * which the next progress_show restores.
  */
 #ifndef EVOTILE_BASE_LOG_H
 #define EVOTILE_BASE_LOG_H
 
 #include <stdbool.h>
 
-/* One line, "evotile: ..." and "evotile: warning: ..."; a warning names its remedy. */
+/* Print one line, "evotile: ..." or "evotile: warning: ..."; a warning names its remedy. */
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 struct progress {
-    bool terminal;     /* stderr is one */
-    double interval_s; /* the least time between two lines */
-    double shown_s;    /* when the last was shown, on the monotonic clock; 0: never */
+    bool terminal;     /* stderr is a terminal */
+    double interval_s; /* minimum time between two lines */
+    double shown_s;    /* time of the last line on the monotonic clock; 0: never */
 };
 
-/* `interval_s` is for logs; a terminal is rewritten ten times a second at most. */
+/* `interval_s` applies to logs; a terminal is rewritten at most ten times a second. */
 void progress_init(struct progress *progress, double interval_s);
 
-/* Whether progress_show would show its line now: for lines that cost something to make. */
+/* Returns whether progress_show would print now; for lines that are expensive to format. */
 bool progress_due(const struct progress *progress);
 
-/* Shows the line if it is due. */
+/* Prints the line if it is due. */
 void progress_show(struct progress *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Clears the line of a terminal; in a log, nothing. */
+/* Clears the progress line of a terminal; does nothing in a log. */
 void progress_end(struct progress *progress);
 
 #endif

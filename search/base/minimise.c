@@ -8,7 +8,7 @@
 
 enum { SHORTENINGS = 6 };
 
-static const double first_reach = 0.7, reach = 2.0; /* the longest steps */
+static const double first_reach = 0.7, reach = 2.0; /* maximum step lengths */
 static const double shortening = 0.35, enough = 1e-3;
 
 struct descent {
@@ -18,7 +18,7 @@ struct descent {
     void *context;
     double value, *x;
     double gradient[MINIMISE_MAX], direction[MINIMISE_MAX];
-    double inverse[MINIMISE_MAX][MINIMISE_MAX]; /* of the Hessian, approximately */
+    double inverse[MINIMISE_MAX][MINIMISE_MAX]; /* approximate inverse of the Hessian */
     bool scaled;
 };
 
@@ -27,7 +27,7 @@ static bool held(const struct descent *descent, int i) {
            (descent->x[i] >= descent->upper[i] && descent->gradient[i] < 0);
 }
 
-/* Sets the direction and returns the slope along it. */
+/* Computes the search direction; returns the slope along it. */
 static double aim(struct descent *descent) {
     double slope = 0, length = 0;
     for (int i = 0; i < descent->count; i++) {
@@ -72,7 +72,7 @@ static void learn(struct descent *descent, const double *s, const double *y) {
                                       (product[i] * s[j] + s[i] * product[j]) / along;
 }
 
-/* One step. False when nothing is gained any more. */
+/* One BFGS step with backtracking. Returns false when the function no longer decreases. */
 static bool descend(struct descent *descent) {
     double next[MINIMISE_MAX], gradient[MINIMISE_MAX], s[MINIMISE_MAX], y[MINIMISE_MAX];
     double slope = aim(descent), step = 1;

@@ -1,10 +1,10 @@
 /*
- * minimise: the minimum of a smooth function of a few dozen variables in a box, from its gradient:
- * BFGS with backtracking, variables at a wall held there while the gradient presses them against
- * it. It goes downhill to a minimum near the start, not to the least of all.
+ * minimise: finds a local minimum of a smooth function of a few dozen variables within bounds,
+ * using its gradient: BFGS with a backtracking line search. A variable at a bound stays there while
+ * the gradient points outwards. The result is a minimum near the start, not the global one.
  *
- *     static double cost(const double *x, double *gradient, void *context);
- *     double least = minimise(count, x, lower, upper, iterations, cost, context);
+ *     double cost(const double *x, double *gradient, void *context);
+ *     double minimum = minimise(count, x, lower, upper, iterations, cost, context);
  *
  * Source: Nocedal and Wright, "Numerical Optimization", 2006, chapter 6.
  */
@@ -13,11 +13,11 @@
 
 enum { MINIMISE_MAX = 80 }; /* variables */
 
-/* The value at x and, in `gradient`, its derivatives; INFINITY where it has none. */
+/* Returns the value at x and writes its derivatives to `gradient`; INFINITY where undefined. */
 typedef double minimise_function(const double *x, double *gradient, void *context);
 
-/* Moves x, which begins within the box, downhill, and returns the value there. At most so many
-   steps; fewer when they gain nothing. */
+/* Moves x, which must start within the bounds, to a minimum and returns the value there. Takes at
+   most `iterations` steps; stops earlier when the function no longer decreases. */
 double minimise(int count, double *x, const double *lower, const double *upper, int iterations,
                 minimise_function *function, void *context);
 

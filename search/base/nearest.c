@@ -5,7 +5,7 @@
 
 enum { LENGTH_MAX = 63 };
 
-/* Levenshtein's distance in half steps: 2 for a letter, 1 for its case alone. */
+/* Levenshtein distance in half units: 2 for a changed letter, 1 if only its case differs. */
 static int distance(const char *a, const char *b) {
     int row[LENGTH_MAX + 1];
     int length = (int)strnlen(b, LENGTH_MAX);

@@ -1,9 +1,9 @@
-/* nearest: the known name that a mistyped one most likely meant, for errors that help. */
+/* spelling: finds the known name closest to a mistyped one, for "did you mean" errors. */
 #ifndef EVOTILE_BASE_NEAREST_H
 #define EVOTILE_BASE_NEAREST_H
 
-/* The name of `names[count]` with the smallest edit distance to `word`, the case of letters
-   counting half; the first of equals. `count` must be at least 1. */
+/* Returns the name in `names[count]` with the smallest edit distance to `word`; a difference in
+   case counts half; ties go to the first. `count` must be at least 1. */
 const char *nearest(const char *word, const char *const *names, int count);
 
 #endif

@@ -1,5 +1,7 @@
 #include "base/path.h"
 
+#include "base/memory.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +31,7 @@ int path_join(char joined[PATH_SIZE], const char *folder, const char *name, stru
 
 const char *path_name(const char *path) {
     const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    return slash != NULL ? slash + 1 : path;
 }
 
 int path_parent(char parent[PATH_SIZE], const char *path, struct error *error) {
@@ -63,7 +65,7 @@ bool path_is_replaceable(const char *path) {
     return lstat(path, &status) < 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
 }
 
-/* The line for a failed system call: what failed, why, and what the user can do about it. */
+/* Formats the error of a failed system call: the operation, the reason and the remedy. */
 static int fail(struct error *error, int number, const char *what, const char *path) {
     const char *remedy = "check the path";
     switch (number) {
@@ -85,7 +87,7 @@ static int fail(struct error *error, int number, const char *what, const char *p
         break;
     case EIO:
     case ESTALE:
-        remedy = "check that disk, or choose another folder";
+        remedy = "check the disk, or choose another folder";
         break;
     default:
         break;
@@ -111,14 +113,11 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
                    ? (size_t)status.st_size
                    : 0;
     }
-    /* Until end of file, whatever its size is said to be: pipes and /proc tell none. */
+    /* Read until end of file without relying on st_size: pipes and files in /proc report 0. */
     for (;;) {
-        if (!text || length == room) {
-            room = text ? (room < 4096 ? 8192 : room * 2) : room + 1;
-            char *more = realloc(text, room + 1);
-            if (!more)
-                BUG("out of memory");
-            text = more;
+        if (text == NULL || length == room) {
+            room = text != NULL ? (room < 4096 ? 8192 : room * 2) : room + 1;
+            text = xrealloc(text, room + 1);
         }
         ssize_t count = read(file, text + length, room - length);
         if (count < 0 && errno == EINTR)
@@ -131,14 +130,14 @@ char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct 
             break;
         length += (size_t)count;
         if (length > limit_bytes) {
-            error_set(error, "%s has more than %zu bytes: that is no file of this kind", path,
+            error_set(error, "%s has more than %zu bytes: it is not a file of this kind", path,
                       limit_bytes);
             goto failed;
         }
     }
     close(file);
     text[length] = '\0';
-    if (size)
+    if (size != NULL)
         *size = length;
     return text;
 failed:
@@ -176,7 +175,8 @@ static int write_file(const char *path, const void *bytes, size_t size, bool dur
         return write_into(path, bytes, size, error);
     if (path_parent(folder, path, error) < 0)
         return -1;
-    /* A name that no `ls` shows and nobody else takes: pid and time differ, and O_EXCL decides. */
+    /* A hidden name that is not in use: pid and time make it unique, and O_EXCL detects a
+       collision. */
     int file;
     do {
         struct timespec time;
@@ -194,12 +194,11 @@ static int write_file(const char *path, const void *bytes, size_t size, bool dur
     int number = 0;
     if (write_all(file, bytes, size) < 0 || (durable && fsync(file) < 0))
         number = errno;
-    /* As open to others as the file that it replaces; where that cannot be, it is no reason to
-     * fail. */
+    /* Keep the permissions of the replaced file; failure to do so is not an error. */
     struct stat old;
     if (!number && stat(path, &old) == 0 && fchmod(file, old.st_mode & 0777) < 0)
         errno = 0;
-    if (close(file) < 0 && !number) /* where NFS tells of a full disk */
+    if (close(file) < 0 && !number) /* NFS reports a full disk here */
         number = errno;
     if (!number && rename(temporary, path) < 0)
         number = errno;
@@ -207,7 +206,7 @@ static int write_file(const char *path, const void *bytes, size_t size, bool dur
         unlink(temporary);
         return fail(error, number, "write", path);
     }
-    if (durable) { /* the rename itself; a file system that cannot do this does not need it */
+    if (durable) { /* syncs the rename; a file system that does not support this does not need it */
         int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (directory >= 0) {
             fsync(directory);
@@ -236,7 +235,8 @@ int path_make_folder(const char *folder, struct error *error) {
         if (last != '/' && last != '\0')
             continue;
         *end = '\0';
-        /* Not errno alone: mkdir may refuse a folder above that exists, EROFS before EEXIST. */
+        /* errno alone is not enough: for an existing parent mkdir may report EROFS rather than
+           EEXIST. */
         int number = mkdir(path, 0777) < 0 ? errno : 0;
         if (number != 0 && !path_is_dir(path))
             return fail(error, number == EEXIST ? ENOTDIR : number, "make the folder", path);
@@ -254,31 +254,27 @@ static int by_bytes(const void *a, const void *b) {
 
 int path_list(const char *folder, char ***names, int *count, struct error *error) {
     DIR *directory = opendir(folder);
-    if (!directory)
+    if (directory == NULL)
         return fail(error, errno, "read the folder", folder);
     char **list = NULL;
-    int length = 0, room = 0;
+    size_t length = 0, capacity = 0;
     struct dirent *entry;
     while (errno = 0, (entry = readdir(directory))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if (length == room) {
-            room = room ? room * 2 : 16;
-            list = realloc(list, (size_t)room * sizeof *list);
-        }
-        if (!list || !(list[length++] = strdup(entry->d_name)))
-            BUG("out of memory");
+        list = xgrow(list, length, &capacity, sizeof *list);
+        list[length++] = xstrdup(entry->d_name);
     }
     int number = errno;
     closedir(directory);
     if (number) {
-        path_list_free(list, length);
+        path_list_free(list, (int)length);
         return fail(error, number, "read the folder", folder);
     }
-    if (length)
-        qsort(list, (size_t)length, sizeof *list, by_bytes);
+    if (length > 0)
+        qsort(list, length, sizeof *list, by_bytes);
     *names = list;
-    *count = length;
+    *count = (int)length;
     return 0;
 }
 
@@ -289,11 +285,9 @@ void path_list_free(char **names, int count) {
 }
 
 static int copy_file(const char *from, const char *to, mode_t mode, struct error *error) {
-    char *block = malloc(1 << 16);
+    char *block = xmalloc(1 << 16);
     int target = -1, result = -1;
     int source = open(from, O_RDONLY | O_CLOEXEC);
-    if (!block)
-        BUG("out of memory");
     if (source < 0) {
         fail(error, errno, "read", from);
         goto done;
@@ -328,7 +322,7 @@ done:
     return result;
 }
 
-/* `depth` ends a link that leads back to a folder above it. */
+/* `depth` limits recursion, because a link may lead back to a parent folder. */
 static int copy_tree(const char *from, const char *to, int depth, struct error *error) {
     struct stat status;
     if (stat(from, &status) < 0)
@@ -339,13 +333,13 @@ static int copy_tree(const char *from, const char *to, int depth, struct error *
         return error_set(error, "cannot copy %s: it is neither a file nor a folder; remove it",
                          from);
     if (depth == 0)
-        return error_set(error,
-                         "cannot copy %s: its folders are too deep; is a link among them a "
-                         "circle? remove it",
-                         from);
+        return error_set(
+            error,
+            "cannot copy %s: its folders are nested too deep; remove links that form a cycle",
+            from);
     char **names;
     int count, result = 0;
-    /* The names first: `to` may lie within `from`, and must not be copied into itself. */
+    /* List the names first: `to` may be inside `from`, and must not be copied into itself. */
     if (path_list(from, &names, &count, error) < 0)
         return -1;
     if (path_make_folder(to, error) < 0)
@@ -390,9 +384,9 @@ int path_remove_tree(const char *folder, struct error *error) {
 }
 
 const char *path_network(const char *path) {
-    /* Numbers without a name in linux/magic.h are from statfs(2) and from the file systems
-       themselves. FUSE counts as a network: sshfs, s3fs and the like are what it is used for where
-       runs are kept, and its locks cannot be relied upon. */
+    /* Constants without a name in linux/magic.h are from statfs(2) and from the file systems'
+       sources. FUSE counts as a network: where runs are stored, FUSE means sshfs, s3fs and the
+       like, and its locks are unreliable. */
     static const struct {
         uint32_t magic;
         const char *name;

@@ -1,7 +1,6 @@
 /*
- * path: files and folders, as far as evotile needs them. Paths are plain strings; those that we
- * build live in buffers of PATH_SIZE bytes, and one that does not fit is an error, never a shorter
- * path.
+ * path: file and folder operations. Paths are plain strings; the paths that evotile builds are
+ * stored in buffers of PATH_SIZE bytes, and a path that does not fit is an error, never truncated.
  *
  *     char path[PATH_SIZE];
  *     if (path_join(path, folder, "manifest.json", error) < 0 ||
@@ -9,8 +8,8 @@
  *         return -1;
  *     char *text = path_read_file(path, 1 << 20, NULL, error);
  *
- * Every operation returns 0, or -1 (NULL) with `error` filled by a line that names the path and
- * what to do. It knows nothing of what the files hold.
+ * Every operation returns 0, or -1 (NULL) with a line in `error` that names the path and the
+ * remedy.
  */
 #ifndef EVOTILE_BASE_PATH_H
 #define EVOTILE_BASE_PATH_H
@@ -22,57 +21,56 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* "folder/name"; an absolute `name`, or an empty `folder`, gives `name` alone. `joined` may be
- * `folder`. */
+/* Writes "folder/name"; an absolute `name`, or an empty `folder`, gives `name` alone. `joined` may
+   be `folder`. */
 int path_join(char joined[PATH_SIZE], const char *folder, const char *name, struct error *error);
 
-/* What precedes the last component: "a/b" of "a/b/c", "." of "c", "/" of "/c". */
+/* The path without its last component: "a/b" for "a/b/c", "." for "c", "/" for "/c". */
 int path_parent(char parent[PATH_SIZE], const char *path, struct error *error);
 
-/* The last component, inside `path`: "c" of "a/b/c". */
+/* The last component, a pointer into `path`: "c" for "a/b/c". */
 const char *path_name(const char *path);
 
 bool path_exists(const char *path);
 bool path_is_dir(const char *path);
-/* Whether a file may be renamed to this path: nothing is there, or a plain file. A link, a device
-   or a pipe (/dev/stdout is all of these) is to be written into: in its place a file would be an
-   accident. */
+/* Returns whether a file may be renamed to this path: it does not exist, or is a regular file. A
+   link, a device or a pipe (/dev/stdout can be any of these) must be written in place instead. */
 bool path_is_replaceable(const char *path);
 
-/* The whole file, with a NUL after its last byte, in memory that the caller frees; its size without
-   the NUL in `*size`, which may be NULL. A file of more than `limit_bytes` is an error. */
+/* Returns the whole file with a NUL after its last byte; the caller frees it. `*size`, which may be
+   NULL, gets the size without the NUL. A file of more than `limit_bytes` is an error. */
 char *path_read_file(const char *path, size_t limit_bytes, size_t *size, struct error *error);
 
-/* Puts a file in place whole: written beside it, flushed to the disk, then renamed over it.
-   Whatever fails (a full disk, a folder that cannot be written), the old file stays as it was. What
-   is not replaceable is written into. */
+/* Replaces a file atomically: writes a temporary file beside it, syncs it to the disk and renames
+   it. On any failure (a full disk, a read-only folder) the old file stays unchanged. A path that is
+   not replaceable is written in place. */
 int path_write_file(const char *path, const void *bytes, size_t size, struct error *error);
 
-/* The same without waiting for the disk: after a power loss the file may be empty or damaged. For
+/* The same without syncing to the disk: after a power loss the file may be empty or damaged. For
    caches, which check what they read. */
 int path_write_scratch(const char *path, const void *bytes, size_t size, struct error *error);
 
-/* Makes the folder and those above it; one that is there already is fine. */
+/* Creates the folder and its parents; succeeds if it already exists. */
 int path_make_folder(const char *folder, struct error *error);
 
-/* The names in a folder without "." and "..", sorted by bytes. Free with path_list_free. */
+/* Lists the names in a folder without "." and "..", sorted by bytes. Free with path_list_free. */
 int path_list(const char *folder, char ***names, int *count, struct error *error);
 void path_list_free(char **names, int count);
 
-/* Copies the files and folders below `from` into `to`, which is made; links are followed,
-   permissions kept. What was copied before a failure stays: copy into a temporary folder and rename
-   that. */
+/* Copies the files and folders below `from` into `to`, which is created. Links are followed and
+   permissions kept. A failure leaves a partial copy: copy into a temporary folder and rename that.
+   */
 int path_copy_tree(const char *from, const char *to, struct error *error);
 
-/* Removes a folder that we made, and all below it, without following links; one that is not there
-   is fine. Being asked to remove "", "/", "." or ".." is our own mistake: BUG. */
+/* Removes a folder that evotile created and everything below it, without following links; succeeds
+   if it does not exist. Removing "", "/", "." or ".." is a BUG. */
 int path_remove_tree(const char *folder, struct error *error);
 
-/* The name of the network file system that holds `path` ("NFS"), or NULL where it is a local one
-   (or unknown). `path` must exist. */
+/* Returns the name of the network file system that holds `path` ("NFS"), or NULL if it is local or
+   unknown. `path` must exist. */
 const char *path_network(const char *path);
 
-/* The folder of the running program. */
+/* The folder of the running executable. */
 int path_own_folder(char folder[PATH_SIZE], struct error *error);
 
 #endif

@@ -5,8 +5,8 @@
 #include <locale>
 #include <typeinfo>
 
-/* One debugging aid of the library, which nothing here calls, wants run-time type information; C++
-   is compiled without it here. */
+/* A debugging aid of the library, which is not called here, needs run-time type information; C++ is
+   compiled without it here. */
 struct no_type_information {
     const char *name() const {
         return "";
@@ -32,7 +32,7 @@ uint64_t low_of(pcg128_t value) {
     return static_cast<uint64_t>(value);
 }
 
-/* The library keeps its state protected, but for text; a heir may read and set it. */
+/* The library keeps its state protected (except for text output); a subclass can access it. */
 struct engine : pcg64 {
     engine(uint64_t seed, uint64_t stream) : pcg64(seed, stream) {
     }

@@ -1,6 +1,7 @@
 #include "base/process.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +45,7 @@ bool process_find(const char *name, char path[PATH_SIZE]) {
     return false;
 }
 
-/* ---- starting and talking ---- */
+/* ---- starting and communicating ---- */
 
 int process_start(struct process *child, const char *const *argv, struct error *error) {
     int in[2];
@@ -57,9 +58,9 @@ int process_start(struct process *child, const char *const *argv, struct error *
         close(in[1]);
         return error_set(error, "no pipe for a child process: %s", strerror(errno));
     }
-    /* Not fork: who starts a child may hold a GPU, whose driver's mappings are not to be copied.
-       The child borrows our memory until it has become the program, and calls nothing that would
-       change it. */
+    /* vfork, because the parent may hold a GPU, and the mappings of its driver must not be copied.
+       The child shares the parent's memory until execv and calls only functions that do not modify
+       it. */
     pid_t pid = vfork();
     if (pid == 0) {
         signal(SIGPIPE, SIG_DFL);
@@ -108,9 +109,7 @@ void process_fill(struct process *child) {
     for (;;) {
         if (child->room - child->used < 4096) {
             child->room = child->room * 2 + 65536;
-            child->buffer = realloc(child->buffer, child->room);
-            if (child->buffer == NULL)
-                BUG("out of memory");
+            child->buffer = xrealloc(child->buffer, child->room);
         }
         ssize_t got = read(child->from, child->buffer + child->used, child->room - child->used);
         if (got < 0 && errno == EINTR)
@@ -135,9 +134,9 @@ char *process_line(struct process *child) {
     return start;
 }
 
-enum { KILL_S = 1 }; /* for a process that was killed to be gone */
+enum { KILL_S = 1 }; /* timeout for a killed process to exit */
 
-/* Whether the process has ended, within so long. */
+/* Returns whether the process exits within `patience_s`. */
 static bool wait_for(pid_t pid, double patience_s, int *status) {
     double start = clock_seconds();
     pid_t reaped;
@@ -158,7 +157,7 @@ pid_t process_stop(struct process *child, double patience_s, char *how, size_t h
             left_behind = child->pid;
     }
     if (how != NULL && left_behind != 0)
-        snprintf(how, how_size, "killed, and has not gone");
+        snprintf(how, how_size, "killed, but has not exited");
     else if (how != NULL && WIFSIGNALED(status))
         snprintf(how, how_size, "killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
@@ -185,7 +184,7 @@ pid_t process_parent(pid_t process) {
     size_t length = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[length] = '\0';
-    /* "12 (a name, parentheses and all) S 11 ..." */
+    /* format: "12 (a name, parentheses and all) S 11 ..." */
     const char *name_end = strrchr(text, ')');
     if (name_end == NULL || sscanf(name_end, ") %*c %ld", &parent) != 1)
         return -1;
@@ -193,7 +192,8 @@ pid_t process_parent(pid_t process) {
 }
 
 void process_die_with_parent(void) {
-    /* One that died before is known by the end of our standard input. Process 1 may be our parent
-       just as well as its heir: in a container, it is. */
+    /* If the parent died earlier, the child sees end of file on its standard input. The parent's
+       pid does not tell: process 1 can be the real parent, as in a container, or the reaper of
+       orphans. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

@@ -1,16 +1,18 @@
 /*
- * process: child programs that speak lines of text over pipes.
+ * process: child processes that exchange lines of text over pipes.
  *
  *     struct process child;
  *     const char *const argv[] = {"/usr/bin/evotile", "worker", NULL};
+ *     const char *line;
  *     process_start(&child, argv, &error);
  *     process_send(&child, "{...}");
- *     while ((line = process_line(&child)) == NULL && !child.ended) { poll(child.from) ...
- * process_fill(&child); } process_stop(&child, 2.0);
+ *     while ((line = process_line(&child)) == NULL && !child.ended)
+ *         process_fill(&child);    // better: after poll() says that child.from is readable
+ *     process_stop(&child, 2.0, NULL, 0);
  *
- * A child's standard input and output are the pipes; its standard error is ours. Reading never
- * blocks; writing may, while the child does not read. What a child starts itself, and should not
- * outlive it, calls process_die_with_parent.
+ * A child's standard input and output are the pipes; its standard error is the caller's. Reading
+ * never blocks; writing blocks while the child does not read. A grandchild that must not outlive
+ * the child calls process_die_with_parent.
  */
 #ifndef EVOTILE_BASE_PROCESS_H
 #define EVOTILE_BASE_PROCESS_H
@@ -25,43 +27,43 @@
 struct process {
     pid_t pid;    /* 0: none */
     int to, from; /* pipes to its stdin and from its stdout */
-    bool ended;   /* its output has ended */
-    char *buffer; /* what came and was not taken yet */
+    bool ended;   /* end of file was reached on its output */
+    char *buffer; /* bytes received and not yet returned as lines */
     size_t used, room, taken;
 };
 
-/* Where a program is: on PATH, else in the CUDA Toolkit; a name with a slash is a path already.
-   False where there is none that may be run. */
+/* Finds a program: on PATH, else in the CUDA Toolkit; a name with a slash is taken as a path.
+   Returns false if there is no such executable. */
 bool process_find(const char *name, char path[PATH_SIZE]);
 
-/* The path of the program comes first in `argv`. The child is killed when we die. */
+/* `argv[0]` is the path of the program. The child is killed when the calling process dies. */
 int process_start(struct process *child, const char *const *argv, struct error *error);
 
-/* Sends one line; false when the child is gone. SIGPIPE must be ignored. */
+/* Sends one line; returns false if the child is gone. SIGPIPE must be ignored. */
 bool process_send(struct process *child, const char *line);
 
-/* Takes in what has come; call it when `from` is readable. */
+/* Reads the available output into the buffer; call it when `from` is readable. */
 void process_fill(struct process *child);
 
-/* The next whole line without its end, valid until the next process_fill; NULL where there is none
- * yet. */
+/* Returns the next complete line without its newline, valid until the next process_fill; NULL if
+   there is none yet. */
 char *process_line(struct process *child);
 
-/* Closes its input, gives it so long to leave, kills it and releases everything. Describes the end
-   in `how` ("killed by signal 11 (Segmentation fault)"), which may be NULL. 0: it is gone; else its
-   number, because a second after being killed it was not (a driver may hold it for minutes):
-   process_is_gone tells when it is. */
+/* Closes the child's input, waits up to `patience_s` for it to exit, then kills it and releases
+   everything. `how`, which may be NULL, gets the exit status in words ("killed by signal 11
+   (Segmentation fault)"). Returns 0, or the child's pid if it is not reaped a second after SIGKILL
+   (a driver may hold it for minutes): poll process_is_gone with it. */
 pid_t process_stop(struct process *child, double patience_s, char *how, size_t how_size);
 
-/* Whether a process that process_stop left behind has gone by now; never blocks. Once it has, its
-   number is nobody's. */
+/* Reaps a process that process_stop could not; never blocks. After it returns true the pid may be
+   reused and must not be used again. */
 bool process_is_gone(pid_t left_behind);
 
-/* Whose child a process is; -1: there is none of that number. */
+/* The parent's pid of a process; -1 if there is no such process. */
 pid_t process_parent(pid_t process);
 
-/* For the child: the kernel kills it when its parent dies from now on. That it died before, the end
-   of standard input tells. */
+/* Called by the child: the kernel will kill it when its parent dies. A parent that died before this
+   call is detected by end of file on standard input. */
 void process_die_with_parent(void);
 
 #endif

@@ -7,8 +7,8 @@
 
 uint64_t random_below(struct random *random, uint64_t bound) {
     if (bound == 0)
-        BUG("a number below 0 was asked for");
-    /* Of the 2^64 outputs the first 2^64 mod bound are refused, so that the rest divides evenly. */
+        BUG("random_below with a bound of 0");
+    /* The first 2^64 mod bound outputs are rejected, so that the rest divides evenly. */
     uint64_t refused = (0 - bound) % bound;
     uint64_t bits;
     do
@@ -33,7 +33,7 @@ int random_restore(struct random *random, const char *text, struct error *error)
                         &read.state_low, &read.increment_high, &read.increment_low);
     if (fields == 4)
         random_save(&read, again);
-    /* sscanf is lenient; what does not print as it was read is not ours. */
+    /* sscanf is lenient: only text that prints back identically is accepted. */
     if (fields != 4 || strcmp(text, again) != 0 || read.increment_low % 2 == 0)
         return error_set(error, "'%.100s' is not the state of a random generator", text);
     *random = read;

@@ -1,13 +1,14 @@
 /*
  * random: PCG's pcg64 (setseq_xsl_rr_128_64: 128 bits of state, 64 bits out, 2^127 streams) as a
- * plain value. Good statistics, no secrets: not for cryptography. It has no global state and never
- * blocks; two generators of the same seed and stream give the same numbers on every machine.
+ * plain value. Good statistics, but not for cryptography. It has no global state and never blocks;
+ * two generators with the same seed and stream give the same numbers on every machine.
  *
  *     struct random random;
  *     random_seed(&random, seed, stream);
  *     int die = 1 + (int)random_below(&random, 6);
  *     char text[RANDOM_TEXT_SIZE];
- *     random_save(&random, text); ... random_restore(&random, text, &error);
+ *     random_save(&random, text);
+ *     random_restore(&random, text, &error);
  *
  * Source: O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for
  * Random Number Generation", 2014, and its C++ library, which does the arithmetic.
@@ -23,29 +24,29 @@ struct error;
 extern "C" {
 #endif
 
-/* Copy it to fork the sequence; the increment is the stream, and is odd. */
+/* Copy it to fork the sequence. The increment selects the stream and is odd. */
 struct random {
     uint64_t state_high, state_low;
     uint64_t increment_high, increment_low;
 };
 
-/* Four words in hexadecimal, parted by colons, and the final zero. */
+/* Four words in hexadecimal, separated by colons, and the final NUL. */
 enum { RANDOM_TEXT_SIZE = 4 * 16 + 3 + 1 };
 
-/* Begins the sequence of `seed` in `stream`. Sequences of different streams are independent. */
+/* Starts the sequence of `seed` in `stream`. Sequences of different streams are independent. */
 void random_seed(struct random *random, uint64_t seed, uint64_t stream);
 
 /* The next 64 bits. */
 uint64_t random_next(struct random *random);
 
-/* One of 0 .. bound-1, each equally likely; bound is positive. */
+/* A uniform integer in 0 .. bound - 1; bound is positive. */
 uint64_t random_below(struct random *random, uint64_t bound);
 
-/* A multiple of 2^-53 in [0, 1). */
+/* A uniform multiple of 2^-53 in [0, 1). */
 double random_uniform(struct random *random);
 
-/* The exact state as text, and back. Restoring text that random_save did not write is an error, and
-   leaves the generator as it was. */
+/* The exact state as text, and back. Text that random_save did not write is an error and leaves the
+   generator unchanged. */
 void random_save(const struct random *random, char text[RANDOM_TEXT_SIZE]);
 int random_restore(struct random *random, const char *text, struct error *error);
 

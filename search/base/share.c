@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How many numbers a small file of the kernel's begins with, of two; "max" is none. */
+/* Reads up to two numbers from the start of a cgroup file; returns how many it found. "max" is not
+   a number. */
 static int read_numbers(const char *folder, const char *name, long long numbers[2]) {
     char path[2 * PATH_SIZE];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -44,7 +45,8 @@ static void confine(struct share *share, const char *folder) {
         confine_memory(share, numbers[0]);
 }
 
-/* By the group and all above it: "4:memory:/job/task", or "0::/job/task" of version 2. */
+/* Applies the limits of a cgroup and all its ancestors. `line` is "4:memory:/job/task", or
+   "0::/job/task" in version 2. */
 static void confine_by(struct share *share, const char *root, char *line) {
     char folder[2 * PATH_SIZE];
     char *controllers = strchr(line, ':');

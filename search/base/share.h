@@ -1,16 +1,17 @@
 /*
- * share: how much of its machine this process may use: the cores of its affinity mask and the
- * memory that is installed, or less where a container's or a batch job's control group says so.
+ * resource_limits: the CPU cores and memory that this process may use: the cores of its affinity
+ * mask and the installed memory, reduced by the limits of the control group of a container or batch
+ * job.
  *
- *     struct share share = share_read("");
- *     int jobs = share.cores;
+ *     struct resource_limits limits = resource_limits_read("");
+ *     int jobs = limits.cores;
  *
- * What others use at the moment is not asked. `root` is a folder in place of "/", for tests.
+ * The current load of the machine is not considered. `root` replaces "/" in tests.
  *
  * Sources: Linux's Documentation/admin-guide/cgroup-v2.rst (cpu.max, memory.max) and cgroup-v1/
  * memory.rst, scheduler/sched-bwc.rst (memory.limit_in_bytes, cpu.cfs_quota_us). The limits of all
- * groups above one's own hold too. A container that sees no group of its own path sees itself as
- * the root.
+ * ancestor groups apply too. In a container that cannot see its own cgroup path, the visible root
+ * has its limits.
  */
 #ifndef EVOTILE_BASE_SHARE_H
 #define EVOTILE_BASE_SHARE_H

@@ -1,6 +1,7 @@
 #include "base/statistics.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,9 +14,7 @@ static int compare(const void *left, const void *right) {
 double statistics_percentile(const double *samples, int count, double percent) {
     if (count < 1 || !(percent >= 0 && percent <= 100))
         BUG("percentile %g of %d samples", percent, count);
-    double *sorted = malloc((size_t)count * sizeof *sorted);
-    if (!sorted)
-        BUG("out of memory");
+    double *sorted = xmalloc((size_t)count * sizeof *sorted);
     memcpy(sorted, samples, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, compare);
     double position = percent / 100 * (count - 1);
@@ -56,17 +55,15 @@ void statistics_bootstrap_mean(const double *values, int count, double confidenc
                                struct random *random, double *low, double *high) {
     if (count < 1 || resamples < 1 || !(confidence > 0 && confidence < 1))
         BUG("a bootstrap of %d values, %d times, at %g", count, resamples, confidence);
-    double *means = malloc((size_t)resamples * sizeof *means);
-    if (!means)
-        BUG("out of memory");
+    double *means = xmalloc((size_t)resamples * sizeof *means);
     for (int r = 0; r < resamples; r++) {
         double sum = 0;
         for (int i = 0; i < count; i++)
             sum += values[random_below(random, (uint64_t)count)];
         means[r] = sum / count;
     }
-    /* Resampling sees the scatter of the values about their own mean, which is too small by the
-       square root of (count - 1) / count: with ten values that matters. */
+    /* Resampling reproduces the spread of the values about their own mean, which is too small by a
+       factor of sqrt((count - 1) / count); with ten values the correction matters. */
     double centre = mean_of(values, count);
     double widen = count > 1 ? sqrt((double)count / (count - 1)) : 1;
     double tail = 50 * (1 - confidence);
@@ -99,11 +96,9 @@ static void rank(const double *values, int count, struct ranked *order, double *
 
 double statistics_rank_correlation(const double *first, const double *second, int count) {
     if (count < 2)
-        BUG("an order of %d values", count);
-    struct ranked *order = malloc((size_t)count * sizeof *order);
-    double *a = malloc((size_t)count * sizeof *a), *b = malloc((size_t)count * sizeof *b);
-    if (order == NULL || a == NULL || b == NULL)
-        BUG("out of memory");
+        BUG("a rank correlation of %d values", count);
+    struct ranked *order = xmalloc((size_t)count * sizeof *order);
+    double *a = xmalloc((size_t)count * sizeof *a), *b = xmalloc((size_t)count * sizeof *b);
     rank(first, count, order, a);
     rank(second, count, order, b);
     double middle = (count - 1) / 2.0, both = 0, square_a = 0, square_b = 0;

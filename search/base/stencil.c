@@ -8,7 +8,7 @@
 enum { DEPTH_MAX = 16, TAG_NAME_MAX = 64 };
 
 struct filling {
-    const cJSON *scopes[DEPTH_MAX]; /* the innermost last */
+    const cJSON *scopes[DEPTH_MAX]; /* innermost last */
     int depth;
     stencil_escape *escape;
     FILE *out;
@@ -17,7 +17,7 @@ struct filling {
 struct tag {
     char kind; /* '=' a value, '{' a raw one, '#', '^', '/', '!' */
     char name[TAG_NAME_MAX];
-    const char *start, *end; /* with the line, where it has one to itself */
+    const char *start, *end; /* include the whole line if the tag stands alone on it */
 };
 
 /* ---- escaping ---- */
@@ -43,9 +43,10 @@ void stencil_markdown(const char *text, FILE *out) {
     print_escaped(text, "&<\\|`*[]", words, out);
 }
 
-/* ---- tags ---- */
+/* ---- parsing tags ---- */
 
-/* A tag other than a value takes its line with it when nothing else is on it. */
+/* A tag other than a value removes its whole line when it stands alone on it (Mustache's
+   "standalone tag"). */
 static void take_line(const char *text, struct tag *tag) {
     const char *before = tag->start;
     while (before > text && (before[-1] == ' ' || before[-1] == '\t'))
@@ -57,7 +58,7 @@ static void take_line(const char *text, struct tag *tag) {
     }
 }
 
-/* The next tag at or after `at`; false where there is none. */
+/* Finds the next tag at or after `at`; returns false if there is none. */
 static bool next_tag(const char *text, const char *at, struct tag *tag) {
     const char *open = strstr(at, "{{");
     if (open == NULL)
@@ -65,13 +66,13 @@ static bool next_tag(const char *text, const char *at, struct tag *tag) {
     bool raw = open[2] == '{';
     const char *close = strstr(open, raw ? "}}}" : "}}");
     if (close == NULL)
-        BUG("a stencil's tag does not end: %.40s", open);
+        BUG("mustache: this tag does not end: %.40s", open);
     const char *inner = open + 2;
     tag->kind = strchr("{#^/!", *inner) != NULL ? *inner++ : '=';
     inner += strspn(inner, " ");
     size_t length = strcspn(inner, " }");
     if (tag->kind != '!' && (length == 0 || length >= TAG_NAME_MAX))
-        BUG("a stencil's tag has no name: %.40s", open);
+        BUG("mustache: this tag has no name: %.40s", open);
     snprintf(tag->name, sizeof tag->name, "%.*s", (int)length, inner);
     tag->start = open;
     tag->end = close + (raw ? 3 : 2);
@@ -80,7 +81,7 @@ static bool next_tag(const char *text, const char *at, struct tag *tag) {
     return true;
 }
 
-/* The tag that ends the section which `open` begins. */
+/* The closing tag of the section that `open` starts. */
 static struct tag end_of_section(const char *text, const struct tag *open) {
     struct tag tag;
     const char *at = open->end;
@@ -89,13 +90,13 @@ static struct tag end_of_section(const char *text, const struct tag *open) {
         if (depth > 0)
             continue;
         if (strcmp(tag.name, open->name) != 0)
-            BUG("a stencil's section %s ends as %s", open->name, tag.name);
+            BUG("mustache: section %s ends as %s", open->name, tag.name);
         return tag;
     }
-    BUG("a stencil's section %s does not end", open->name);
+    BUG("mustache: section %s does not end", open->name);
 }
 
-/* ---- filling ---- */
+/* ---- rendering ---- */
 
 static const cJSON *look_up(const struct filling *filling, const char *name) {
     for (int i = filling->depth - 1; i >= 0; i--) {
@@ -118,7 +119,7 @@ static void print_value(const struct filling *filling, const struct tag *tag) {
     const cJSON *value = look_up(filling, tag->name);
     char number[32];
     if (!cJSON_IsString(value) && !cJSON_IsNumber(value))
-        BUG("nothing fills the stencil's %s", tag->name);
+        BUG("mustache: there is no value for %s", tag->name);
     const char *text = value->valuestring;
     if (cJSON_IsNumber(value)) {
         snprintf(number, sizeof number, "%.15g", value->valuedouble);
@@ -142,7 +143,7 @@ static void fill_section(struct filling *filling, const char *text, const struct
         return;
     }
     if (filling->depth == DEPTH_MAX)
-        BUG("a stencil's sections are nested too deep");
+        BUG("mustache: sections are nested too deep");
     filling->depth++;
     const cJSON *element = cJSON_IsArray(value) ? value->child : value;
     for (; element != NULL; element = cJSON_IsArray(value) ? element->next : NULL) {
@@ -160,7 +161,7 @@ static void fill(struct filling *filling, const char *text, const char *from, co
         if (tag.kind == '=' || tag.kind == '{') {
             print_value(filling, &tag);
         } else if (tag.kind == '/') {
-            BUG("a stencil's section %s ends, and did not begin", tag.name);
+            BUG("mustache: section %s ends but does not start", tag.name);
         } else if (tag.kind != '!') {
             struct tag close = end_of_section(text, &tag);
             fill_section(filling, text, &tag, &close);

@@ -1,21 +1,23 @@
 /*
- * stencil: text with holes, filled from JSON: a part of Mustache (mustache(5)), for pages that are
- * written down as they will look and not put together in code.
+ * mustache: renders text templates with JSON values: a subset of Mustache (mustache(5)), for pages
+ * with their layout in a file and not in code.
  *
- *     {{name}}                   the value, escaped        {{{name}}}   as it is
- *     {{#name}} ... {{/name}}    once for each element of an array, with its members in sight; once
- *                                for an object, and for any other value but false, null and ""
- *     {{^name}} ... {{/name}}    once where the former would not be there at all
- *     {{! a remark }}
+ *   {{name}}                   the value, escaped        {{{name}}}   the value, not escaped
+ *   {{#name}} ... {{/name}}    a section (see below)
+ *   {{^name}} ... {{/name}}    once if the section {{#name}} would not be rendered
+ *   {{! comment }}
  *
- * A name is looked for in the innermost object that has it. A tag of the last three kinds that has
- * a line to itself takes the whole line with it.
+ * A section is rendered once for each element of an array, with its members in scope; once for an
+ * object, and for any other value but false, null and "".
+ *
+ * A name is looked up in the innermost object that has it. A section or comment tag that stands
+ * alone on a line removes the whole line.
  *
  *     cJSON *values = cJSON_Parse("{\"title\": \"a < b\", \"rows\": [{\"n\": 1}]}");
- *     stencil_fill(stencil, values, stencil_html, stdout);
+ *     mustache_render(source, values, mustache_escape_html, stdout);
  *
- * Stencils are part of the program: one that is not well formed, or has a hole which nothing fills,
- * is our own mistake: BUG. Values may be anybody's.
+ * Templates are part of the program: a malformed one, or a name without a value, is a BUG. Values
+ * may come from untrusted input.
  */
 #ifndef EVOTILE_BASE_STENCIL_H
 #define EVOTILE_BASE_STENCIL_H
@@ -25,8 +27,8 @@
 
 typedef void stencil_escape(const char *text, FILE *out);
 
-/* For HTML, also within quoted attributes; and for Markdown with tables (GitHub's). What no text
-   has, control characters, become spaces. */
+/* For HTML, including quoted attributes, and for GitHub's Markdown including tables. Control
+   characters become spaces. */
 stencil_escape stencil_html, stencil_markdown;
 
 void stencil_fill(const char *stencil, const cJSON *values, stencil_escape *escape, FILE *out);

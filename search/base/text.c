@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -10,9 +11,7 @@ enum { COLUMNS = 100 };
 void text_add(struct text *text, const char *bytes, size_t count) {
     if (text->used + count + 1 > text->room) {
         text->room = 2 * (text->used + count + 1);
-        text->bytes = realloc(text->bytes, text->room);
-        if (text->bytes == NULL)
-            BUG("out of memory");
+        text->bytes = xrealloc(text->bytes, text->room);
     }
     memcpy(text->bytes + text->used, bytes, count);
     text->used += count;
@@ -26,9 +25,7 @@ void text_print(struct text *text, const char *format, ...) {
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    char *line = malloc((size_t)length + 1);
-    if (line == NULL)
-        BUG("out of memory");
+    char *line = xmalloc((size_t)length + 1);
     vsnprintf(line, (size_t)length + 1, format, again);
     va_end(again);
     text_add(text, line, (size_t)length);
@@ -48,8 +45,8 @@ void text_comment(struct text *text, const char *words, size_t count) {
     }
 }
 
-/* How many bytes of `words` go on a line of `room`: up to the last break that fits, else up to the
-   first. */
+/* Returns how many bytes of `words` go on a line of `room` bytes: up to the last break that fits,
+   else up to the first break. */
 static size_t line_length(const char *words, size_t room) {
     size_t best = 0;
     for (size_t i = 0; words[i] != '\0' && words[i] != '\n'; i++) {

@@ -1,12 +1,12 @@
 /*
- * text: a string that grows, for what we write as C or CUDA. All zeros is the empty text; its bytes
- * end in NUL once anything was added.
+ * strbuf: a growing string buffer, for generated C and CUDA source. A zeroed struct is the empty
+ * string; `bytes` ends with NUL after the first addition and is NULL before.
  *
- *     struct text text = {0};
- *     text_print(&text, "#define %s %d\n", name, value);
- *     text_release(&text);
+ *     struct strbuf text = {0};
+ *     strbuf_print(&text, "#define %s %d\n", name, value);
+ *     strbuf_release(&text);
  *
- * The bytes are the text's own; who takes them away frees them with free().
+ * The buffer owns its bytes. A caller that takes `bytes` away frees them with free().
  */
 #ifndef EVOTILE_BASE_TEXT_H
 #define EVOTILE_BASE_TEXT_H
@@ -23,17 +23,17 @@ void text_add(struct text *text, const char *bytes, size_t count);
 void text_print(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_release(struct text *text);
 
-/* Adds words to a C comment, which must not end early: "star slash" becomes "star space slash". */
+/* Appends text to a C comment without ending it: star slash becomes star space slash. */
 void text_comment(struct text *text, const char *words, size_t count);
 
 /* The same in lines of at most 100 columns that start with `margin`, broken after commas and at
    spaces. */
 void text_wrap(struct text *text, const char *margin, const char *words);
 
-/* Adds a C string literal, quotes included. */
+/* Appends a C string literal, quotes included. */
 void text_quote(struct text *text, const char *words);
 
-/* Whether the identifier stands in `code` as a whole word. */
+/* Returns whether `identifier` occurs in `code` as a whole word. */
 bool text_mentions(const char *code, const char *identifier);
 
 #endif

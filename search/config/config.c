@@ -1,8 +1,9 @@
-/* One function a section of the file, in its order, which is best read in one piece; hence the
-   length. */
+/* Reads a config, one function a section of the file, in the file's order. The file is long so that
+   the format is in one place. */
 #include "config/config.h"
 
-#include "base/nearest.h"
+#include "base/json_fields.h"
+#include "base/memory.h"
 #include "base/path.h"
 
 #include <ctype.h>
@@ -34,91 +35,50 @@ static const struct config defaults = {
                .case_tolerance = 0.02},
 };
 
-/* ---- plain keys: where they go and what they may be ---- */
-
-enum field_kind { FIELD_INT, FIELD_INT64, FIELD_DOUBLE, FIELD_BOOL };
-
-struct field {
-    const char *key;
-    enum field_kind kind;
-    size_t offset;
-    double minimum, maximum;
-};
+/* ---- plain keys: their members and ranges ---- */
 
 #define FIELD(key, kind, member, minimum, maximum)                                                 \
-    { key, kind, offsetof(struct config, member), minimum, maximum }
+    JSON_FIELD(struct config, member, key, JSON_FIELD_##kind, minimum, maximum)
 
-static const struct field search_fields[] = {
-    FIELD("population", FIELD_INT, population, 2, 4096),
-    FIELD("islands", FIELD_INT, islands, 1, 64),
-    FIELD("migration", FIELD_INT, migration, 1, 1000000),
-    FIELD("initial", FIELD_INT, initial, 1, 100000),
-    FIELD("exploration", FIELD_DOUBLE, exploration, 0, 1),
-    FIELD("sanitize_every", FIELD_INT, sanitize_every, -1, 1000000),
-    FIELD("nice", FIELD_BOOL, nice, 0, 1),
-    FIELD("max_temperature_c", FIELD_INT, max_temperature_c, 0, TEMPERATURE_MOST_C),
+static const struct json_field search_fields[] = {
+    FIELD("population", INT, population, 2, 4096),
+    FIELD("islands", INT, islands, 1, 64),
+    FIELD("migration", INT, migration, 1, 1000000),
+    FIELD("initial", INT, initial, 1, 100000),
+    FIELD("exploration", DOUBLE, exploration, 0, 1),
+    FIELD("sanitize_every", INT, sanitize_every, -1, 1000000),
+    FIELD("nice", BOOL, nice, 0, 1),
+    FIELD("max_temperature_c", INT, max_temperature_c, 0, TEMPERATURE_MOST_C),
     {0},
 };
-static const struct field timing_fields[] = {
-    FIELD("input_sets", FIELD_INT, timing.input_sets, 1, 16),
-    FIELD("launches", FIELD_INT, timing.launches, 1, 1000),
-    FIELD("samples", FIELD_INT, timing.samples, 3, SAMPLES_MAX),
-    FIELD("race_samples", FIELD_INT, timing.race_samples, 3, SAMPLES_MAX),
-    FIELD("race_margin", FIELD_DOUBLE, timing.race_margin, 0, 100),
-    FIELD("warmup_ms", FIELD_DOUBLE, timing.warmup_ms, 0, 10000),
-    FIELD("placements", FIELD_INT, timing.placements, 1, PLACEMENTS_MAX),
-    FIELD("inputs", FIELD_INT, timing.inputs, 1, 16),
-    FIELD("duel_blocks", FIELD_INT, timing.duel_blocks, 2, 250),
-    FIELD("duel_margin", FIELD_DOUBLE, timing.duel_margin, 0, 1),
-    FIELD("case_tolerance", FIELD_DOUBLE, timing.case_tolerance, 0, 100),
+static const struct json_field timing_fields[] = {
+    FIELD("input_sets", INT, timing.input_sets, 1, 16),
+    FIELD("launches", INT, timing.launches, 1, 1000),
+    FIELD("samples", INT, timing.samples, 3, SAMPLES_MAX),
+    FIELD("race_samples", INT, timing.race_samples, 3, SAMPLES_MAX),
+    FIELD("race_margin", DOUBLE, timing.race_margin, 0, 100),
+    FIELD("warmup_ms", DOUBLE, timing.warmup_ms, 0, 10000),
+    FIELD("placements", INT, timing.placements, 1, PLACEMENTS_MAX),
+    FIELD("inputs", INT, timing.inputs, 1, 16),
+    FIELD("duel_blocks", INT, timing.duel_blocks, 2, 250),
+    FIELD("duel_margin", DOUBLE, timing.duel_margin, 0, 1),
+    FIELD("case_tolerance", DOUBLE, timing.case_tolerance, 0, 100),
     {0},
 };
-static const struct field limit_fields[] = {
-    FIELD("smem_bytes", FIELD_INT, smem_limit_bytes, 1024, 1 << 20),
-    FIELD("limited_range", FIELD_BOOL, limited_range, 0, 1),
+static const struct json_field limit_fields[] = {
+    FIELD("smem_bytes", INT, smem_limit_bytes, 1024, 1 << 20),
+    FIELD("limited_range", BOOL, limited_range, 0, 1),
     {0},
 };
 
-static int read_fields(struct config *config, const struct json *object, const struct field *fields,
-                       const char *other_key, struct error *error) {
-    const char *keys[16] = {NULL};
-    int key_count = 0;
-    for (const struct field *field = fields; field->key != NULL; field++)
-        keys[key_count++] = field->key;
-    keys[key_count] = other_key;
-    if (json_only(object, keys, error) < 0)
-        return -1;
-    for (const struct field *field = fields; field->key != NULL; field++) {
-        struct json value;
-        double number;
-        int64_t whole;
-        if (!json_find(object, field->key, &value))
-            continue;
-        if (field->kind == FIELD_BOOL) {
-            if (json_bool(&value, (bool *)((char *)config + field->offset), error) < 0)
-                return -1;
-            continue;
-        }
-        if (field->kind == FIELD_DOUBLE) {
-            if (json_number(&value, &number, error) < 0)
-                return -1;
-        } else {
-            if (json_integer(&value, &whole, error) < 0)
-                return -1;
-            number = (double)whole;
-        }
-        if (!(number >= field->minimum && number <= field->maximum))
-            return json_error(&value, error, "must lie between %.15g and %.15g", field->minimum,
-                              field->maximum);
-        void *at = (char *)config + field->offset;
-        if (field->kind == FIELD_DOUBLE)
-            *(double *)at = number;
-        else if (field->kind == FIELD_INT)
-            *(int *)at = (int)whole;
-        else
-            *(int64_t *)at = whole;
-    }
-    return 0;
+static int read_fields(struct config *config, const struct json *object,
+                       const struct json_field *fields, const char *other_key,
+                       struct error *error) {
+    const char *const other_keys[] = {other_key, NULL};
+    return json_fields_check_keys(object, fields, other_keys, error) < 0 ||
+                   json_fields_read(object, fields, config, error) < 0
+               ? -1
+               : 0;
 }
 
 int config_parse_duration(const char *text, double *seconds, struct error *error) {
@@ -133,7 +93,8 @@ int config_parse_duration(const char *text, double *seconds, struct error *error
             goto malformed;
         size_t length = strspn(at, "0123456789.");
         double number = strtod(at, &end);
-        if (end != at + length) /* 1e3 and 0x10 are numbers, but not how people write times */
+        if (end != at + length) /* rejects 1e3 and 0x10, which strtod reads but which are not
+                                   written as times */
             goto malformed;
         at = end;
         if (with_units) {
@@ -158,7 +119,8 @@ int config_parse_duration(const char *text, double *seconds, struct error *error
     *seconds = total;
     return 0;
 malformed:
-    return error_input(error, "\"%s\" is no duration: write 90s, 15m, 8h, 1h30m or hh:mm:ss", text);
+    return error_input(error, "\"%s\" is not a duration: write 90s, 15m, 8h, 1h30m or hh:mm:ss",
+                       text);
 }
 
 /* ---- sections ---- */
@@ -181,7 +143,7 @@ static int read_shapes(struct config *config, const struct json *list,
     return 0;
 }
 
-/* A held-out case runs on what was compiled for the cases. */
+/* A held-out case must use a variant that is compiled for one of the cases. */
 static int check_variant(const struct config *config, const struct shape *shape,
                          const struct json *value, struct error *error) {
     const struct template *shapes = config->shapes;
@@ -193,14 +155,15 @@ static int check_variant(const struct config *config, const struct shape *shape,
         if (same)
             return 0;
     }
-    return json_error(value, error,
-                      "has specialised dimensions of no case, so that nothing is compiled for it");
+    return json_error(
+        value, error,
+        "has specialised dimensions that match no case, so no kernel is compiled for it");
 }
 
 static int read_cases(struct config *config, const struct json *root, struct error *error) {
     struct json list;
     if (config->shapes->recorded != NULL && !json_find(root, "cases", &list)) {
-        config->case_count = 1; /* what the recording was about */
+        config->case_count = 1; /* the case of the recorded space */
         return 0;
     }
     if (json_need(root, "cases", &list, error) < 0 ||
@@ -231,7 +194,7 @@ static int read_genes(struct config *config, const struct json *root, struct err
         struct narrowing *narrowing = &config->narrowings[config->narrowing_count++];
         if (strlen(json_key(&list)) >= NAME_SIZE || json_is_array(&list, error) < 0 ||
             json_count(&list) < 1 || json_count(&list) > DOMAIN_MAX)
-            return json_error(&list, error, "must list the values of a gene that are left to try");
+            return json_error(&list, error, "must list the allowed values of a gene");
         strcpy(narrowing->gene, json_key(&list));
         json_where(&list, narrowing->where, sizeof narrowing->where);
         for (int k = 0; k < json_count(&list); k++) {
@@ -243,7 +206,7 @@ static int read_genes(struct config *config, const struct json *root, struct err
                 if (json_string(&value, &text, error) < 0)
                     return -1;
                 if (snprintf(to, NAME_SIZE, "%s", text) >= NAME_SIZE)
-                    return json_error(&value, error, "no gene has a value of so many letters");
+                    return json_error(&value, error, "is too long for a gene's value");
             } else {
                 if (json_integer(&value, &number, error) < 0)
                     return -1;
@@ -306,7 +269,7 @@ static int read_word(const struct json *root, const char *key, char *to, size_t 
     if (json_string(&value, &text, error) < 0)
         return -1;
     if (strlen(text) >= size)
-        return json_error(&value, error, "must be shorter than %zu letters", size);
+        return json_error(&value, error, "must be shorter than %zu characters", size);
     strcpy(to, text);
     return 0;
 }
@@ -366,11 +329,9 @@ static struct config *read_document(struct json_document *document, const char *
     struct json value;
     const char *name;
     char found[PATH_SIZE];
-    struct config *config = malloc(sizeof *config);
-    if (config == NULL)
-        BUG("out of memory");
+    struct config *config = xmalloc(sizeof *config);
     *config = defaults;
-    config->path = strdup(document->file);
+    config->path = xstrdup(document->file);
     if (json_only(&root, root_keys, error) < 0 || json_need(&root, "template", &value, error) < 0 ||
         json_string(&value, &name, error) < 0)
         goto failed;
@@ -378,8 +339,8 @@ static struct config *read_document(struct json_document *document, const char *
         folder = name + strlen(recorded_prefix);
         if (!path_exists(folder) || path_is_dir(folder)) {
             error_input(error,
-                        "there is no recorded space \"%s\": after recorded: comes a file, "
-                        "a Kernel Tuner cache or T4 results",
+                        "there is no recorded space \"%s\": write recorded:FILE, with a Kernel "
+                        "Tuner cache or T4 results",
                         folder);
             goto failed;
         }
@@ -393,7 +354,7 @@ static struct config *read_document(struct json_document *document, const char *
         }
         folder = found;
     }
-    config->template_folder = strdup(folder);
+    config->template_folder = xstrdup(folder);
     config->shapes = template_load(folder, NULL, error);
     if (config->shapes == NULL || read_all(config, &root, error) < 0)
         goto failed;
@@ -413,7 +374,7 @@ struct config *config_from_text(const char *name, const char *text, const char *
     struct config *config = read_document(&document, NULL, folder, error);
     json_release(&document);
     if (config != NULL)
-        config->text = strdup(text);
+        config->text = xstrdup(text);
     return config;
 }
 
@@ -421,7 +382,7 @@ bool config_path_is_recording(const char *path) {
     return strncmp(path, recorded_prefix, strlen(recorded_prefix)) == 0;
 }
 
-/* A config that says nothing but which recorded space to search. */
+/* The default config of a recorded space. */
 static struct config *config_of_recording(const char *path, struct error *error) {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "template", path);

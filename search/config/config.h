@@ -1,14 +1,15 @@
 /*
- * config: what a user asks a run to do, read from JSON: which template, for which cases, under
- * which limits, with which search, timing and budget. configs/README.md shows every key.
+ * config: the user's request for a run, read from JSON: the template, the cases, the limits, the
+ * search, the timing and the budget. configs/README.md documents every key.
  *
  *     struct config *config = config_load("configs/demo.json", NULL, &error);
- *     for (int g = 0; g < config_goal_count(config); g++)
- *         template = config_load_template(config, g, &device_info, &error);
+ *     for (int goal = 0; goal < config_goal_count(config); goal++)
+ *         goals[goal] = config_load_template(config, goal, &device_info, &error);
  *     config_free(config);
  *
- * A *goal* is the set of cases that one genome is judged on: all of them when the objective is
- * joint, one each when it is per_case. Unknown keys are errors that name the nearest known one.
+ * A *goal* is the set of cases for which one genome is optimised: all of them when the objective is
+ * joint, one case each when it is per_case. Unknown keys are errors that suggest the closest known
+ * one.
  */
 #ifndef EVOTILE_CONFIG_CONFIG_H
 #define EVOTILE_CONFIG_CONFIG_H
@@ -21,83 +22,87 @@ enum objective { OBJECTIVE_JOINT, OBJECTIVE_PER_CASE };
 enum { PLACEMENTS_MAX = 16 };
 
 struct timing {
-    int input_sets;     /* that calls take in rotation: 4 */
-    int launches;       /* a graph: 20 */
+    int input_sets;     /* input sets that the calls of a graph rotate through: 4 */
+    int launches;       /* calls in a CUDA graph: 20 */
     int samples;        /* graph replays of a full timing: 50 */
-    int race_samples;   /* of the race before it: 5 */
-    double race_margin; /* the race is lost when slower than the champion by more than this: 0.25 */
-    double warmup_ms;   /* 5 */
-    int placements;     /* of tensors and code in memory, over which the samples of a champion, a
-                           replay or a try are spread: 5 */
-    int inputs;         /* fresh random inputs a case: 2 */
-    int duel_blocks;    /* a round: 10 */
-    double duel_margin; /* a ratio within 1 +- this decides nothing: 0.005, or what A/A duels on the
-                           device showed, if that is more */
-    double case_tolerance; /* no case may be slower than the champion's by more, and who is
-                              timed within it fights a duel: 0.02 */
+    int race_samples;   /* graph replays of the race that precedes it: 5 */
+    double race_margin; /* the race is lost if the candidate is slower than the champion by more
+                           than this: 0.25 */
+    double warmup_ms;   /* warm-up before timing: 5 */
+    int placements;     /* different addresses of tensors and code, over which the samples of a
+                           champion, a replay or a try are spread: 5 */
+    int inputs;         /* sets of random inputs a case: 2 */
+    int duel_blocks;    /* blocks in a round of a duel: 10 */
+    double duel_margin; /* ratios within 1 +- this count as equal: 0.005, or the spread of A/A duels
+                           on the device if that is larger */
+    double case_tolerance; /* no case may be slower than the champion's by more than this; a
+                              candidate within it fights a duel: 0.02 */
 };
 
-/* The limit of a block's shared memory where a config raises it not: what every architecture grants
-   without a kernel's opting in (CUDA C++ Programming Guide, "Compute Capabilities"). */
+/* Shared memory of a block unless a config raises the limit: the amount that a kernel gets without
+   opting in on every architecture (CUDA C++ Programming Guide, "Compute Capabilities"). */
 enum { SMEM_UNRAISED = 48 << 10 };
 
-enum { TEMPERATURE_MOST_C = 150 }; /* a limit beyond it is a slip of the pen */
+enum { TEMPERATURE_MOST_C = 150 }; /* a higher limit is a typing error */
 
 struct config {
-    char *path, *text; /* as read */
+    char *path, *text; /* file name and text as read */
     char *template_folder;
-    struct template *shapes; /* the template without a device: knows the dimensions only */
+    struct template
+        *shapes; /* the template loaded without a device: only its dimensions are known */
     enum objective objective;
     int case_count;
     struct shape cases[CASES_MAX];
-    int held_out_count; /* cases that only champions are checked on */
+    int held_out_count; /* cases on which only champions are verified */
     struct shape held_out[CASES_MAX];
-    int smem_limit_bytes; /* a block: SMEM_UNRAISED */
-    bool limited_range;   /* whether genomes of a limited input range are valid: true */
+    int smem_limit_bytes; /* bytes a block: SMEM_DEFAULT_LIMIT */
+    bool limited_range;   /* genomes with a limited input range are valid: true */
     int narrowing_count;
     struct narrowing narrowings[GENES_MAX];
-    char device[1024]; /* auto; or a list */
+    char device[1024]; /* auto, or a list of devices */
     uint64_t seed;
     int64_t trials;      /* 0: no limit */
     double seconds;      /* 0: no limit */
-    int64_t patience;    /* a goal ends after so many trials without a gain of 1 %; 0: never */
-    double target_us;    /* a goal ends when its champion's score is no more; 0: never */
-    double target_ratio; /* or when it is so many times as fast as the baseline, where the run has
-                            one, else as the default genome; 0: never */
+    int64_t patience;    /* a goal ends after this many trials without a gain of 1 %; 0: never */
+    double target_us;    /* a goal ends when its champion's score is at most this; 0: never */
+    double target_ratio; /* or when the champion is this many times as fast as the baseline, or as
+                            the default genome if the run has no baseline; 0: never */
     char strategy[32];
     int population, initial;
-    int islands;   /* populations that breed apart and share `population`: 1 */
-    int migration; /* of the best of each to the next, every so many trials: 64 */
+    int islands;   /* populations that evolve separately and divide `population` among them: 1 */
+    int migration; /* trials between two exchanges of each population's best with the next: 64 */
     double exploration;
-    int sanitize_every;    /* champions, between two that go through compute-sanitizer during the
-                              search; 0: only the last, at its end; -1: none */
-    bool nice;             /* whether it leaves the GPU to other processes: false */
-    int max_temperature_c; /* of the GPU, above which it pauses; 0: any */
+    int sanitize_every;    /* champions between two that are run under compute-sanitizer during the
+                              search; 0: only the last one, when the search ends; -1: none */
+    bool nice;             /* yield the GPU to other processes: false */
+    int max_temperature_c; /* of the GPU, above which the search pauses; 0: no limit */
     struct timing timing;
-    struct baseline_command baseline; /* the config's own, else the template's */
+    struct baseline_command baseline; /* from the config if given, else from the template */
 };
 
-/* A path "recorded:FILE", as the config's "template" may be too, is a search on a recorded tuning
-   space, with everything at its default: no case is given, and the device is the recording.
-   `templates` is where template folders are looked for first, or NULL (template_find). */
+/* Reads a config file. A path "recorded:FILE" instead (which is also allowed as the config's
+   "template") searches a recorded tuning space with default settings: it needs no cases, and the
+   device is the recording. `templates` is the first folder in which template names are looked up,
+   or NULL (template_find). */
 struct config *config_load(const char *path, const char *templates, struct error *error);
 bool config_path_is_recording(const char *path);
-/* The same from a text that a run has kept; `folder` is the template's own. */
+/* Reads the text of a config that a run has stored; `folder` is the template's folder. */
 struct config *config_from_text(const char *name, const char *text, const char *folder,
                                 struct error *error);
 void config_free(struct config *config);
 
 int config_goal_count(const struct config *config);
-/* The cases of a goal: `*count` of them, from index `*first` on. */
+/* The cases of a goal: `*count` of them, starting with index `*first`. */
 void config_goal_cases(const struct config *config, int goal, int *first, int *count);
 /* "B=2,H=8,S=512" or "all 12 cases". */
 void config_goal_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
 
-/* Bytes of shared memory a block: the config's limit, as far as the device goes (NULL: any). */
+/* Maximum shared memory of a block in bytes: the config's limit, reduced to the device's (NULL: any
+   device). */
 int config_smem_limit(const struct config *config, const struct device_info *device);
 
-/* What a template is to be loaded for: a goal's cases, or with ALL_GOALS every case, on one device.
-   It points into `config` and `device`. */
+/* The setting for which a template is loaded: the cases of a goal, or with ALL_GOALS every case, on
+   one device. It points into `config` and `device`. */
 enum { ALL_GOALS = -1 };
 struct template_setting config_setting(const struct config *config, int goal,
                                        const struct device_info *device);
@@ -105,11 +110,11 @@ struct template_setting config_setting(const struct config *config, int goal,
 struct template *config_load_template(const struct config *config, int goal,
                                       const struct device_info *device, struct error *error);
 
-/* The template loaded for the held-out cases, of which there must be some. */
+/* Loads the template for the held-out cases; there must be at least one. */
 struct template *config_load_held_out(const struct config *config, const struct device_info *device,
                                       struct error *error);
 
-/* "90s", "15m", "8h", "1h30m" or hh:mm:ss, in seconds. */
+/* Parses "90s", "15m", "8h", "1h30m" or hh:mm:ss into seconds. */
 int config_parse_duration(const char *text, double *seconds, struct error *error);
 
 #endif

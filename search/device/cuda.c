@@ -1,5 +1,7 @@
 #include "device/cuda.h"
 
+#include "base/memory.h"
+
 #include "device/cuda_device.h"
 #include "device/numa.h"
 
@@ -7,7 +9,7 @@
 
 static const unsigned guard_word = 0xa5c3f00du;
 
-/* 0, or -1 with the driver's own name of the error. */
+/* Converts a driver status to 0, or -1 with an error that names it. */
 static int check(struct cuda_device *cuda, CUresult status, const char *doing,
                  struct error *error) {
     return status == CUDA_SUCCESS
@@ -21,7 +23,7 @@ static int attribute(struct cuda_device *cuda, CUdevice handle, CUdevice_attribu
     return value;
 }
 
-/* Needs no context. */
+/* Works without a context. */
 static void fill_info(struct cuda_device *cuda, CUdevice handle, int index) {
     struct device_info *info = &cuda->device.info;
     size_t total = 0;
@@ -61,8 +63,8 @@ static void cuda_close(struct device *device) {
     struct cuda_device *self = cuda(device);
     for (int i = 0; i < self->allocation_count; i++)
         release(self, &self->allocations[i]);
-    if (self->guards != NULL)
-        self->driver.cuMemFreeHost(self->guards);
+    if (self->red_zones != NULL)
+        self->driver.cuMemFreeHost(self->red_zones);
     if (self->flush != 0)
         self->driver.cuMemFree(self->flush);
     for (int i = 0; i < MARKS && self->marks[i] != NULL; i++)
@@ -83,14 +85,15 @@ static int make_marks(struct cuda_device *self, struct error *error) {
     return 0;
 }
 
-/* Nothing may persist in L2 beyond a flush. So we need not reset what does: after some ten of
-   cuCtxResetPersistingL2Cache and flushes, an H200 (driver 580.159.04) took some 4 % longer for
-   kernels of 5 and 9 us, until the process ended. A GPU without the limit keeps nothing anyway. */
+/* Sets the L2 persisting limit to 0, so that no line survives a flush. This replaces
+   cuCtxResetPersistingL2Cache: after some ten calls of that and flushes, an H200 (driver
+   580.159.04) ran kernels of 5 and 9 us some 4 % slower until the process ended. A GPU without the
+   limit has no persisting lines. */
 static int forbid_persisting(struct cuda_device *self, struct error *error) {
     CUresult status = self->driver.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
     return status == CUDA_ERROR_UNSUPPORTED_LIMIT
                ? 0
-               : check(self, status, "forbidding L2 to keep lines", error);
+               : check(self, status, "disabling persisting L2 lines", error);
 }
 
 /* Opens the driver and finds the GPU that a spec names. */
@@ -100,7 +103,7 @@ static int find_gpu(struct cuda_device *self, const char *spec, CUdevice *handle
     long number = strtol(spec + strlen("cuda:"), &end, 10);
     int count = 0;
     if (strncmp(spec, "cuda:", 5) != 0 || *end != '\0' || end == spec + 5 || number < 0)
-        return error_input(error, "\"%s\" names no GPU: say cuda:0, cuda:1 ...", spec);
+        return error_input(error, "\"%s\" is not a GPU: use cuda:0, cuda:1 ...", spec);
     if (driver_open(&self->driver, error) < 0 ||
         check(self, self->driver.cuInit(0), "the CUDA driver does not start", error) < 0 ||
         check(self, self->driver.cuDeviceGetCount(&count), "counting GPUs", error) < 0)
@@ -113,9 +116,7 @@ static int find_gpu(struct cuda_device *self, const char *spec, CUdevice *handle
 }
 
 static struct cuda_device *new_device(void) {
-    struct cuda_device *self = calloc(1, sizeof *self);
-    if (self == NULL)
-        BUG("out of memory");
+    struct cuda_device *self = xcalloc(1, sizeof *self);
     self->device.backend = &cuda_backend;
     self->handle = -1;
     return self;
@@ -140,7 +141,7 @@ static struct device *cuda_open(const char *spec, struct error *error) {
               "making a stream", error) < 0 ||
         make_marks(self, error) < 0 ||
         check(self,
-              self->driver.cuMemAllocHost((void **)&self->guards,
+              self->driver.cuMemAllocHost((void **)&self->red_zones,
                                           (size_t)2 * GUARD_BYTES * ALLOCATIONS_MAX),
               "pinning memory", error) < 0 ||
         forbid_persisting(self, error) < 0)
@@ -201,7 +202,8 @@ static size_t room(size_t bytes) {
     return (bytes + 255) & ~(size_t)255;
 }
 
-/* The red zones. The back one starts right behind the last byte asked for. */
+/* Fills the red zones with the pattern. The back zone starts at the byte after the last one
+   requested. */
 static void paint(struct cuda_device *self, const struct allocation *allocation) {
     if (allocation->mapped > 0)
         return;
@@ -225,8 +227,9 @@ static void release(struct cuda_device *self, const struct allocation *allocatio
         self->driver.cuMemFree(allocation->base);
 }
 
-/* Memory that was freed waits for the next of its size: for a tensor of a megabyte the driver takes
-   longer to map and unmap than most candidates to run, and it waits for the GPU each time. */
+/* Freed memory is cached for the next allocation of its size: the driver takes longer to map and
+   unmap a tensor of a megabyte than most candidates run, and it synchronises with the GPU each
+   time. */
 static struct allocation *find_idle(struct cuda_device *self, size_t bytes) {
     for (int i = 0; i < self->allocation_count; i++)
         if (self->allocations[i].idle && room(self->allocations[i].bytes) == room(bytes))
@@ -270,8 +273,8 @@ static int cuda_memory_new(struct device *device, const char *name, size_t bytes
         if (status == CUDA_ERROR_OUT_OF_MEMORY && release_idle(self) > 0)
             status = self->driver.cuMemAlloc(&base, whole);
         if (status != CUDA_SUCCESS)
-            return error_set(error, "no %zu bytes of GPU memory for %s: %s", bytes, name,
-                             driver_error_name(&self->driver, status));
+            return error_set(error, "cannot allocate %zu bytes of GPU memory for %s: %s", bytes,
+                             name, driver_error_name(&self->driver, status));
         allocation = &self->allocations[self->allocation_count++];
         *allocation = (struct allocation){.base = base, .address = base + front};
     }
@@ -287,7 +290,7 @@ struct allocation *cuda_allocation(struct cuda_device *self, uint64_t address) {
     for (int i = 0; i < self->allocation_count; i++)
         if (self->allocations[i].address == address && !self->allocations[i].idle)
             return &self->allocations[i];
-    BUG("no memory was ever allocated at this address");
+    BUG("no allocation starts at this address");
 }
 
 static void cuda_memory_free(struct device *device, uint64_t address) {
@@ -327,8 +330,8 @@ static int cuda_fill32(struct device *device, uint64_t address, uint32_t word, s
                  "filling GPU memory", error);
 }
 
-/* Whether a zone holds the pattern from a word's beginning on. Zones are looked at after every call
-   of a candidate: by memcmp, not byte by byte. */
+/* Returns whether a zone holds the pattern; it starts on a word boundary. Zones are checked after
+   every call of a candidate, so memcmp is used rather than a byte loop. */
 static bool is_intact(const unsigned char *zone, size_t bytes) {
     return memcmp(zone, &guard_word, sizeof guard_word) == 0 &&
            memcmp(zone, zone + sizeof guard_word, bytes - sizeof guard_word) == 0;
@@ -338,12 +341,12 @@ static bool is_watched(const struct allocation *allocation, bool freed_too) {
     return allocation->mapped == 0 && (freed_too || !allocation->idle);
 }
 
-/* Reads the red zones back in one go and compares. */
+/* Reads all red zones back with one synchronisation and compares them. */
 static enum verdict cuda_guards(struct device *device, bool freed_too, char *reason) {
     struct cuda_device *self = cuda(device);
     for (int i = 0; i < self->allocation_count; i++) {
         const struct allocation *allocation = &self->allocations[i];
-        char *to = (char *)self->guards + (size_t)2 * GUARD_BYTES * (size_t)i;
+        char *to = (char *)self->red_zones + (size_t)2 * GUARD_BYTES * (size_t)i;
         size_t whole = allocation->bytes & ~(size_t)3;
         if (!is_watched(allocation, freed_too))
             continue;
@@ -359,7 +362,7 @@ static enum verdict cuda_guards(struct device *device, bool freed_too, char *rea
     const unsigned char *pattern = (const unsigned char *)&guard_word;
     for (int i = 0; i < self->allocation_count; i++) {
         const unsigned char *zone =
-            (unsigned char *)self->guards + (size_t)2 * GUARD_BYTES * (size_t)i;
+            (unsigned char *)self->red_zones + (size_t)2 * GUARD_BYTES * (size_t)i;
         size_t tail = self->allocations[i].bytes & 3; /* bytes of the tensor in its last word */
         if (!is_watched(&self->allocations[i], freed_too) ||
             (tail == 0 && is_intact(zone, 2 * GUARD_BYTES)))
@@ -371,10 +374,11 @@ static enum verdict cuda_guards(struct device *device, bool freed_too, char *rea
             snprintf(reason, REASON_SIZE, "wrote %zu bytes %s tensor %s",
                      front ? GUARD_BYTES - k : k - GUARD_BYTES - tail + 1,
                      front ? "before" : "past the end of",
-                     self->allocations[i].idle ? "that was there before"
-                                               : self->allocations[i].name);
+                     self->allocations[i].idle ? "that was freed" : self->allocations[i].name);
             for (int k = 0; k < self->allocation_count; k++)
-                paint(self, &self->allocations[k]); /* what lives on must not condemn the next */
+                paint(
+                    self,
+                    &self->allocations[k]); /* repaired, so that the next candidate is not blamed */
             return VERDICT_WROTE_OUTSIDE;
         }
     }
@@ -391,9 +395,7 @@ static int cuda_module_load(struct device *device, const struct device_image *im
     if (status != CUDA_SUCCESS)
         return error_set(error, "the driver refuses the cubin: %s",
                          driver_error_name(&self->driver, status));
-    *module = calloc(1, sizeof **module);
-    if (*module == NULL)
-        BUG("out of memory");
+    *module = xcalloc(1, sizeof **module);
     (*module)->module = handle;
     return 0;
 }

@@ -1,7 +1,10 @@
 /*
- * cuda_device: what the files of the cuda backend share: cuda.c opens GPUs, keeps their memory and
- * loads modules; cuda_flush.c has another kind of memory; cuda_graph.c runs and times calls.
- * Private to device/.
+ * cuda_device: internal interface of the cuda backend: cuda.c opens GPUs, manages their memory and
+ * loads modules; cuda_flush.c allocates memory between unmapped addresses; cuda_graph.c runs and
+ * times calls. Private to device/.
+ *
+ *     struct cuda_device *self = cuda(device);
+ *     CUresult status = self->driver.cuStreamSynchronize(self->stream);
  */
 #ifndef EVOTILE_DEVICE_CUDA_DEVICE_H
 #define EVOTILE_DEVICE_CUDA_DEVICE_H
@@ -11,23 +14,25 @@
 
 enum {
     GUARD_BYTES = 16 << 10,
-    /* cuMemAlloc puts more than half of a page at the beginning of one. So lie the tensors of
-       whoever calls a kernel, and so they are timed: 2 MB that begin 16 KB into a page take two of
-       them. */
+    /* cuMemAlloc aligns allocations of more than half a page to a page. Callers of a kernel get
+       their tensors that way, so tensors are timed that way: 2 MB that start 16 KB into a page
+       would span two pages. */
     PAGE_BYTES = 2 << 20,
     ALLOCATIONS_MAX = 512,
-    IDLE_SHARE = 8, /* of the GPU's memory; what is freed beyond it is given back */
+    IDLE_SHARE = 8, /* the fraction 1/8 of the GPU's memory that cached allocations may hold; beyond
+                       it they are freed */
     SAMPLES_AT_ONCE = 64,
     MARKS = 2 * SAMPLES_AT_ONCE,
 };
 
 struct allocation {
     const char *name;
-    CUdeviceptr base; /* what the driver gave, or the unmapped addresses before; a guard ends it */
+    CUdeviceptr base; /* start of the driver's allocation, or of the unmapped addresses before it;
+                         ends with a red zone */
     CUdeviceptr address;
     size_t bytes;
-    bool idle; /* freed, and kept for the next of its size */
-    /* Of memory flush against unmapped addresses, which has no guards; else 0. */
+    bool idle; /* freed by the caller and cached for the next allocation of its size */
+    /* For memory between unmapped addresses, which has no red zones; otherwise 0. */
     size_t page, mapped;
     CUmemGenericAllocationHandle handle;
 };
@@ -37,10 +42,11 @@ struct cuda_device {
     struct driver driver;
     CUdevice handle;
     CUstream stream;
-    bool hung; /* a kernel runs for ever: whatever waits for it would too, freeing above all */
-    CUevent marks[MARKS]; /* beginnings and ends of timed replays */
-    CUdeviceptr flush;    /* twice the size of L2, made on first use */
-    unsigned *guards;     /* pinned: what came back of the red zones */
+    bool hung; /* a kernel never ends: every call that waits for it would hang, freeing memory above
+                  all */
+    CUevent marks[MARKS]; /* starts and ends of timed replays */
+    CUdeviceptr flush;    /* a buffer of twice the size of L2, allocated on first use */
+    unsigned *red_zones;     /* pinned memory into which the red zones are read */
     int allocation_count;
     struct allocation allocations[ALLOCATIONS_MAX];
 };
@@ -53,9 +59,9 @@ static inline struct cuda_device *cuda(struct device *device) {
     return (struct cuda_device *)device;
 }
 
-/* cuda.c: the allocation that begins there. */
+/* cuda.c: the allocation that starts at `address`. */
 struct allocation *cuda_allocation(struct cuda_device *self, uint64_t address);
-/* For one allocation more. */
+/* Makes room in the table for one more allocation. */
 void cuda_make_room(struct cuda_device *self);
 
 /* cuda_flush.c */

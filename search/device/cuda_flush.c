@@ -1,16 +1,17 @@
-/* Memory flush against unmapped addresses on either side, by the driver's virtual memory calls: a
-   read or write beyond it is CUDA_ERROR_ILLEGAL_ADDRESS, where a red zone only tells of writes. */
+/* Allocates memory flush against unmapped addresses on both sides, with the driver's virtual memory
+   API: any read or write beyond it is CUDA_ERROR_ILLEGAL_ADDRESS, whereas a red zone detects only
+   writes. */
 #include "device/cuda_device.h"
 
-/* What the widest load takes; a tensor that ends at the edge of a page starts at a multiple of it.
- */
+/* The alignment of the widest load: a tensor that ends at the end of a page starts at a multiple of
+   it. */
 enum { ALIGNMENT = 16 };
 
 static size_t round_up(size_t bytes, size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* Reserves three pieces of addresses and backs the one in the middle. */
+/* Reserves three address ranges and backs the middle one with memory. */
 static CUresult map(struct cuda_device *self, struct allocation *allocation, size_t bytes) {
     const struct driver *driver = &self->driver;
     const CUmemAllocationProp properties = {
@@ -51,7 +52,7 @@ int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes,
     cuda_make_room(self);
     CUresult status = map(self, &allocation, bytes);
     if (status != CUDA_SUCCESS)
-        return error_set(error, "no %zu bytes of GPU memory of its own for %s: %s", bytes, name,
+        return error_set(error, "cannot map %zu bytes of GPU memory for %s: %s", bytes, name,
                          driver_error_name(&self->driver, status));
     allocation.address = allocation.base + allocation.page +
                          (at_end ? allocation.mapped - round_up(bytes, ALIGNMENT) : 0);
@@ -60,8 +61,8 @@ int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes,
     return 0;
 }
 
-/* A store to what is mapped for reading alone is CUDA_ERROR_ILLEGAL_ADDRESS. What the driver
-   answers is believed: it may not know read-only mappings, and then says so here. */
+/* A store to read-only memory is CUDA_ERROR_ILLEGAL_ADDRESS. A driver that does not support
+   read-only mappings reports that here. */
 int cuda_protect(struct device *device, uint64_t address, bool read_only, struct error *error) {
     struct cuda_device *self = cuda(device);
     const struct allocation *allocation = cuda_allocation(self, address);
@@ -70,7 +71,7 @@ int cuda_protect(struct device *device, uint64_t address, bool read_only, struct
     const CUmemAccessDesc access = {
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = self->handle},
         .flags = read_only ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    /* What was issued before must have come through under the old rights. */
+    /* earlier work must finish with the old access rights */
     CUresult status = self->driver.cuStreamSynchronize(self->stream);
     if (status == CUDA_SUCCESS)
         status = self->driver.cuMemSetAccess(allocation->base + allocation->page,
@@ -79,7 +80,7 @@ int cuda_protect(struct device *device, uint64_t address, bool read_only, struct
         return 1;
     if (read_only && (status == CUDA_ERROR_INVALID_VALUE || status == CUDA_ERROR_NOT_SUPPORTED))
         return 0;
-    return error_set(error, "the rights of %s's memory do not change: %s", allocation->name,
+    return error_set(error, "cannot change the access rights of %s's memory: %s", allocation->name,
                      driver_error_name(&self->driver, status));
 }
 

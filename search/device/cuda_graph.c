@@ -1,5 +1,7 @@
-/* Running and timing on a GPU: single calls, and graphs between events. */
+/* Runs and times calls on a GPU: single calls, and CUDA graphs between events. */
 #include "base/clock.h"
+
+#include "base/memory.h"
 #include "device/cuda_device.h"
 
 #include <string.h>
@@ -21,7 +23,7 @@ static enum verdict failed(struct cuda_device *self, enum verdict verdict, CUres
 /* ---- tensor maps ---- */
 
 static const CUtensorMapDataType map_types[] = {
-    /* by the bytes of an element: for a copy that fills with zeros, they are all that matters */
+    /* by element size: a copy that fills with zeros depends on nothing else */
     [1] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
     [2] = CU_TENSOR_MAP_DATA_TYPE_UINT16,
     [4] = CU_TENSOR_MAP_DATA_TYPE_UINT32,
@@ -56,7 +58,7 @@ static CUresult encode(struct cuda_device *self, const struct tensor_map *map,
 
 /* ---- calls ---- */
 
-/* What a launch takes beyond 48 KB, with what its kernel declares, has to be asked for. */
+/* Raises the kernel's dynamic shared memory limit if a launch needs more than 48 KB in total. */
 static CUresult allow_shared(struct cuda_device *self, CUfunction function, int dynamic_bytes) {
     int declared_bytes = 0;
     CUresult status = self->driver.cuFuncGetAttribute(
@@ -67,8 +69,8 @@ static CUresult allow_shared(struct cuda_device *self, CUfunction function, int 
         function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic_bytes);
 }
 
-/* Programmatic dependent launch and cooperative launch, where they are asked for; in a captured
-   graph, too. */
+/* Launches a kernel with the attributes for programmatic dependent launch and cooperative launch if
+   requested; works in graph capture, too. */
 static CUresult start(struct cuda_device *self, const struct device_launch *launch,
                       CUfunction function, void **arguments) {
     static const CUlaunchAttribute early = {
@@ -95,7 +97,7 @@ static CUresult start(struct cuda_device *self, const struct device_launch *laun
     return self->driver.cuLaunchKernelEx(&config, function, arguments, NULL);
 }
 
-/* Issues one call onto the stream. */
+/* Enqueues one call on the stream. */
 static enum verdict issue(struct cuda_device *self, const struct device_sequence *sequence,
                           char *reason) {
     for (int i = 0; i < sequence->count; i++) {
@@ -131,7 +133,8 @@ static enum verdict issue(struct cuda_device *self, const struct device_sequence
     return VERDICT_OK;
 }
 
-/* Waits for the event: spinning at first, for most launches take microseconds, then asleep. */
+/* Waits for the event: spins at first, because most launches take microseconds, then sleeps between
+   polls. */
 static enum verdict wait_for(struct cuda_device *self, CUevent event, double deadline_s,
                              char *reason) {
     double start = clock_seconds();
@@ -166,7 +169,7 @@ enum verdict cuda_run(struct device *device, const struct device_sequence *seque
 
 /* ---- graphs ---- */
 
-/* One graph of `launches` calls that take the input sets in rotation. */
+/* Captures a graph of `launches` calls that rotate through the input sets. */
 static enum verdict capture(struct cuda_device *self, const struct device_sequence *sets,
                             int set_count, int launches, CUgraphExec *graph, char *reason) {
     CUgraph captured = NULL;
@@ -198,14 +201,12 @@ enum verdict cuda_graph_new(struct device *device, const struct device_sequence 
     if (timing->cold && self->flush == 0) {
         CUresult status = self->driver.cuMemAlloc(&self->flush, 2 * (size_t)device->info.l2_bytes);
         if (status != CUDA_SUCCESS)
-            return failed(self, VERDICT_CRASHED, status, "no memory to flush L2 with", reason);
+            return failed(self, VERDICT_CRASHED, status, "allocating the L2 flush buffer", reason);
     }
     enum verdict verdict = capture(self, sets, set_count, timing->launches, &captured, reason);
     if (verdict != VERDICT_OK)
         return verdict;
-    *graph = calloc(1, sizeof **graph);
-    if (*graph == NULL)
-        BUG("out of memory");
+    *graph = xcalloc(1, sizeof **graph);
     **graph = (struct device_graph){captured, timing->launches, timing->cold, timing->deadline_s};
     return VERDICT_OK;
 }
@@ -218,7 +219,7 @@ void cuda_graph_free(struct device *device, struct device_graph *graph) {
     free(graph);
 }
 
-/* A replay between two marks. */
+/* Enqueues one replay between two events. */
 static CUresult replay(struct cuda_device *self, const struct device_graph *graph, int mark) {
     CUresult status = self->driver.cuEventRecord(self->marks[mark], self->stream);
     if (status == CUDA_SUCCESS)
@@ -228,8 +229,8 @@ static CUresult replay(struct cuda_device *self, const struct device_graph *grap
     return status;
 }
 
-/* Behind one replay that is not timed, replays follow one another on the stream without our waiting
-   for any: the GPU is never idle at a beginning mark, so that no sample holds the host's time. */
+/* Enqueues one untimed replay and then all timed ones without waiting: the GPU is never idle at a
+   starting event, so no sample includes host time. */
 static CUresult replay_warm(struct cuda_device *self, const struct device_graph *graph, int count) {
     CUresult status = self->driver.cuGraphLaunch(graph->graph, self->stream);
     for (int i = 0; i < count && status == CUDA_SUCCESS; i++)
@@ -237,8 +238,8 @@ static CUresult replay_warm(struct cuda_device *self, const struct device_graph 
     return status;
 }
 
-/* While the GPU writes the flush, we issue what follows: nothing lies between flush and beginning
-   mark, and none of the host's time behind it. */
+/* Enqueues the replay while the GPU writes the flush buffer: nothing runs between the flush and the
+   starting event, and the sample includes no host time. */
 static CUresult replay_cold(struct cuda_device *self, const struct device_graph *graph) {
     CUresult status = self->driver.cuMemsetD32Async(
         self->flush, 0x0f1f2f3fu, 2 * (size_t)self->device.info.l2_bytes / 4, self->stream);

@@ -9,17 +9,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What `auto` takes on a machine without a GPU. */
+/* The device of `auto` on a machine without a GPU. */
 static const char fallback[] = "emulated:sm_89";
 
 static int describe_emulated(const char *spec, struct device_info *info, struct error *error) {
     int compute_capability;
     char rest;
     if (sscanf(spec, "emulated:sm_%3d%c", &compute_capability, &rest) != 1)
-        return error_input(error, "\"%s\" names no architecture: say %s", spec, fallback);
+        return error_input(error, "\"%s\" has no architecture: use %s", spec, fallback);
     if (published_find(compute_capability, info, error) < 0)
         return -1;
-    /* A figure of this device must never pass for one of the real card. */
+    /* Marks the name, so that a figure of this device is never taken for one of the real card. */
     size_t length = strlen(info->name);
     snprintf(info->name + length, sizeof info->name - length, ", emulated");
     return 0;
@@ -34,7 +34,7 @@ static struct device *open_emulated(const char *spec, struct error *error) {
     return describe_emulated(spec, &info, error) == 0 ? emulated_open_with(&info, error) : NULL;
 }
 
-/* What was measured elsewhere: nothing more is known of the device, and nothing runs on it. */
+/* Nothing is known of a recorded space's device, and nothing can run on it. */
 static int describe_recorded(const char *spec, struct device_info *info, struct error *error) {
     (void)spec;
     (void)error;
@@ -43,10 +43,10 @@ static int describe_recorded(const char *spec, struct device_info *info, struct 
 }
 
 static struct device *open_recorded(const char *spec, struct error *error) {
-    error_input(
-        error,
-        "\"%s\" holds measurements and runs nothing: `evotile run recorded:FILE` searches them",
-        spec);
+    error_input(error,
+                "\"%s\" has recorded measurements and runs no kernels: search them with `evotile "
+                "run recorded:FILE`",
+                spec);
     return NULL;
 }
 
@@ -60,14 +60,14 @@ static const struct scheme {
     {"recorded", describe_recorded, open_recorded},
 };
 
-/* The scheme of a spec, which is exchanged for the one that `auto` comes to. */
+/* Finds the scheme of a spec; replaces `auto` by the spec that it selects. */
 static const struct scheme *find_scheme(const char **spec, struct error *error) {
     if (strcmp(*spec, "auto") == 0)
         *spec = cuda_device_count(&(struct error){0}) > 0 ? "cuda:0" : fallback;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
         if (strncmp(*spec, schemes[i].prefix, strlen(schemes[i].prefix)) == 0)
             return &schemes[i];
-    error_input(error, "there is no device \"%s\": say auto, cuda:0 or %s", *spec, fallback);
+    error_input(error, "there is no device \"%s\": use auto, cuda:0 or %s", *spec, fallback);
     return NULL;
 }
 
@@ -81,12 +81,12 @@ void device_close(struct device *device) {
         device->backend->close(device);
 }
 
-/* ---- asking the driver, which is not to stay in our process ---- */
+/* ---- querying the driver in a child process, so that this process never initialises it ---- */
 
 struct answer {
     int result;
-    struct device_info info; /* of a spec */
-    int count;               /* of GPUs */
+    struct device_info info; /* of the spec */
+    int count;               /* number of GPUs */
     struct error error;
 };
 
@@ -101,12 +101,12 @@ static void count_gpus(const char *spec, struct answer *answer) {
     answer->result = answer->error.kind == ERROR_NONE ? 0 : -1;
 }
 
-/* In a child that exits at once. */
+/* Runs `ask` in a child process that then exits. */
 static int ask_apart(void (*ask)(const char *spec, struct answer *answer), const char *spec,
                      struct answer *answer, struct error *error) {
     int ends[2];
     if (pipe(ends) < 0)
-        return error_set(error, "cannot ask the driver: %s", strerror(errno));
+        return error_set(error, "cannot query the driver: %s", strerror(errno));
     pid_t child = fork();
     if (child == 0) {
         ask(spec, answer);
@@ -127,8 +127,7 @@ static int ask_apart(void (*ask)(const char *spec, struct answer *answer), const
         continue;
     return got == sizeof *answer
                ? 0
-               : error_set(error,
-                           "the driver died while it was asked about %s: see what nvidia-smi says",
+               : error_set(error, "the driver crashed during a query about %s: check nvidia-smi",
                            spec);
 }
 
@@ -146,12 +145,12 @@ int device_describe(const char *spec, struct device_info *info, struct error *er
     return answer.result;
 }
 
-/* ---- several ---- */
+/* ---- device lists ---- */
 
 static int add(struct device_list *list, const char *spec, struct error *error) {
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->specs[i], spec) == 0 && strncmp(spec, "emulated:", 9) != 0)
-            return error_input(error, "%s is named twice: one worker times on a GPU", spec);
+            return error_input(error, "%s is listed twice: a GPU has one timing worker", spec);
     if (list->count == DEVICES_MAX)
         return error_input(error, "more than %d devices", DEVICES_MAX);
     snprintf(list->specs[list->count++], sizeof list->specs[0], "%s", spec);
@@ -168,7 +167,8 @@ static int add_all(struct device_list *list, struct error *error) {
         return -1;
     }
     if (answer.count == 0)
-        return error_set(error, "the driver shows no GPU: see nvidia-smi and CUDA_VISIBLE_DEVICES");
+        return error_set(error,
+                         "the driver reports no GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES");
     for (int i = 0; i < answer.count; i++) {
         snprintf(spec, sizeof spec, "cuda:%d", i);
         if (add(list, spec, error) < 0)
@@ -184,7 +184,7 @@ int device_list_read(struct device_list *list, const char *text, struct error *e
         size_t length = strcspn(from, ",");
         if (length == 0 || length >= sizeof spec)
             return error_input(
-                error, "\"%.200s\" is no list of devices: say cuda:0,cuda:2 or cuda:all", text);
+                error, "\"%.200s\" is not a list of devices: use cuda:0,cuda:2 or cuda:all", text);
         snprintf(spec, sizeof spec, "%.*s", (int)length, from);
         if ((strcmp(spec, "cuda:all") == 0 ? add_all(list, error) : add(list, spec, error)) < 0)
             return -1;

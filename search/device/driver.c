@@ -8,8 +8,8 @@
 int driver_open(struct driver *driver, struct error *error) {
     *driver = (struct driver){.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
     if (driver->library == NULL)
-        return error_set(error, "no NVIDIA driver here (libcuda.so.1): install it, or use --device "
-                                "emulated:sm_89");
+        return error_set(
+            error, "no NVIDIA driver (libcuda.so.1): install it, or use --device emulated:sm_89");
 #define X(name)                                                                                    \
     driver->name = (__typeof__(&name))dlsym(driver->library, SYMBOL(name));                        \
     if (driver->name == NULL) {                                                                    \

@@ -1,4 +1,12 @@
-/* driver: the CUDA driver API, opened at run time, as a table of its functions. */
+/*
+ * driver: the CUDA driver API, opened at run time, as a table of functions.
+ *
+ *     struct driver driver;
+ *     if (driver_open(&driver, &error) < 0)
+ *         return -1;
+ *     CUresult status = driver.cuInit(0);
+ *     driver_close(&driver);
+ */
 #ifndef EVOTILE_DEVICE_DRIVER_H
 #define EVOTILE_DEVICE_DRIVER_H
 
@@ -6,8 +14,8 @@
 
 #include <cuda.h>
 
-/* cuda.h renames many functions to a versioned symbol (cuMemAlloc is cuMemAlloc_v2): the look-up
-   expands the name first, so the table always gets the version that the header declares. */
+/* cuda.h defines many functions as macros for a versioned symbol (cuMemAlloc is cuMemAlloc_v2). The
+   lookup expands the name first, so the table has the version that the header declares. */
 #define DRIVER_FUNCTIONS(X)                                                                        \
     X(cuInit)                                                                                      \
     X(cuDriverGetVersion)                                                                          \
@@ -70,10 +78,10 @@ struct driver {
 #undef X
 };
 
-/* Fails with one line when there is no driver, or one older than CUDA 12. */
+/* Fails if there is no driver, or one older than CUDA 12.4. */
 int driver_open(struct driver *driver, struct error *error);
 void driver_close(struct driver *driver);
-/* CUDA_ERROR_ILLEGAL_ADDRESS ... */
+/* The name of a status, such as CUDA_ERROR_ILLEGAL_ADDRESS. */
 const char *driver_error_name(const struct driver *driver, CUresult status);
 
 #endif

@@ -1,20 +1,22 @@
 #include "device/emulated_device.h"
+
+#include "base/memory.h"
 #include "device/ptxas_report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* An endless loop under the microscope ends after some twenty seconds. */
+/* An endless loop under the race checker ends after some twenty seconds. */
 enum { OBSERVED_STEPS = 1 << 26 };
 
 static struct device *emulated_open(const char *spec, struct error *error) {
     return device_open(spec, error);
 }
 
-/* Latencies as microbenchmarks of sm_80 to sm_90 have them, within a few cycles of each other;
-   another block's shared memory as Luo et al. have it (Dissecting the NVIDIA Hopper Architecture,
-   2024: 180 cycles and what a load takes). A cluster's barrier is a guess that matters little
+/* Latencies in cycles from microbenchmarks of sm_80 to sm_90, which agree within a few cycles;
+   remote shared memory from Luo et al. ("Dissecting the NVIDIA Hopper Architecture", 2024: 180
+   cycles plus the time of a local load). The cluster barrier is an estimate with little influence
    (search/evolve/README.md). */
 static struct ptx_pace pace_of(const struct device_info *info) {
     double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
@@ -39,11 +41,7 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
                   info->spec);
         return NULL;
     }
-    struct emulated *emulated = calloc(1, sizeof *emulated);
-    if (!emulated) {
-        error_set(error, "no memory for the device %s", info->spec);
-        return NULL;
-    }
+    struct emulated *emulated = xcalloc(1, sizeof *emulated);
     emulated->device = (struct device){.backend = &emulated_backend, .info = *info};
     emulated->device.info.predicts = true;
     emulated->memory = ptx_memory_new();
@@ -93,7 +91,7 @@ static int emulated_protect(struct device *device, uint64_t address, bool read_o
 static void *at(struct device *device, uint64_t address, size_t bytes, struct error *error) {
     struct ptx_memory *memory = emulated_of(device)->memory;
     void *host = ptx_memory_at(memory, address, bytes);
-    if (!host) {
+    if (host == NULL) {
         char where[160];
         ptx_memory_describe(memory, address, where, sizeof where);
         error_set(error, "%zu bytes at 0x%llx are not all allocated: they begin %s", bytes,
@@ -105,7 +103,7 @@ static void *at(struct device *device, uint64_t address, size_t bytes, struct er
 static int emulated_write(struct device *device, uint64_t address, const void *from, size_t bytes,
                           struct error *error) {
     void *host = at(device, address, bytes, error);
-    if (!host)
+    if (host == NULL)
         return -1;
     memcpy(host, from, bytes);
     ptx_memory_written(emulated_of(device)->memory, address, bytes);
@@ -115,7 +113,7 @@ static int emulated_write(struct device *device, uint64_t address, const void *f
 static int emulated_read(struct device *device, uint64_t address, void *to, size_t bytes,
                          struct error *error) {
     const void *host = at(device, address, bytes, error);
-    if (!host)
+    if (host == NULL)
         return -1;
     memcpy(to, host, bytes);
     return 0;
@@ -124,7 +122,7 @@ static int emulated_read(struct device *device, uint64_t address, void *to, size
 static int emulated_fill32(struct device *device, uint64_t address, uint32_t word, size_t words,
                            struct error *error) {
     uint32_t *host = at(device, address, words * sizeof word, error);
-    if (!host)
+    if (host == NULL)
         return -1;
     for (size_t i = 0; i < words; i++)
         host[i] = word;
@@ -136,7 +134,7 @@ static int emulated_fill32(struct device *device, uint64_t address, uint32_t wor
 
 static void emulated_module_unload(struct device *device, struct device_module *module) {
     (void)device;
-    if (!module)
+    if (module == NULL)
         return;
     ptx_module_free(module->ptx);
     free(module->log);
@@ -146,19 +144,13 @@ static void emulated_module_unload(struct device *device, struct device_module *
 
 static int emulated_module_load(struct device *device, const struct device_image *image,
                                 struct device_module **module, struct error *error) {
-    if (!image->ptx)
+    if (image->ptx == NULL)
         return error_set(error, "%s: has no PTX to emulate", image->name);
-    struct device_module *loaded = calloc(1, sizeof *loaded);
-    if (loaded) {
-        loaded->log = strdup(image->log ? image->log : "");
-        loaded->name = strdup(image->name ? image->name : "");
-    }
-    if (!loaded || !loaded->log || !loaded->name) {
-        emulated_module_unload(device, loaded);
-        return error_set(error, "no memory for a module");
-    }
+    struct device_module *loaded = xcalloc(1, sizeof *loaded);
+    loaded->log = xstrdup(image->log != NULL ? image->log : "");
+    loaded->name = xstrdup(image->name != NULL ? image->name : "");
     loaded->ptx = ptx_module_new(image->ptx, emulated_of(device)->memory, error);
-    if (!loaded->ptx) {
+    if (loaded->ptx == NULL) {
         error_prefix(error, "%s", loaded->name);
         emulated_module_unload(device, loaded);
         return -1;
@@ -170,7 +162,7 @@ static int emulated_module_load(struct device *device, const struct device_image
 static const struct ptx_kernel *find_kernel(const struct device_module *module, const char *name,
                                             struct error *error) {
     const struct ptx_kernel *kernel = ptx_module_kernel(module->ptx, name);
-    if (!kernel)
+    if (kernel == NULL)
         error_set(error, "%s: has no kernel '%s': declare it extern \"C\" __global__", module->name,
                   name);
     return kernel;
@@ -182,13 +174,12 @@ int emulated_resources(struct device *device, struct device_module *module, cons
     const struct device_info *info = &device->info;
     const struct ptx_kernel *kernel = find_kernel(module, kernel_name, error);
     struct ptxas_report report;
-    if (!kernel)
+    if (kernel == NULL)
         return -1;
     if (!ptxas_report_find(module->log, kernel_name, &report))
-        return error_set(error,
-                         "%s: the compiler's log does not speak of '%s': compile with "
-                         "--ptxas-options=-v",
-                         module->name, kernel_name);
+        return error_set(
+            error, "%s: the compiler's log does not mention '%s': compile with --ptxas-options=-v",
+            module->name, kernel_name);
     *resources = (struct resources){.registers = report.registers,
                                     .smem_bytes = (int)(kernel->static_smem_bytes + smem_bytes),
                                     .local_bytes = report.stack_bytes,
@@ -204,7 +195,7 @@ static int emulated_global_u64(struct device *device, struct device_module *modu
                                const char *name, uint64_t *value, struct error *error) {
     size_t bytes;
     uint64_t address = ptx_module_variable(module->ptx, name, &bytes);
-    if (!address || bytes != sizeof *value)
+    if (address == 0 || bytes != sizeof *value)
         return error_set(error, "%s: has no variable '%s' of 8 bytes", module->name, name);
     return emulated_read(device, address, value, sizeof *value, error);
 }
@@ -247,7 +238,7 @@ static void observe(struct device_module *module, const struct ptx_kernel *kerne
 static enum verdict clear(struct device *device, const struct device_launch *launch, char *reason) {
     struct error error = {0};
     void *host = at(device, launch->clear_address, launch->clear_bytes, &error);
-    if (!host) {
+    if (host == NULL) {
         snprintf(reason, REASON_SIZE, "clearing: %.*s", REASON_SIZE - 16, error.text);
         return VERDICT_WROTE_OUTSIDE;
     }
@@ -259,7 +250,8 @@ static enum verdict clear(struct device *device, const struct device_launch *lau
 enum { ARGUMENT_BYTES_MAX = 4096 }; /* CUDA's limit before 12.1 */
 _Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "a kernel takes it by value");
 
-/* The arguments as the kernel's parameters lie; -1 if they are not the ones it takes. */
+/* Packs the arguments into the kernel's parameter layout; returns -1 if their number or sizes
+   differ. */
 static int lay_out(const struct ptx_kernel *kernel, const struct device_launch *launch,
                    unsigned char *arguments, char *reason) {
     bool fits = kernel->parameter_count == launch->argument_count &&
@@ -274,16 +266,16 @@ static int lay_out(const struct ptx_kernel *kernel, const struct device_launch *
             memcpy(to, argument->bytes, (size_t)argument->size);
     }
     if (!fits)
-        snprintf(reason, REASON_SIZE, "%s: takes other arguments than the %d given", kernel->name,
-                 launch->argument_count);
+        snprintf(reason, REASON_SIZE, "%s: the %d arguments given do not match its parameters",
+                 kernel->name, launch->argument_count);
     return fits ? 0 : -1;
 }
 
 static bool is_observed(struct device *device, const struct device_module *module) {
     const struct emulated *emulated = emulated_of(device);
     size_t bytes;
-    return emulated->microscope &&
-           (!emulated->symbol || ptx_module_variable(module->ptx, emulated->symbol, &bytes));
+    return emulated->microscope != NULL &&
+           (emulated->symbol == NULL || ptx_module_variable(module->ptx, emulated->symbol, &bytes));
 }
 
 static bool is_serialised(const struct device_launch *launch) {
@@ -291,7 +283,7 @@ static bool is_serialised(const struct device_launch *launch) {
     return ptxas_report_find(launch->module->log, launch->kernel, &report) && report.serialised;
 }
 
-/* What CUDA says of a launch whose blocks are too many to live together. */
+/* Applies CUDA's limit on cooperative launches: all blocks must be co-resident. */
 static bool fits_together(struct device *device, const struct device_launch *launch, char *reason) {
     const unsigned *grid = launch->grid, *block = launch->block;
     struct resources resources;
@@ -307,9 +299,10 @@ static bool fits_together(struct device *device, const struct device_launch *lau
     }
     uint64_t most = (uint64_t)resources.ctas_per_sm * (uint64_t)device->info.sm_count;
     if (blocks > most)
-        snprintf(reason, REASON_SIZE,
-                 "%s: a cooperative launch of %llu blocks, of which %llu can live at once",
-                 launch->kernel, (unsigned long long)blocks, (unsigned long long)most);
+        snprintf(
+            reason, REASON_SIZE,
+            "%s: a cooperative launch of %llu blocks, of which at most %llu can be co-resident",
+            launch->kernel, (unsigned long long)blocks, (unsigned long long)most);
     return blocks <= most;
 }
 
@@ -318,8 +311,8 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
     struct error error = {0};
     const struct ptx_kernel *kernel = find_kernel(launch->module, launch->kernel, &error);
     unsigned char arguments[ARGUMENT_BYTES_MAX] = {0};
-    unsigned smem_bytes = launch->smem_bytes + (kernel ? kernel->static_smem_bytes : 0);
-    if (!kernel) {
+    unsigned smem_bytes = launch->smem_bytes + (kernel != NULL ? kernel->static_smem_bytes : 0);
+    if (kernel == NULL) {
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;
     }
@@ -370,8 +363,8 @@ enum verdict emulated_run(struct device *device, const struct device_sequence *s
     enum verdict verdict = VERDICT_OK;
     for (int i = 0; i < sequence->count && verdict == VERDICT_OK; i++) {
         const struct device_launch *launch = &sequence->launches[i];
-        verdict = launch->kernel ? run_kernel(device, launch, deadline_s, reason)
-                                 : clear(device, launch, reason);
+        verdict = launch->kernel != NULL ? run_kernel(device, launch, deadline_s, reason)
+                                         : clear(device, launch, reason);
     }
     return verdict;
 }

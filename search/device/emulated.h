@@ -1,18 +1,18 @@
 /*
- * emulated: the backend without a GPU. Kernels run for real, on the CPU, from the PTX that NVRTC
- * emitted (ptx/ptx.h): their results and their faults are true. Latencies are predictions
- * (predict.h) from the published figures in the device's info and from what the kernel executed
- * when it last ran with that geometry and those scalars; where it never did, some blocks of it run
- * so that it is known: a fault of theirs is the verdict.
+ * emulated: the backend without a GPU. Kernels run on the CPU, interpreted from the PTX that NVRTC
+ * emitted (ptx/ptx.h): their results and their faults are real. Latencies are predictions
+ * (predict.h) from the device's published figures and from the counters of the kernel's last run
+ * with the same geometry and scalar arguments; if there was none, a few blocks are run to collect
+ * them, and a fault in these is the verdict.
  *
  *     struct device *device = emulated_open_with(&info, &error);
  *     device->backend->module_load(device, &image, &module, &error);
  *     device_close(device);
  *
- * How faults become verdicts: a store outside of every allocation is wrote_outside, one to an
- * allocation that was declared read-only (protect) changed_input; endless loops and deadlocks are
- * timeout; loads outside, misaligned accesses, traps and unknown opcodes are crashed. None of them
- * harms the process: it may go on.
+ * Faults map to verdicts: a store outside every allocation is wrote_outside; a store to a read-only
+ * allocation (protect) is changed_input; an endless loop or deadlock is timeout; a load outside
+ * every allocation, a misaligned access, a trap or an unknown opcode is crashed. The process can
+ * continue after each of them.
  *
  * Occupancy and registers come from ptxas's report in the image's log (compile with
  * --ptxas-options=-v).
@@ -25,28 +25,29 @@
 
 extern const struct device_backend emulated_backend;
 
-/* A device with these figures, which are copied; info->predicts is set. NULL with `error` if they
-   make no device. device_open("emulated:sm_XX") is this with the figures of a file. */
+/* Opens a device with these figures, which are copied; sets info->predicts in the copy. Returns
+   NULL with `error` if a required figure is missing. device_open("emulated:sm_XX") does this with
+   the figures of a device file. */
 struct device *emulated_open_with(const struct device_info *info, struct error *error);
 
-/* Looks from now on at every launch of a kernel whose module has a variable `symbol`; NULL: of all.
-   The microscope is the device's, and ends with it. To be called before the device has memory or
-   modules. Such a launch has no deadline but a limit of instructions: it is three to nine times as
-   slow (make bench-emulated, OBSERVED=1). */
+/* Attaches the race checker to every later launch of a kernel in a module with a variable `symbol`;
+   NULL: to all launches. The device owns the race checker. Call it before the device has memory or
+   modules. A checked launch has an instruction limit instead of a deadline, and is three to nine
+   times as slow (make bench-emulated, OBSERVED=1). */
 struct ptx_microscope *emulated_microscope(struct device *device, const char *symbol);
 
-/* Runs blocks on so many threads from now on, where they do not see each other (ptx/ptx.h): for who
-   has the host to itself. Results, counts and predictions are the same. */
+/* Sets the number of host threads that interpret independent blocks (ptx/ptx.h), for a process that
+   has the host to itself. Results, counters and predictions do not change. */
 void emulated_spread(struct device *device, int threads);
 
-/* What a call executes, from a few blocks of each of its launches, evenly spread over the grid.
-   What they leave in memory is worth nothing. The call's operations and bytes are those that its
-   template counts. The verdict of running them, with its reason unless ok. */
+/* Counts what a call executes by running a few blocks of each of its launches, evenly spread over
+   the grid; the memory that they write is invalid afterwards. `operations` and `bytes` are the
+   template's formulas for the call. Returns the verdict of the run, with a reason unless ok. */
 enum verdict emulated_survey(struct device *device, const struct device_sequence *sequence,
                              int64_t operations, int64_t bytes, struct prediction_call *call,
                              char *reason);
 
-/* Warp instructions that its kernels have executed so far. */
+/* Warp instructions that the device has executed so far. */
 uint64_t emulated_instructions(struct device *device);
 
 #endif

@@ -1,6 +1,9 @@
 /*
- * emulated_device: what the files of the emulated backend share: emulated.c has its memory and
- * modules and runs kernels; emulated_predict.c says how long a call would take. Private to device/.
+ * emulated_device: internal interface of the emulated backend: emulated.c manages memory and
+ * modules and runs kernels; emulated_predict.c predicts latencies. Private to device/.
+ *
+ *     struct emulated *emulated = emulated_of(device);
+ *     uint64_t address = ptx_memory_allocate(emulated->memory, "q", bytes);
  */
 #ifndef EVOTILE_DEVICE_EMULATED_DEVICE_H
 #define EVOTILE_DEVICE_EMULATED_DEVICE_H
@@ -8,15 +11,14 @@
 #include "device/emulated.h"
 #include "device/ptx/ptx.h"
 
-/* What a kernel executed when it last ran with some geometry and arguments: the basis of
- * predictions. */
+/* The counters of a kernel's run with some geometry and arguments: the input of predictions. */
 struct observation {
     const struct ptx_kernel *kernel;
     unsigned grid[3], block[3];
     unsigned smem_bytes;
     int scalar_count;
-    uint32_t
-        scalars[DEVICE_ARGUMENTS_MAX]; /* arguments of 4 bytes; pointers differ and do not matter */
+    uint32_t scalars[DEVICE_ARGUMENTS_MAX]; /* the 4-byte arguments; pointers do not affect the
+                                               counters */
     struct ptx_counts counts;
 };
 
@@ -26,17 +28,17 @@ struct device_module {
     struct ptx_module *ptx;
     char *log, *name;
     int observation_count;
-    struct observation observations[OBSERVATIONS_MAX]; /* the latest last */
+    struct observation observations[OBSERVATIONS_MAX]; /* the most recent last */
 };
 
 struct emulated {
-    struct device device; /* first: a device * is an emulated * */
+    struct device device; /* first member: a device * is an emulated * */
     struct ptx_memory *memory;
     struct ptx_microscope *microscope; /* NULL: none */
-    const char *symbol;                /* of modules to look at; NULL: all */
+    const char *symbol;                /* only modules with this variable are checked; NULL: all */
     struct ptx_pace pace;
-    uint64_t sample; /* of the clusters of a launch; 0: all */
-    int threads;     /* as of a launch */
+    uint64_t sample; /* number of clusters of a launch to run; 0: all */
+    int threads;     /* as in struct ptx_launch */
     uint64_t instructions;
 };
 

@@ -1,12 +1,15 @@
-/* How long the emulated device says that a call takes: predict.h, of what its kernels executed. */
+/* Predicts the latency of a call on the emulated device from the counters of its kernels
+   (predict.h). */
 #include "device/emulated_device.h"
+
+#include "base/memory.h"
 #include "device/predict.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Enough to see a tail under a mask, where blocks differ, in a few tenths of a second. */
+/* Enough to include a masked tail, where blocks differ, in a few tenths of a second. */
 enum { SAMPLE_CLUSTERS = 4 };
 static const double sample_deadline_s = 20;
 
@@ -22,8 +25,7 @@ static bool is_exact(const struct observation *observation, const struct device_
            !memcmp(observation->scalars, scalars, (size_t)count * sizeof *scalars);
 }
 
-/* What the kernel executed with just these arguments, else when it last ran; NULL if it never did.
- */
+/* Finds the kernel's last run with the same arguments, else its last run; NULL if it never ran. */
 static const struct observation *find_observation(const struct device_launch *launch, bool *exact) {
     const struct ptx_kernel *kernel = ptx_module_kernel(launch->module->ptx, launch->kernel);
     const struct observation *latest = NULL;
@@ -33,7 +35,7 @@ static const struct observation *find_observation(const struct device_launch *la
             continue;
         if ((*exact = is_exact(observation, launch)))
             return observation;
-        if (!latest)
+        if (latest == NULL)
             latest = observation;
     }
     return latest;
@@ -43,8 +45,8 @@ static double blocks_of(const unsigned grid[3]) {
     return (double)grid[0] * grid[1] * grid[2];
 }
 
-/* Fills everything but the DRAM bytes. Where the kernel did not run with this shape, a block is
-   taken to do what it did when it last ran; where it never did, only its geometry is known. */
+/* Fills everything but the DRAM bytes. If the kernel did not run with this shape, each block is
+   assumed to do the same work as in the last run; if it never ran, only its geometry is known. */
 static int describe_launch(struct device *device, const struct device_launch *launch,
                            struct prediction_input *input, bool *exact, struct error *error) {
     int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
@@ -58,7 +60,7 @@ static int describe_launch(struct device *device, const struct device_launch *la
                          ? (int)(kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2])
                          : 1;
     const struct observation *observation = find_observation(launch, exact);
-    if (!observation)
+    if (observation == NULL)
         return 0;
     const struct ptx_counts *counts = &observation->counts;
     double scale = input->blocks / (double)counts->blocks;
@@ -77,7 +79,8 @@ static int describe_launch(struct device *device, const struct device_launch *la
     return 0;
 }
 
-/* A shape that did not run has longer loops too: the work of the template's formula says how much.
+/* Scales the work of a shape that did not run by the template's formula, because its loops are
+ * longer.
  */
 static void scale_work(struct prediction_input *input, double factor) {
     double *const work[] = {&input->warp_instructions,
@@ -104,7 +107,7 @@ static int describe_call(struct device *device, const struct device_sequence *se
     for (int i = 0; i < sequence->count; i++) {
         const struct device_launch *launch = &sequence->launches[i];
         struct prediction_input *input = &call->launches[call->count];
-        if (!launch->kernel) {
+        if (launch->kernel == NULL) {
             call->clears++;
             call->clear_bytes += (double)launch->clear_bytes;
             continue;
@@ -121,13 +124,13 @@ static int describe_call(struct device *device, const struct device_sequence *se
         input->dram_bytes = (double)bytes * (moved > 0 ? own / moved : 1.0 / call->count);
         if (!exact[i] && input->matrix_operations > 0 && done < (double)operations)
             scale_work(input, (double)operations / done);
-        if (done == 0 && moved == 0) /* it never ran */
+        if (done == 0 && moved == 0) /* the kernels never ran */
             input->matrix_operations = (double)operations / call->count;
     }
     return 0;
 }
 
-/* Runs a few clusters of each launch, or blocks where there are no clusters. */
+/* Runs a few clusters of each launch, or blocks if there are no clusters. */
 static enum verdict sample(struct device *device, const struct device_sequence *sequence,
                            double deadline_s, char *reason) {
     struct emulated *emulated = emulated_of(device);
@@ -169,16 +172,15 @@ enum verdict emulated_graph_new(struct device *device, const struct device_seque
         timing->deadline_s > 0 ? fmin(timing->deadline_s, sample_deadline_s) : sample_deadline_s;
     enum verdict verdict =
         has_run(&sets[0]) ? VERDICT_OK : sample(device, &sets[0], deadline_s, reason);
-    /* A block may wait for one that is not among them, and is taken to do as it did before. */
+    /* A timeout is accepted: a sampled block may wait for one that is not run, and the counters of
+       the last run are used. */
     if (verdict != VERDICT_OK && verdict != VERDICT_TIMEOUT)
         return verdict;
     if (describe_call(device, &sets[0], timing->operations, timing->bytes, &call, &error) < 0) {
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;
     }
-    *graph = calloc(1, sizeof **graph);
-    if (!*graph)
-        BUG("out of memory");
+    *graph = xcalloc(1, sizeof **graph);
     (*graph)->latency_us = predict_call_us(&device->info, &call);
     return VERDICT_OK;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The text of a small file of the kernel's; false where there is none. */
+/* Reads the first line of a small sysfs file; returns false if there is none. */
 static bool read_line(const char *path, char *text, int size) {
     FILE *file = fopen(path, "r");
     bool got = file != NULL && fgets(text, size, file) != NULL;
@@ -16,7 +16,7 @@ static bool read_line(const char *path, char *text, int size) {
     return got;
 }
 
-/* "0-15,64-79" */
+/* Parses a CPU list, "0-15,64-79". */
 static bool parse_processors(const char *text, cpu_set_t *set) {
     CPU_ZERO(set);
     while (isdigit((unsigned char)*text)) {
@@ -36,7 +36,7 @@ bool numa_pin(const char *sysfs, const char *pci_bus_id) {
     char text[4096];
     cpu_set_t near, ours;
     snprintf(id, sizeof id, "%s", pci_bus_id);
-    for (char *at = id; *at != '\0'; at++) /* the driver writes capitals */
+    for (char *at = id; *at != '\0'; at++) /* sysfs has lower case, the driver upper case */
         *at = (char)tolower((unsigned char)*at);
     snprintf(path, sizeof path, "%s/bus/pci/devices/%s/numa_node", sysfs, id);
     if (!read_line(path, text, sizeof text) || atoi(text) < 0)

@@ -1,7 +1,7 @@
 /*
- * numa: keeps a process on the processors that are nearest to a GPU, where the system says which.
+ * numa: pins a process to the CPU cores nearest to a GPU.
  *
- *     numa_pin("/sys", "0000:1a:00.0");     // before the driver makes threads and pins memory
+ *     numa_pin("/sys", "0000:1a:00.0");     // before the driver creates threads and pins memory
  *
  * Sources: numa_node of a PCI device and cpulist of a node, Linux's
  * Documentation/ABI/testing/sysfs-bus-pci and .../stable/sysfs-devices-node.
@@ -11,8 +11,9 @@
 
 #include <stdbool.h>
 
-/* Of the processors that we may use, leaves those of the device's node. False, and nothing is
-   changed, where the system does not say or none of them is ours. `sysfs` is a folder. */
+/* Restricts the process's CPU affinity to the cores of the device's NUMA node. Returns false
+   without a change if the node is unknown or none of its cores is allowed. `sysfs` is the folder
+   /sys. */
 bool numa_pin(const char *sysfs, const char *pci_bus_id);
 
 #endif

@@ -1,10 +1,12 @@
 #include "device/nvml.h"
 
+#include "base/memory.h"
+
 #include <ctype.h>
 #include <dlfcn.h>
 #include <string.h>
 
-/* Of NVIDIA's NVML API Reference: the values and structs that we need. */
+/* Constants and structs from NVIDIA's NVML API Reference. */
 enum { SUCCESS = 0 };
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, TEMPERATURE_GPU = 0, PROCESSES_MAX = 256 };
 
@@ -20,7 +22,7 @@ struct process {
 
 typedef void *handle;
 
-/* X(our name, arguments, its names from the newest down). */
+/* X(our name, arguments, symbol names from the newest to the oldest). */
 #define NVML_FUNCTIONS(X)                                                                          \
     X(init, (void), "nvmlInit_v2", "nvmlInit")                                                     \
     X(shutdown, (void), "nvmlShutdown", NULL)                                                      \
@@ -49,20 +51,18 @@ struct nvml {
 #undef X
 };
 
-/* One function, or NULL; either name may be. */
+/* Looks up a function by either name; returns NULL if both are missing. */
 static void *look_up(void *library, const char *newest, const char *older) {
     void *function = dlsym(library, newest);
     return function == NULL && older != NULL ? dlsym(library, older) : function;
 }
 
 struct nvml *nvml_open(struct error *error) {
-    struct nvml *nvml = calloc(1, sizeof *nvml);
-    if (nvml == NULL)
-        BUG("out of memory");
+    struct nvml *nvml = xcalloc(1, sizeof *nvml);
     nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (nvml->library == NULL) {
-        error_set(error, "no libnvidia-ml.so.1 here: it comes with the NVIDIA driver; in a "
-                         "container, allow the driver's capability \"utility\"");
+        error_set(error, "no libnvidia-ml.so.1: it comes with the NVIDIA driver; in a container, "
+                         "allow the driver's capability \"utility\"");
         free(nvml);
         return NULL;
     }
@@ -101,7 +101,7 @@ int nvml_count(const struct nvml *nvml) {
     return nvml->device_count != NULL && nvml->device_count(&count) == SUCCESS ? (int)count : 0;
 }
 
-/* "GPU-8c2e...-..." becomes the digits alone, as CUDA gives them. */
+/* Converts "GPU-8c2e...-..." to CUDA's form, the digits alone. */
 static void plain_uuid(char *uuid) {
     const char *from = strncmp(uuid, "GPU-", 4) == 0 ? uuid + 4 : uuid;
     char *to = uuid;
@@ -159,7 +159,7 @@ void nvml_read(const struct nvml *nvml, const struct nvml_gpu *gpu, struct nvml_
 #undef READ
 
 const char *nvml_slowdowns(int64_t slowdowns, char text[NVML_SLOWDOWN_SIZE]) {
-    /* nvmlClocksEventReasons; bit 0 is idleness, which slows nobody down. */
+    /* nvmlClocksEventReasons without bit 0, GPU idle, which is not a slowdown. */
     static const struct {
         int64_t bit;
         const char *words;

@@ -1,8 +1,7 @@
 /*
- * nvml: how a GPU is doing, without touching it: clocks, temperature, power, what slows it down and
- * who else computes on it. NVIDIA's management library is opened at run time; its declarations are
- * our own, for the CUDA Toolkit has no nvml.h everywhere. Needs no CUDA context, so that the parent
- * of workers may use it.
+ * nvml: GPU monitoring: clocks, temperature, power, clock slowdowns and compute processes. NVIDIA's
+ * management library is opened at run time; its declarations are repeated here, because not every
+ * CUDA Toolkit has nvml.h. It needs no CUDA context, so the parent of workers may use it.
  *
  *     struct nvml *nvml = nvml_open(&error);
  *     struct nvml_gpu gpu;
@@ -12,8 +11,8 @@
  *     }
  *     nvml_close(nvml);
  *
- * Whatever a driver, a card or a container does not tell is unknown, never an error: a negative
- * number or an empty text.
+ * A figure that the driver, the card or the container does not report is unknown, not an error: a
+ * negative number or an empty text.
  */
 #ifndef EVOTILE_DEVICE_NVML_H
 #define EVOTILE_DEVICE_NVML_H
@@ -39,15 +38,15 @@ struct nvml_state {
     int temperature_c;
     double power_w, power_limit_w;
     int64_t memory_used_bytes, memory_bytes;
-    int64_t slowdowns; /* bits, for nvml_slowdowns */
+    int64_t slowdowns; /* bit mask for nvml_slowdowns */
 };
 
 struct nvml_process {
-    unsigned pid;         /* as the host numbers it */
-    int64_t memory_bytes; /* of the GPU */
+    unsigned pid;         /* in the host's pid namespace */
+    int64_t memory_bytes; /* GPU memory */
 };
 
-/* NULL and one line where there is no driver, or one that does not work. */
+/* Returns NULL with an error if there is no driver, or it does not work. */
 struct nvml *nvml_open(struct error *error);
 void nvml_close(struct nvml *nvml);
 
@@ -55,22 +54,22 @@ void nvml_close(struct nvml *nvml);
 const char *nvml_driver(const struct nvml *nvml);
 int nvml_count(const struct nvml *nvml);
 
-/* In the order of the PCI bus, which need not be CUDA's: find by uuid what CUDA numbered. */
+/* GPUs in PCI bus order, which may differ from CUDA's: match CUDA devices by uuid. */
 bool nvml_at(const struct nvml *nvml, int index, struct nvml_gpu *gpu);
 bool nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_gpu *gpu);
 
 void nvml_read(const struct nvml *nvml, const struct nvml_gpu *gpu, struct nvml_state *state);
-/* Only clocks, temperature, power and slowdowns, for whoever reads often: each figure is a call
-   into the driver. */
+/* Reads only clocks, temperature, power and slowdowns, for frequent polling: each figure is a
+   driver call. */
 void nvml_read_changing(const struct nvml *nvml, const struct nvml_gpu *gpu,
                         struct nvml_state *state);
 
-/* What holds the clocks down, in words ("power limit, hot"); empty where nothing does but idleness.
+/* The causes of reduced clocks in words ("power limit, hot"); empty if there is none but idleness.
  */
 const char *nvml_slowdowns(int64_t slowdowns, char text[NVML_SLOWDOWN_SIZE]);
 
-/* Processes that compute on the GPU, our own among them; fills at most `limit`, returns how many
-   there are (-1: unknown). In a container the driver may hide those outside. */
+/* Lists the compute processes on the GPU, including this one; fills at most `limit` and returns the
+   total (-1: unknown). In a container the driver may hide processes outside. */
 int nvml_processes(const struct nvml *nvml, const struct nvml_gpu *gpu,
                    struct nvml_process *processes, int limit);
 

@@ -1,5 +1,6 @@
 #include "device/nvrtc.h"
 
+#include "base/memory.h"
 #include "base/path.h"
 
 #include <dlfcn.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every function that we use, by name: one list gives the table and the look-up. */
+/* Every NVRTC function in use; the list generates the table and the lookup. */
 #define NVRTC_FUNCTIONS(X)                                                                         \
     X(nvrtcVersion)                                                                                \
     X(nvrtcGetErrorString)                                                                         \
@@ -29,7 +30,7 @@ struct nvrtc {
     void *library;
     char version[16];
     int include_count;
-    char includes[INCLUDES_MAX][PATH_SIZE]; /* options: where the toolkit's headers are */
+    char includes[INCLUDES_MAX][PATH_SIZE]; /* include options for the toolkit's headers */
     struct image_cache cache;
 #define X(name) __typeof__(&name) name;
     NVRTC_FUNCTIONS(X)
@@ -42,7 +43,7 @@ struct nvrtc {
 
 enum { TOOLKITS = 3 };
 
-/* Folders where a toolkit may be; some NULL, or empty. */
+/* Possible toolkit folders; some are NULL or empty. */
 static void find_toolkits(const char *folders[TOOLKITS]) {
     folders[0] = getenv("CUDA_HOME");
     folders[1] = EVOTILE_CUDA_HOME;
@@ -60,8 +61,8 @@ static void *open_library(void) {
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (library == NULL)
             continue;
-        /* NVRTC opens its other half by name alone, which succeeds outside the loader's folders
-           only where that is loaded already. */
+        /* NVRTC opens libnvrtc-builtins by name alone, which outside the loader's path succeeds
+           only if it is already loaded. */
         snprintf(path, sizeof path, "%s/lib64/libnvrtc-builtins.so", folders[i]);
         dlopen(path, RTLD_NOW | RTLD_LOCAL);
         return library;
@@ -75,7 +76,7 @@ static void *open_library(void) {
     return NULL;
 }
 
-/* NVRTC looks for headers where it is told to, and nowhere else. */
+/* NVRTC has no default include path. */
 static void find_headers(struct nvrtc *nvrtc) {
     static const char *const places[INCLUDES_MAX] = {"include", "include/cccl"};
     const char *folders[TOOLKITS];
@@ -91,13 +92,11 @@ static void find_headers(struct nvrtc *nvrtc) {
 struct nvrtc *nvrtc_open(struct error *error) {
     void *library = open_library();
     if (library == NULL) {
-        error_set(error, "no NVRTC here: install the CUDA Toolkit 12.4 or later, or set CUDA_HOME "
-                         "to the folder that holds its lib64");
+        error_set(error, "NVRTC not found: install the CUDA Toolkit 12.4 or later, or set "
+                         "CUDA_HOME to the folder that holds its lib64");
         return NULL;
     }
-    struct nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
-    if (nvrtc == NULL)
-        BUG("out of memory");
+    struct nvrtc *nvrtc = xcalloc(1, sizeof *nvrtc);
     nvrtc->library = library;
     const char *missing = NULL;
 #define X(name)                                                                                    \
@@ -122,7 +121,7 @@ struct nvrtc *nvrtc_open(struct error *error) {
 void nvrtc_close(struct nvrtc *nvrtc) {
     if (nvrtc == NULL)
         return;
-    /* NVRTC keeps what it allocated when it is unloaded, so it stays. */
+    /* libnvrtc is not unloaded: it would leak what it allocated. */
     free(nvrtc);
 }
 
@@ -143,9 +142,7 @@ bool nvrtc_supports(const struct nvrtc *nvrtc, int compute_capability) {
     bool found = false;
     if (nvrtc->nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS || count <= 0)
         return false;
-    int *supported = calloc((size_t)count, sizeof *supported);
-    if (supported == NULL)
-        BUG("out of memory");
+    int *supported = xcalloc((size_t)count, sizeof *supported);
     if (nvrtc->nvrtcGetSupportedArchs(supported) == NVRTC_SUCCESS)
         for (int i = 0; i < count; i++)
             found = found || supported[i] == compute_capability;
@@ -153,7 +150,7 @@ bool nvrtc_supports(const struct nvrtc *nvrtc, int compute_capability) {
     return found;
 }
 
-/* What a kernel may declare; ptxas refuses more without a word, but for its report. */
+/* The limit of static shared memory. Beyond it ptxas fails with no message except in its report. */
 enum { STATIC_SMEM_MOST = 48 << 10 };
 
 static int declared_smem(const char *log) {
@@ -167,8 +164,8 @@ static int declared_smem(const char *log) {
     return most;
 }
 
-/* The first line of the log that speaks of an error, else what its report tells, else its first
-   line. */
+/* Extracts the first line of the log with an error; else reports excessive static shared memory;
+   else copies the first line. */
 static void first_error(const char *log, char *reason) {
     static const char *const words[] = {"error", "ptxas fatal"};
     const char *at = NULL;
@@ -191,14 +188,12 @@ static void first_error(const char *log, char *reason) {
 typedef nvrtcResult (*size_function)(nvrtcProgram, size_t *);
 typedef nvrtcResult (*text_function)(nvrtcProgram, char *);
 
-/* A NUL-terminated copy of one of the program's products, or NULL. */
+/* Returns a NUL-terminated copy of one of the program's outputs, or NULL. */
 static char *product(nvrtcProgram program, size_function size_of, text_function get,
                      size_t *bytes) {
     if (size_of(program, bytes) != NVRTC_SUCCESS)
         return NULL;
-    char *copy = calloc(1, *bytes + 1);
-    if (copy == NULL)
-        BUG("out of memory");
+    char *copy = xcalloc(1, *bytes + 1);
     if (get(program, copy) == NVRTC_SUCCESS)
         return copy;
     free(copy);
@@ -248,7 +243,7 @@ static struct hash image_hash(const struct nvrtc *nvrtc, const char *name, const
     hasher_add_text(hasher, nvrtc->version);
     for (int i = 0; i < option_count; i++)
         hasher_add_text(hasher, options[i]);
-    hasher_add_text(hasher, name); /* faults and reports speak of it */
+    hasher_add_text(hasher, name); /* fault messages and reports include the name */
     hasher_add_text(hasher, source);
     return hasher_finish(hasher);
 }

@@ -6,26 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the device's file does not know better. */
+/* Defaults for figures that the device file lacks. */
 static const double launch_default_us = 1.0;
-static const double l2_per_dram = 3.0; /* of bandwidths */
+static const double l2_per_dram = 3.0; /* ratio of bandwidths */
 
-/* The usual values, but l1's, were fitted to 667 trials of 14 cases and 300 of a space at one, all
-   on an H200. */
+/* The default values, except L1's, were fitted to 667 trials of 14 cases and 300 of a space at one,
+   all on an H200. */
 const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETERS] = {
-    [PREDICTION_START_US] = {"start_us", "a launch, beside launch_us", 1.3, 0.05, 10},
-    [PREDICTION_CHAIN] = {"chain", "of a block's chain", 0.5, 0.02, 5},
-    [PREDICTION_ISSUE] = {"issue", "of its instructions' cycles", 0.7, 0.05, 5},
-    [PREDICTION_TENSOR] = {"tensor", "of its matrix operations'", 0.4, 0.05, 5},
-    [PREDICTION_SPECIAL] = {"special", "of its special functions'", 1.7, 0.1, 10},
-    [PREDICTION_SHARED] = {"shared", "of its shared wavefronts'", 0.7, 0.05, 10},
-    [PREDICTION_REMOTE] = {"remote", "of its bytes from and to other blocks", 2.4, 0.05, 20},
-    [PREDICTION_L1] = {"l1", "of its global and local bytes'", 0.5, 0.01, 10},
-    [PREDICTION_L2] = {"l2", "of all blocks' bytes through L2", 0.3, 0.01, 5},
-    [PREDICTION_SPILL] = {"spill", "more chain and issue for each 4 bytes spilled", 0.007, 0.0005,
-                          0.1},
-    [PREDICTION_TOGETHER] = {"together", "the norm of chain and busy resources", 0.7, 0.5, 8},
-    [PREDICTION_OVERLAP] = {"overlap", "the norm of the resources", 2.5, 0.8, 12},
+    [PREDICTION_START_US] = {"start_us", "overhead of a launch in us, in addition to launch_us",
+                             1.3, 0.05, 10},
+    [PREDICTION_CHAIN] = {"chain", "a block's critical path", 0.5, 0.02, 5},
+    [PREDICTION_ISSUE] = {"issue", "its issue cycles", 0.7, 0.05, 5},
+    [PREDICTION_TENSOR] = {"tensor", "its tensor core cycles", 0.4, 0.05, 5},
+    [PREDICTION_SPECIAL] = {"special", "its special function cycles", 1.7, 0.1, 10},
+    [PREDICTION_SHARED] = {"shared", "its shared memory wavefronts", 0.7, 0.05, 10},
+    [PREDICTION_REMOTE] = {"remote", "its bytes from and to other blocks", 2.4, 0.05, 20},
+    [PREDICTION_L1] = {"l1", "its global and local bytes", 0.5, 0.01, 10},
+    [PREDICTION_L2] = {"l2", "all blocks' bytes through L2", 0.3, 0.01, 5},
+    [PREDICTION_SPILL] = {"spill", "increase of chain and issue for each 4 bytes spilled", 0.007,
+                          0.0005, 0.1},
+    [PREDICTION_TOGETHER] = {"together", "exponent of the norm of chain and resources", 0.7, 0.5,
+                             8},
+    [PREDICTION_OVERLAP] = {"overlap", "exponent of the norm of the resources", 2.5, 0.8, 12},
 };
 
 int occupancy_blocks(const struct device_info *info, int registers, int threads, int smem_bytes) {
@@ -59,12 +61,12 @@ static double norm(const double *terms, int count, double power) {
     return sum > 0 ? pow(sum, 1 / power) : 0;
 }
 
-/* Of the tensor cores of one multiprocessor, a cycle; 0: not known. */
+/* Tensor core operations of one multiprocessor in a cycle; 0: unknown. */
 static double tensor_rate(const struct device_info *info) {
     return info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
 }
 
-/* Cycles for which one block keeps a multiprocessor busy if nothing makes it wait. */
+/* Cycles for which one block keeps a multiprocessor busy without stalls. */
 static double busy_cycles(const struct device_info *info, const double *parameters,
                           const struct prediction_input *input, double spilling) {
     double rate = tensor_rate(info);
@@ -81,14 +83,15 @@ static double busy_cycles(const struct device_info *info, const double *paramete
            input->blocks;
 }
 
-/* Of the multiprocessor that has the most blocks. */
+/* Cycles of the multiprocessor that has the most blocks. */
 static double multiprocessor_cycles(const struct device_info *info, const double *parameters,
                                     const struct prediction_input *input) {
     double spilling = 1 + parameters[PREDICTION_SPILL] * input->resources.spill_bytes / 4;
     double blocks = ceil(input->blocks / info->sm_count);
     double resident = fmin(fmax(input->resources.ctas_per_sm, 1), blocks);
     double waves = blocks / resident;
-    /* Of many waves the longest blocks are evened out, of one they are what is waited for. */
+    /* Over many waves long and short blocks average out; in a single wave the longest block
+       decides. */
     double chain =
         input->chain_cycles + (input->longest_chain_cycles - input->chain_cycles) / waves;
     double busy = busy_cycles(info, parameters, input, spilling), cycles = 0;
@@ -126,7 +129,7 @@ static double call_us(const struct device_info *info, const double *parameters,
     return sum_us;
 }
 
-/* The device's own where it has them. */
+/* The device's fitted parameters, else the defaults. */
 static void find_parameters(const struct device_info *info,
                             double parameters[PREDICTION_PARAMETERS]) {
     for (int i = 0; i < PREDICTION_PARAMETERS; i++)
@@ -155,12 +158,13 @@ struct fit {
     int count;
 };
 
-/* From here on a difference of logarithms counts as itself rather than as its square. */
+/* Huber loss: beyond this difference of logarithms the loss is linear rather than quadratic. */
 static const double far = 0.3;
-/* How strongly all samples together are to speak against a usual value, in logarithms. */
+/* Weight of the prior that keeps parameters near their default values (in logarithms), relative to
+   all samples together. */
 static const double trust = 1e-3;
 
-/* What minimise finds worth a step is worth one here. */
+/* Scales the cost to minimise's stopping tolerance. */
 static const double scale = 1e5;
 
 static double cost(const struct fit *fit, const double *logs) {

@@ -1,36 +1,34 @@
 /*
- * predict: how long a launch would take on a device that is not there, or has not been asked: a
- * pure function of what is published of it, of a few fitted parameters, and of what the launch
- * executed. The same genome always gets the same number.
+ * predict: an analytical latency model: predicts the time of a launch from the device's published
+ * figures, a few fitted parameters, and the counters of what the launch executed. It is a pure
+ * function: the same genome always gets the same number. It orders genomes before any of them is
+ * timed; it does not replace a measurement.
  *
- * What it is for: to order genomes sensibly before any of them was timed. What it is not: a
- * measurement.
+ * The model. Each block has a critical path, the longest dependency chain through it if it had a
+ * multiprocessor to itself (device/ptx/chain.h), and keeps each resource of a multiprocessor busy
+ * for some cycles: issue, warp instructions / 4 schedulers; tensor, matrix operations / the tensor
+ * cores' rate; special, one exp, rcp ... a cycle; shared, one wavefront a cycle; remote, 16 bytes a
+ * cycle to and from other blocks' shared memory; l1, 64 bytes a cycle of global and local memory.
  *
- * The model. Of a block two things are known: its chain, the longest way through it if it had a
- * multiprocessor to itself (device/ptx/chain.h), and how many cycles it keeps each resource of a
- * multiprocessor busy: issue, warp instructions / 4 schedulers; tensor, matrix operations / the
- * tensor cores' rate; special, one exp, rcp ... a cycle; shared, one wavefront; remote, 16 bytes
- * from and to other blocks' shared memory; l1, 64 global and local bytes.
+ * Resources overlap, but not perfectly: their cycles are combined by a q-norm; with r resident
+ * blocks, the critical path and r times that result are combined by a p-norm. A multiprocessor runs
+ * its share of blocks in waves of r and a partial last wave, so tails and idle multiprocessors are
+ * accounted for. The time of all bytes through L2 and the launch overhead are added; spilled bytes
+ * lengthen critical path and issue. The result is never below the tensor cores' peak time, or the
+ * time to move the required bytes through DRAM.
  *
- * What is busy overlaps, but not perfectly: the resources add up as a
- * q-norm, and with r resident blocks the chain and r times that as a p-norm. A multiprocessor takes
- * its share of blocks, r at a time and at last the rest, so that tails and idle multiprocessors
- * cost what they cost. To that come the bytes through L2 and what every launch needs to begin; what
- * a thread spills lengthens chain and issue. Nothing is faster than the tensor cores' peak, or than
- * DRAM can move what has to cross it.
- *
- *     struct prediction_call call = {.count = 1, .launches = {{.blocks = 64, .threads = 128 ...}}};
+ *     struct prediction_call call = {.count = 1, .launches = {{.blocks = 64, .threads = 128}}};
  *     double latency_us = predict_call_us(&info, &call);
  *
- * Parameters come from the device (info->model), which `evotile model fit` writes; where there are
- * none, from prediction_parameters.
+ * Parameters come from the device (info->model), written by `evotile model fit`; the defaults are
+ * in prediction_parameters.
  */
 #ifndef EVOTILE_DEVICE_PREDICT_H
 #define EVOTILE_DEVICE_PREDICT_H
 
 #include "device/device.h"
 
-/* In the order of info->model. Each is positive. */
+/* The order of info->model. All are positive. */
 enum prediction_parameter {
     PREDICTION_START_US,
     PREDICTION_CHAIN,
@@ -50,29 +48,28 @@ _Static_assert((int)PREDICTION_PARAMETERS == (int)DEVICE_MODEL, "a device holds 
 
 struct prediction_parameter_row {
     const char *name, *about;
-    double usual; /* where nothing was fitted */
+    double usual; /* default, if nothing was fitted */
     double least, most;
 };
 extern const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETERS];
 
-/* One launch; the totals are over all blocks. */
+/* One launch; totals are over all blocks. */
 struct prediction_input {
     double blocks;
-    int threads; /* a block */
-    int cluster; /* blocks that are resident together: 1 where there are no clusters */
+    int threads; /* of a block */
+    int cluster; /* blocks of a cluster, which are co-resident: 1 without clusters */
     struct resources resources;
     double warp_instructions, matrix_operations, special_functions;
-    double shared_wavefronts, barriers; /* barriers: of each warp */
+    double shared_wavefronts, barriers; /* barriers: counted for each warp */
     double load_bytes, store_bytes, async_bytes, local_bytes;
-    double remote_bytes; /* with other blocks of a cluster */
-    double dram_bytes;   /* that have to cross the memory bus at least once */
-    /* Of one block that has a multiprocessor to itself, on the average and at most; 0: not known.
-     */
+    double remote_bytes; /* exchanged with other blocks of a cluster */
+    double dram_bytes;   /* minimum traffic over the memory bus */
+    /* Critical path of a block with a multiprocessor to itself, mean and maximum; 0: unknown. */
     double chain_cycles, longest_chain_cycles;
-    bool early; /* may begin while the launch before it still runs */
+    bool early; /* may start while the previous launch still runs (programmatic dependent launch) */
 };
 
-/* One call of a candidate: its launches in order, and the clearing of its workspaces. */
+/* One call of a candidate: its launches in order, and the clears of its workspaces. */
 struct prediction_call {
     int count;
     struct prediction_input launches[DEVICE_LAUNCHES_MAX];
@@ -89,15 +86,16 @@ struct prediction_sample {
     double latency_us; /* measured */
 };
 
-/* The parameters with which the logarithms of predictions are nearest to those of so many measured
-   latencies; what is far off counts less than its square. Few samples leave what they do not tell
-   near the usual values. Returns the root mean square of the logarithms' differences. */
+/* Fits the parameters to `count` measured latencies: minimises the difference between the
+   logarithms of predicted and measured latency with a robust loss. Parameters that the samples do
+   not determine stay near their defaults. Returns the root mean square of the differences. */
 double predict_fit(const struct device_info *info, const struct prediction_sample *samples,
                    int count, double parameters[PREDICTION_PARAMETERS]);
 
-/* Blocks that are resident on one multiprocessor, by the CUDA occupancy rules: registers are given
-   to a warp in units of 256 from one of four partitions; shared memory in units of 128 bytes, and
-   each block takes 1 KB more of it for the system (sm_80 and later). 0: a block does not fit. */
+/* Blocks that are resident on one multiprocessor by the CUDA occupancy rules: registers are
+   allocated to a warp in units of 256 from one of four partitions; shared memory in units of 128
+   bytes, and the system takes 1 KB of it for each block (sm_80 and later). 0: a block does not fit.
+   */
 int occupancy_blocks(const struct device_info *info, int registers, int threads, int smem_bytes);
 
 #endif

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The number that stands before `what` in one line, or 0. */
+/* Returns the number before `what` in one line, or 0. */
 static int number_before(const char *line, const char *what) {
     const char *end = strchr(line, '\n');
     const char *found = strstr(line, what);
-    if (!found || (end && found > end))
+    if (found == NULL || (end != NULL && found > end))
         return 0;
     while (found > line && found[-1] >= '0' && found[-1] <= '9')
         found--;
@@ -22,30 +22,32 @@ bool ptxas_report_find(const char *log, const char *kernel, struct ptxas_report 
     size_t length = strlen(kernel);
     bool in_kernel = false, in_properties = false, found = false, serialised = false;
     *report = (struct ptxas_report){0};
-    for (const char *line = log; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+    for (const char *line = log; line != NULL && *line != '\0';
+         line = strchr(line, '\n'), line += line != NULL) {
         const char *end = strchr(line, '\n'), *at = strstr(line, entry);
-        if (at && (!end || at < end)) {
+        if (at != NULL && (end == NULL || at < end)) {
             at += strlen(entry);
             in_kernel = strncmp(at, kernel, length) == 0 && at[length] == '\'';
             found |= in_kernel;
             continue;
         }
         at = strstr(line, serial);
-        if (at && (!end || at < end)) {
+        if (at != NULL && (end == NULL || at < end)) {
             const char *name = strstr(at, "function '");
-            serialised |=
-                name && strncmp(name + 10, kernel, length) == 0 && name[10 + length] == '\'';
+            serialised |= name != NULL && strncmp(name + 10, kernel, length) == 0 &&
+                          name[10 + length] == '\'';
             continue;
         }
-        /* Functions that the kernel calls are reported between its lines. */
+        /* functions that the kernel calls are reported between its lines */
         at = strstr(line, properties);
-        if (at && (!end || at < end)) {
+        if (at != NULL && (end == NULL || at < end)) {
             at += strlen(properties);
             in_properties = strncmp(at, kernel, length) == 0 && strchr("\n\r", at[length]);
             continue;
         }
         if (in_properties && number_before(line, " bytes stack frame") >= 0 &&
-            strstr(line, "stack frame") && (!end || strstr(line, "stack frame") < end)) {
+            strstr(line, "stack frame") != NULL &&
+            (end == NULL || strstr(line, "stack frame") < end)) {
             report->stack_bytes = number_before(line, " bytes stack frame");
             report->spill_bytes = number_before(line, " bytes spill stores") +
                                   number_before(line, " bytes spill loads");

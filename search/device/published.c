@@ -1,69 +1,37 @@
 #include "device/published.h"
 
-#include "base/json.h"
+#include "base/json_fields.h"
 #include "base/path.h"
 #include "device/predict.h"
 
 #include <string.h>
 
-enum field_kind { FIELD_INT, FIELD_INT64, FIELD_DOUBLE };
+#define REQUIRED(member, kind, minimum, maximum)                                                   \
+    JSON_FIELD_REQUIRED(struct device_info, member, #member, JSON_FIELD_##kind, minimum, maximum)
+#define OPTIONAL(member, kind, minimum, maximum)                                                   \
+    JSON_FIELD(struct device_info, member, #member, JSON_FIELD_##kind, minimum, maximum)
 
-struct field {
-    const char *key;
-    enum field_kind kind;
-    size_t offset;
-    bool required;
-    double minimum, maximum;
+static const struct json_field fields[] = {
+    REQUIRED(sm_count, INT, 1, 4096),
+    REQUIRED(smem_per_block, INT, 1024, 1 << 24),
+    REQUIRED(smem_per_block_optin, INT, 1024, 1 << 24),
+    REQUIRED(smem_per_sm, INT, 1024, 1 << 24),
+    REQUIRED(registers_per_sm, INT, 1024, 1 << 24),
+    REQUIRED(threads_per_sm, INT, 32, 1 << 16),
+    REQUIRED(blocks_per_sm, INT, 1, 1 << 10),
+    REQUIRED(memory_bytes, INT64, 1 << 20, 1e15),
+    REQUIRED(l2_bytes, INT, 1 << 10, INT32_MAX),
+    REQUIRED(clock_mhz, DOUBLE, 1, 1e5),
+    REQUIRED(dram_gb_per_s, DOUBLE, 0.1, 1e6),
+    OPTIONAL(l2_gb_per_s, DOUBLE, 0.1, 1e6),
+    REQUIRED(tensor_tflops, DOUBLE, 0.01, 1e6),
+    REQUIRED(fp32_tflops, DOUBLE, 0.01, 1e6),
+    OPTIONAL(launch_us, DOUBLE, 0, 1e3),
+    {0},
 };
+static const char *const other_keys[] = {"about", "name", "architecture", NULL};
 
-#define FIELD(member, kind, required, minimum, maximum)                                            \
-    { #member, kind, offsetof(struct device_info, member), required, minimum, maximum }
-
-static const struct field fields[] = {
-    FIELD(sm_count, FIELD_INT, true, 1, 4096),
-    FIELD(smem_per_block, FIELD_INT, true, 1024, 1 << 24),
-    FIELD(smem_per_block_optin, FIELD_INT, true, 1024, 1 << 24),
-    FIELD(smem_per_sm, FIELD_INT, true, 1024, 1 << 24),
-    FIELD(registers_per_sm, FIELD_INT, true, 1024, 1 << 24),
-    FIELD(threads_per_sm, FIELD_INT, true, 32, 1 << 16),
-    FIELD(blocks_per_sm, FIELD_INT, true, 1, 1 << 10),
-    FIELD(memory_bytes, FIELD_INT64, true, 1 << 20, 1e15),
-    FIELD(l2_bytes, FIELD_INT, true, 1 << 10, INT32_MAX),
-    FIELD(clock_mhz, FIELD_DOUBLE, true, 1, 1e5),
-    FIELD(dram_gb_per_s, FIELD_DOUBLE, true, 0.1, 1e6),
-    FIELD(l2_gb_per_s, FIELD_DOUBLE, false, 0.1, 1e6),
-    FIELD(tensor_tflops, FIELD_DOUBLE, true, 0.01, 1e6),
-    FIELD(fp32_tflops, FIELD_DOUBLE, true, 0.01, 1e6),
-    FIELD(launch_us, FIELD_DOUBLE, false, 0, 1e3),
-};
-enum { FIELD_COUNT = sizeof fields / sizeof *fields };
-
-static int read_field(const struct json *root, const struct field *field, struct device_info *info,
-                      struct error *error) {
-    struct json value;
-    double number;
-    int64_t whole = 0;
-    if (!json_find(root, field->key, &value))
-        return field->required ? json_need(root, field->key, &value, error) : 0;
-    if (field->kind == FIELD_DOUBLE ? json_number(&value, &number, error) < 0
-                                    : json_integer(&value, &whole, error) < 0)
-        return -1;
-    if (field->kind != FIELD_DOUBLE)
-        number = (double)whole;
-    if (!(number >= field->minimum && number <= field->maximum))
-        return json_error(&value, error, "must lie between %.15g and %.15g", field->minimum,
-                          field->maximum);
-    void *at = (char *)info + field->offset;
-    if (field->kind == FIELD_DOUBLE)
-        *(double *)at = number;
-    else if (field->kind == FIELD_INT)
-        *(int *)at = (int)whole;
-    else
-        *(int64_t *)at = whole;
-    return 0;
-}
-
-/* "sm_89" */
+/* Parses "sm_89". */
 static int read_architecture(const struct json *root, int *compute_capability,
                              struct error *error) {
     struct json value;
@@ -77,24 +45,18 @@ static int read_architecture(const struct json *root, int *compute_capability,
 }
 
 static int read_info(const struct json *root, struct device_info *info, struct error *error) {
-    const char *keys[FIELD_COUNT + 4] = {"about", "name", "architecture"};
     struct json value;
     const char *name;
-    for (int i = 0; i < FIELD_COUNT; i++)
-        keys[3 + i] = fields[i].key;
     *info = (struct device_info){.predicts = true};
-    if (json_only(root, keys, error) < 0 || json_need(root, "name", &value, error) < 0 ||
-        json_string(&value, &name, error) < 0 ||
+    if (json_fields_check_keys(root, fields, other_keys, error) < 0 ||
+        json_need(root, "name", &value, error) < 0 || json_string(&value, &name, error) < 0 ||
         read_architecture(root, &info->compute_capability, error) < 0)
         return -1;
     if (*name == '\0' || strlen(name) >= sizeof info->name)
-        return json_error(&value, error, "must have 1 to %zu letters", sizeof info->name - 1);
+        return json_error(&value, error, "must have 1 to %zu characters", sizeof info->name - 1);
     strcpy(info->name, name);
     snprintf(info->spec, sizeof info->spec, "emulated:sm_%d", info->compute_capability);
-    for (int i = 0; i < FIELD_COUNT; i++)
-        if (read_field(root, &fields[i], info, error) < 0)
-            return -1;
-    return 0;
+    return json_fields_read(root, fields, info, error);
 }
 
 int published_read(const char *path, struct device_info *info, struct error *error) {
@@ -125,10 +87,10 @@ static int find_folder(char folder[PATH_SIZE], struct error *error) {
         if (path_is_dir(places[i]))
             return path_join(folder, "", places[i], error);
     return error_set(error, "there is no folder of device files: set EVOTILE_DEVICES to one, such "
-                            "as configs/devices of evotile's own sources");
+                            "as configs/devices in evotile's sources");
 }
 
-/* ---- what was fitted ---- */
+/* ---- fitted parameters ---- */
 
 static int read_fitted(const char *path, struct device_info *info, struct error *error) {
     const char *keys[PREDICTION_PARAMETERS + 3] = {"about", "name"};
@@ -144,7 +106,7 @@ static int read_fitted(const char *path, struct device_info *info, struct error 
     for (int i = 0; i < PREDICTION_PARAMETERS && result == 0; i++) {
         const struct prediction_parameter_row *row = &prediction_parameters[i];
         double number = 0;
-        if (!json_find(&root, row->name, &value)) /* fitted before there was such a parameter */
+        if (!json_find(&root, row->name, &value)) /* fitted by a version without this parameter */
             continue;
         if (json_number(&value, &number, error) < 0)
             result = -1;
@@ -185,7 +147,8 @@ static int fitted_path(char path[PATH_SIZE], const char *folder, const char *nam
                : 0;
 }
 
-/* `fitted` gets the path of what was or may be fitted. */
+/* Finds the device file of an architecture; `fitted` gets the path of its fitted parameters, which
+   may not exist. */
 static int find(int compute_capability, struct device_info *info, char fitted[PATH_SIZE],
                 struct error *error) {
     char folder[PATH_SIZE];

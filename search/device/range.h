@@ -1,13 +1,12 @@
 /*
- * range: names stretches of time, so that Nsight Systems shows a run as it is: which trial is
- * compiled, verified, timed. NVTX of the CUDA Toolkit; without a tool attached (nsys sets
- * NVTX_INJECTION64_PATH) a call costs some nanoseconds, and where the Toolkit lacks nvtx3 nothing.
+ * nvtx: marks time ranges for Nsight Systems, which shows when each trial is compiled, verified and
+ * timed. Uses NVTX of the CUDA Toolkit; without a tool attached (nsys sets NVTX_INJECTION64_PATH) a
+ * call costs some nanoseconds, and if the Toolkit lacks nvtx3, nothing.
  *
- *     range_begin("verify", request->number);     // "verify 4351"
- *     ...
- *     range_end();
+ *     nvtx_begin("verify", request->number);     // "verify 4351"
+ *     nvtx_end();
  *
- * Ranges nest, and belong to the thread that began them.
+ * Ranges nest and are per thread.
  */
 #ifndef EVOTILE_DEVICE_RANGE_H
 #define EVOTILE_DEVICE_RANGE_H

@@ -10,11 +10,11 @@ enum { COMPLAINT_SIZE = 400 };
 struct reader {
     struct json_stream *stream;
     struct sheet *sheet;
-    bool found;       /* the rows */
-    double time_unit; /* of T4, microseconds */
+    bool found;       /* the rows were read */
+    double time_unit; /* the file's default unit (T4), in microseconds */
 };
 
-/* Puts the place of the reader before what the sheet complains of. */
+/* Adds the reader's position to an error of the table. */
 static int place(struct reader *reader, int result, const struct error *complaint) {
     return result < 0 ? json_stream_error(reader->stream, "%.*s", COMPLAINT_SIZE, complaint->text)
                       : 0;
@@ -24,7 +24,7 @@ static bool token_is(const struct reader *reader, const char *text) {
     return strcmp(json_stream_token(reader->stream), text) == 0;
 }
 
-/* A member that must be whole. */
+/* Moves to the next member; a truncated object is an error. */
 static int next_member(struct reader *reader, bool *first) {
     int more = json_stream_member(reader->stream, first);
     return more == JSON_CUT ? json_stream_error(reader->stream, "the file ends within an object")
@@ -37,7 +37,7 @@ static int next_element(struct reader *reader, bool *first) {
                             : more;
 }
 
-/* ---- what is known of a time or a failure ---- */
+/* ---- times and failures ---- */
 
 static const struct {
     const char *text;
@@ -46,7 +46,7 @@ static const struct {
     {"InvalidConfig", VERDICT_INVALID},
     {"CompilationFailedConfig", VERDICT_COMPILE_FAILED},
     {"RuntimeFailedConfig", VERDICT_LAUNCH_FAILED},
-    /* T4's "invalidity", by the schema and as some write it */
+    /* T4's "invalidity", as in the schema and as written by some tools */
     {"constraints", VERDICT_INVALID},
     {"compile", VERDICT_COMPILE_FAILED},
     {"compilation", VERDICT_COMPILE_FAILED},
@@ -62,11 +62,11 @@ static int read_verdict(struct reader *reader, enum verdict *verdict) {
             *verdict = failures[i].verdict;
             return 0;
         }
-    return json_stream_error(reader->stream, "\"%.60s\" is no kind of failure that is known",
+    return json_stream_error(reader->stream, "\"%.60s\" is not a known kind of failure",
                              json_stream_token(reader->stream));
 }
 
-/* A number, or the kind of a failure. */
+/* Reads a number, or the name of a failure. */
 static int read_time(struct reader *reader, enum verdict *verdict, double *time) {
     enum json_scalar kind;
     if (json_stream_scalar(reader->stream, &kind) < 0)
@@ -74,7 +74,7 @@ static int read_time(struct reader *reader, enum verdict *verdict, double *time)
     if (kind == JSON_STRING)
         return read_verdict(reader, verdict);
     if (kind == JSON_LITERAL)
-        return json_stream_error(reader->stream, "%s is no time",
+        return json_stream_error(reader->stream, "%s is not a time",
                                  json_stream_token(reader->stream));
     *time = strtod(json_stream_token(reader->stream), NULL);
     *verdict = VERDICT_OK;
@@ -92,7 +92,7 @@ static int read_name(struct reader *reader, char *name, size_t size) {
     return 0;
 }
 
-/* What a member beside the rows says of them, if anything. */
+/* Reads a member outside the rows. */
 static int read_name_member(struct reader *reader) {
     struct sheet *sheet = reader->sheet;
     if (token_is(reader, "device_name"))
@@ -168,11 +168,11 @@ static int read_cache_row(struct reader *reader) {
     return end_row(reader);
 }
 
-/* Returns JSON_CUT where the closing braces are missing. */
+/* Returns JSON_CUT if the closing braces are missing. */
 static int read_cache(struct reader *reader) {
     int more;
     if (reader->found)
-        return json_stream_error(reader->stream, "the rows are there twice");
+        return json_stream_error(reader->stream, "the rows occur twice");
     if (reader->sheet->column_count == 0)
         return json_stream_error(reader->stream, "\"tune_params_keys\" is missing before the rows");
     reader->found = true;
@@ -201,7 +201,7 @@ static int read_configuration(struct reader *reader) {
                 return -1;
             column = sheet->column_count - 1;
         } else if (column < 0)
-            return json_stream_error(reader->stream, "the rows before had no parameter '%.60s'",
+            return json_stream_error(reader->stream, "the earlier rows have no parameter '%.60s'",
                                      name);
         next = column + 1;
         if (set_cell(reader, column) < 0)
@@ -210,7 +210,7 @@ static int read_configuration(struct reader *reader) {
     return more;
 }
 
-/* The microseconds of a unit; 0: not known. */
+/* Returns the unit in microseconds; 0: unknown. */
 static double unit_us(const char *name) {
     static const struct {
         const char *name;
@@ -222,7 +222,7 @@ static double unit_us(const char *name) {
         {"microseconds", 1},
         {"ms", 1e3},
         {"milliseconds", 1e3},
-        {"miliseconds", 1e3} /* as the hub writes it */,
+        {"miliseconds", 1e3} /* the hub's spelling */,
         {"s", 1e6},
         {"seconds", 1e6},
     };
@@ -240,16 +240,16 @@ static int read_unit(struct reader *reader, double *unit) {
         return 0;
     double us = unit_us(name);
     if (us == 0)
-        return json_stream_error(reader->stream, "\"%s\" is no unit of time: say ms", name);
+        return json_stream_error(reader->stream, "\"%s\" is not a unit of time: use ms", name);
     *unit = us;
     return 0;
 }
 
-/* What was measured in one row. */
+/* The measurement of one row. */
 struct measured {
     bool there;
-    double time; /* NAN: a text */
-    double unit; /* 0: the file's */
+    double time; /* NAN: not a number */
+    double unit; /* 0: the file's default */
 };
 
 static int read_measurement(struct reader *reader, struct measured *measured) {
@@ -268,7 +268,7 @@ static int read_measurement(struct reader *reader, struct measured *measured) {
             result = read_name(reader, unit, sizeof unit);
         else if (token_is(reader, "value") && (byte = json_stream_peek(reader->stream)) != '[' &&
                  byte != '{') {
-            /* Others' measurements may be texts that say nothing to us. */
+            /* other measurements may have text values; ignore them */
             enum json_scalar kind;
             result = json_stream_scalar(reader->stream, &kind);
             it.time = kind == JSON_NUMBER ? strtod(json_stream_token(reader->stream), NULL) : NAN;
@@ -280,7 +280,7 @@ static int read_measurement(struct reader *reader, struct measured *measured) {
     if (more < 0 || strcmp(name, "time") != 0)
         return more;
     if (*unit != '\0' && (it.unit = unit_us(unit)) == 0)
-        return json_stream_error(reader->stream, "\"%s\" is no unit of time: say ms", unit);
+        return json_stream_error(reader->stream, "\"%s\" is not a unit of time: use ms", unit);
     it.there = true;
     *measured = it;
     return 0;
@@ -340,7 +340,7 @@ static int read_result(struct reader *reader) {
 static int read_results(struct reader *reader) {
     int more;
     if (reader->found)
-        return json_stream_error(reader->stream, "the rows are there twice");
+        return json_stream_error(reader->stream, "the rows occur twice");
     reader->found = true;
     if (json_stream_enter(reader->stream, '[') < 0)
         return -1;

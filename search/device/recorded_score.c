@@ -1,23 +1,17 @@
 #include "device/recorded_score.h"
 
+#include "base/memory.h"
 #include "base/statistics.h"
 
 #include <math.h>
 
-/* Below this probability what remains adds nothing to a double. */
+/* Below this probability the remaining terms do not change a double. */
 static const double negligible = 1e-15;
 
 static int descending(const void *a, const void *b) {
     double first = *(const double *)a;
     double second = *(const double *)b;
     return (first < second) - (first > second);
-}
-
-static double *array(size_t count) {
-    double *made = calloc(count, sizeof *made);
-    if (!made)
-        BUG("out of memory");
-    return made;
 }
 
 static double mean(const double *values, int count) {
@@ -29,9 +23,9 @@ static double mean(const double *values, int count) {
 
 void score_random_curve(const struct recorded *recorded, int trials, double *curve) {
     int64_t count = recorded->row_count;
-    double *ratios = array((size_t)count);
+    double *ratios = xcalloc((size_t)count, sizeof *ratios);
     for (int64_t i = 0; i < count; i++)
-        ratios[i] = recorded->best_us / recorded->times_us[i]; /* 0 for what failed */
+        ratios[i] = recorded->best_us / recorded->times_us[i]; /* 0 for failed rows */
     qsort(ratios, (size_t)count, sizeof *ratios, descending);
     for (int k = 1; k <= trials; k++) {
         double expected = 0;
@@ -46,7 +40,8 @@ void score_random_curve(const struct recorded *recorded, int trials, double *cur
     free(ratios);
 }
 
-/* The ratios of one run; returns the first trial that came near the optimum, or trials + 1. */
+/* Computes the ratios of one run; returns the first trial that came near the optimum, or trials +
+   1. */
 static int run_curve(const struct recorded *recorded, const struct visits *run, int trials,
                      double near_percent, double *curve) {
     double near_ratio = 1 / (1 + near_percent / 100);
@@ -66,9 +61,9 @@ struct score score_runs(const struct recorded *recorded, const struct visits *ru
                         int trials, double near_percent, const double *random_curve,
                         double *curve) {
     struct score score = {.random = mean(random_curve, trials)};
-    double *areas = array((size_t)run_count);
-    double *nears = array((size_t)run_count);
-    double *of_run = array((size_t)trials);
+    double *areas = xcalloc((size_t)run_count, sizeof *areas);
+    double *nears = xcalloc((size_t)run_count, sizeof *nears);
+    double *of_run = xcalloc((size_t)trials, sizeof *of_run);
     for (int k = 0; k < trials; k++)
         curve[k] = 0;
     for (int i = 0; i < run_count; i++) {
@@ -95,7 +90,7 @@ struct score score_runs(const struct recorded *recorded, const struct visits *ru
     return score;
 }
 
-/* Where a trial ended. */
+/* The gates that a trial passed, by its verdict. */
 static bool has_compiled(enum verdict verdict) {
     return verdict != VERDICT_INVALID && verdict != VERDICT_COMPILE_FAILED &&
            verdict != VERDICT_OVER_LIMIT;
@@ -109,7 +104,7 @@ static bool has_run(enum verdict verdict) {
 struct speedup score_speedup(const struct recorded *recorded, const struct visits *runs,
                              int run_count, int64_t row) {
     struct speedup speedup = {.least = INFINITY};
-    double *ratios = array((size_t)run_count);
+    double *ratios = xcalloc((size_t)run_count, sizeof *ratios);
     double trials = 0;
     for (int i = 0; i < run_count; i++) {
         double least_us = INFINITY;

@@ -1,18 +1,17 @@
 #include "device/recorded_sheet.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 struct sheet *sheet_new(void) {
-    struct sheet *sheet = calloc(1, sizeof *sheet);
-    if (!sheet)
-        BUG("out of memory");
-    return sheet;
+    return xcalloc(1, sizeof(struct sheet));
 }
 
 void sheet_free(struct sheet *sheet) {
-    if (!sheet)
+    if (sheet == NULL)
         return;
     free(sheet->rows);
     free(sheet->verdicts);
@@ -20,7 +19,7 @@ void sheet_free(struct sheet *sheet) {
     free(sheet);
 }
 
-/* ---- reading ---- */
+/* ---- adding rows ---- */
 
 int sheet_add_column(struct sheet *sheet, const char *name, struct error *error) {
     if (sheet->count > 0)
@@ -31,7 +30,7 @@ int sheet_add_column(struct sheet *sheet, const char *name, struct error *error)
         return error_input(error, "parameter '%.60s...' has more than %d characters", name,
                            NAME_SIZE - 1);
     if (sheet_find_column(sheet, name, 0) >= 0)
-        return error_input(error, "parameter %s is there twice", name);
+        return error_input(error, "parameter %s occurs twice", name);
     struct column *column = &sheet->columns[sheet->column_count++];
     strcpy(column->name, name);
     column->integers = column->numbers = true;
@@ -51,7 +50,7 @@ void sheet_begin_row(struct sheet *sheet) {
     sheet->given = 0;
 }
 
-/* Most rows have the last row's value, or the next. */
+/* Searches from the last value found: most rows repeat it or have the next one. */
 static int find_value(struct column *column, const char *value) {
     for (int i = 0; i < column->count; i++) {
         int at = (column->last + i) % column->count;
@@ -79,7 +78,8 @@ int sheet_set(struct sheet *sheet, int column, const char *value, enum json_scal
         if (of->count == DOMAIN_MAX)
             return error_input(error, "parameter %s has more than %d values", of->name, DOMAIN_MAX);
         if (strlen(value) >= NAME_SIZE || *value == '\0')
-            return error_input(error, "parameter %s has a value of %zu characters: 1 to %d will do",
+            return error_input(error,
+                               "parameter %s has a value of %zu characters: it must have 1 to %d",
                                of->name, strlen(value), NAME_SIZE - 1);
         of->numbers = of->numbers && kind == JSON_NUMBER && isfinite(strtod(value, NULL));
         of->integers = of->integers && of->numbers && is_integer(value);
@@ -99,13 +99,11 @@ int sheet_end_row(struct sheet *sheet, struct error *error) {
         return error_input(error, "more than %u rows", UINT32_MAX);
     if (sheet->count == sheet->room) {
         sheet->room = sheet->room ? 2 * sheet->room : 1024;
-        sheet->rows = realloc(sheet->rows, sheet->room * (size_t)sheet->column_count + 1);
-        sheet->verdicts = realloc(sheet->verdicts, sheet->room);
-        sheet->times_us = realloc(sheet->times_us, sheet->room * sizeof *sheet->times_us);
-        if (!sheet->rows || !sheet->verdicts || !sheet->times_us)
-            BUG("out of memory");
+        sheet->rows = xrealloc(sheet->rows, sheet->room * (size_t)sheet->column_count + 1);
+        sheet->verdicts = xrealloc(sheet->verdicts, sheet->room);
+        sheet->times_us = xrealloc(sheet->times_us, sheet->room * sizeof *sheet->times_us);
     }
-    /* What came to no positive finite time was not measured. */
+    /* A time that is not positive and finite means that nothing was measured. */
     if (sheet->verdict == VERDICT_OK && !(sheet->time_us > 0 && isfinite(sheet->time_us)))
         sheet->verdict = VERDICT_LAUNCH_FAILED;
     size_t columns = (size_t)sheet->column_count;
@@ -115,7 +113,7 @@ int sheet_end_row(struct sheet *sheet, struct error *error) {
     return 0;
 }
 
-/* ---- the space ---- */
+/* ---- building the space ---- */
 
 static bool precedes(const struct column *column, const char *a, const char *b) {
     if (column->integers)
@@ -125,7 +123,7 @@ static bool precedes(const struct column *column, const char *a, const char *b) 
     return strcmp(a, b) < 0;
 }
 
-/* Fills `order` with the values as the domain has them, and `places` with where each stands. */
+/* Sorts the values into domain order: `order` lists value indices, `places` is the inverse. */
 static void order_values(const struct column *column, int *order, uint8_t *places) {
     for (int i = 0; i < column->count; i++) {
         int at = i;
@@ -154,7 +152,7 @@ static const uint8_t *row_cell(const struct sheet *sheet, size_t row, int column
     return sheet->rows + row * (size_t)sheet->column_count + (size_t)column;
 }
 
-/* The genes are the columns that vary; every row becomes a genome. */
+/* Adds a gene for each column that varies, and turns every row into a genome. */
 static int make_space(const struct sheet *sheet, struct recorded *recorded, struct error *error) {
     for (int c = 0; c < sheet->column_count; c++) {
         const struct column *column = &sheet->columns[c];
@@ -191,25 +189,18 @@ static int number_rows(struct recorded *recorded, struct error *error) {
     return 0;
 }
 
-static void *array(size_t count, size_t size) {
-    void *made = calloc(count, size);
-    if (!made)
-        BUG("out of memory");
-    return made;
-}
-
 struct recorded *sheet_finish(const struct sheet *sheet, struct error *error) {
-    struct recorded *recorded = array(1, sizeof *recorded);
+    struct recorded *recorded = xcalloc(1, sizeof *recorded);
     size_t count = sheet->count;
     memcpy(recorded->device_name, sheet->device_name, sizeof recorded->device_name);
     memcpy(recorded->default_genome, sheet->default_genome, sizeof recorded->default_genome);
     memcpy(recorded->kernel_name, sheet->kernel_name, sizeof recorded->kernel_name);
     recorded->space = space_new();
     recorded->row_count = (int64_t)count;
-    recorded->genomes = array(count + 1, sizeof *recorded->genomes);
-    recorded->verdicts = array(count + 1, 1);
-    recorded->times_us = array(count + 1, sizeof *recorded->times_us);
-    recorded->row_of_rank = array(count + 1, sizeof *recorded->row_of_rank);
+    recorded->genomes = xcalloc(count + 1, sizeof *recorded->genomes);
+    recorded->verdicts = xcalloc(count + 1, 1);
+    recorded->times_us = xcalloc(count + 1, sizeof *recorded->times_us);
+    recorded->row_of_rank = xcalloc(count + 1, sizeof *recorded->row_of_rank);
     recorded->best_us = INFINITY;
     for (size_t row = 0; row < count; row++) {
         recorded->verdicts[row] = sheet->verdicts[row];
@@ -233,7 +224,7 @@ struct recorded *recorded_share(struct recorded *recorded) {
 }
 
 void recorded_free(struct recorded *recorded) {
-    if (!recorded || recorded->shares-- > 0)
+    if (recorded == NULL || recorded->shares-- > 0)
         return;
     space_free(recorded->space);
     free(recorded->genomes);

@@ -1,10 +1,12 @@
-/* The part of template.json, and of a config, that names the baseline's program. */
+/* Reads the key "baseline" of template.json or of a config: the baseline's program. */
 #include "template/template.h"
+
+#include "base/memory.h"
 
 #include <string.h>
 
 static const double usual_limit_s =
-    120; /* a framework's first import from a cold disk takes long */
+    120; /* the first import of a framework from a cold disk is slow */
 
 static const char *const keys[] = {"command", "limit_s", NULL};
 
@@ -18,9 +20,7 @@ static int read_word(const struct json *value, const char *folder, char **word,
         return json_error(value, error, "must not be empty");
     if (folder != NULL && path_join(path, folder, text, error) < 0)
         return -1;
-    *word = strdup(folder != NULL && path_exists(path) ? path : text);
-    if (*word == NULL)
-        BUG("out of memory");
+    *word = xstrdup(folder != NULL && path_exists(path) ? path : text);
     return 0;
 }
 
@@ -53,22 +53,20 @@ int baseline_command_read(struct baseline_command *command, const struct json *v
 int baseline_command_set_python(struct baseline_command *command, const char *python,
                                 struct error *error) {
     if (command->count == 0)
-        return 0; /* that there is none is said by who opens it */
+        return 0; /* the caller that starts the baseline reports that there is none */
     if (strncmp(path_name(command->words[0]), "python", strlen("python")) != 0)
         return error_input(error,
                            "--python: the baseline's command begins with %s, not with Python",
                            command->words[0]);
     free(command->words[0]);
-    if ((command->words[0] = strdup(python)) == NULL)
-        BUG("out of memory");
+    command->words[0] = xstrdup(python);
     return 0;
 }
 
 void baseline_command_copy(struct baseline_command *copy, const struct baseline_command *command) {
     *copy = *command;
     for (int i = 0; i < copy->count; i++)
-        if ((copy->words[i] = strdup(command->words[i])) == NULL)
-            BUG("out of memory");
+        copy->words[i] = xstrdup(command->words[i]);
 }
 
 void baseline_command_release(struct baseline_command *command) {

@@ -1,18 +1,20 @@
-/* The part of template.json that says how the kernel is judged: the plain kernel, whose error is
-   the measure of everybody's; genomes with a looser bound; inputs that are hard. */
+/* Reads the parts of template.json that define correctness: the plain kernel, because its error
+   scales the error bound of all candidates; relaxed genomes with a looser bound; stress inputs. */
 #include "template/load.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of each dtype: half a unit in the last place, the smallest normal and the largest number. */
+/* Properties of each dtype: half a unit in the last place, the smallest normal and the largest
+   number. */
 static const struct {
     double rounding, smallest_normal, largest;
 } precisions[DTYPE_COUNT] = {
     [DTYPE_F16] = {0x1p-11, 0x1p-14, 65504},
     [DTYPE_BF16] = {0x1p-9, 0x1p-126, 0x1.fep127},
     [DTYPE_F32] = {0x1p-24, 0x1p-126, 0x1.fffffep127},
-    [DTYPE_F64] = {0x1p-53, 0x1p-500, 0x1p500}, /* so that squares of these are numbers too */
+    [DTYPE_F64] = {0x1p-53, 0x1p-500,
+                   0x1p500}, /* chosen so that squares of these are representable */
     [DTYPE_U32] = {0, 1, UINT32_MAX},
     [DTYPE_I32] = {0, 1, INT32_MAX},
 };
@@ -53,7 +55,7 @@ static const char *const fill_names[FILL_COUNT] = {
     [FILL_EXTREMES] = "extremes",
 };
 
-/* {"q": 8, "k": 8}: a value for some input tensors. */
+/* {"q": 8, "k": 8}: the fill's value for some input tensors. */
 static int load_fills(const struct template *template, const struct json *values, enum fill fill,
                       struct stress *stress, bool *given, struct error *error) {
     if (json_is_object(values, error) < 0)
@@ -112,12 +114,12 @@ static int load_relaxed(struct template *template, const struct json *value, str
         json_number(&member, &relaxed->input_range, error) < 0)
         return -1;
     if (!(relaxed->input_range >= FILL_NORMAL_MOST))
-        return json_error(&member, error, "must be at least %.1f, where random inputs end",
+        return json_error(&member, error, "must be at least %.1f, the largest random input",
                           FILL_NORMAL_MOST);
     return 0;
 }
 
-/* `load` for each element of the root's list `key`, which may be missing. */
+/* Calls `load` for each element of the root's list `key`, which may be missing. */
 static int load_list(struct template *template, const struct json *root, const char *key, int most,
                      int (*load)(struct template *template, const struct json *value,
                                  struct error *error),
@@ -144,7 +146,8 @@ static int forbid(struct template *template, const struct json *value, struct er
     if (json_need(value, "when", &when, error) < 0 || json_string(&when, &text, error) < 0)
         return -1;
     if (snprintf(require, sizeof require, "!(%s)", text) >= (int)sizeof require)
-        return json_error(&when, error, "must be shorter than %d letters", EXPRESSION_TEXT_MAX - 3);
+        return json_error(&when, error, "must be shorter than %d characters",
+                          EXPRESSION_TEXT_MAX - 3);
     return space_add_constraint(template->space, require,
                                 "the config's \"limits\" forbids genomes of a limited input range",
                                 error) < 0

@@ -1,7 +1,9 @@
-/* The part of template.json that says how the kernel is run and judged: launches, their arguments,
-   tensor maps, tolerances. A reader a key, side by side; hence the length. */
+/* Reads the parts of template.json that define the kernel's interface: tensors, tensor maps,
+   launches, their arguments, compiler options and source files. One reader a key; the file is long
+   so that they are in one place. */
 #include "template/load.h"
 
+#include "base/memory.h"
 #include "base/nearest.h"
 
 #include <ctype.h>
@@ -29,7 +31,7 @@ int dtype_bytes(enum dtype dtype) {
     return dtype_sizes[dtype];
 }
 
-/* The index of a word in a table of them. */
+/* Looks a word up in a table and returns its index. */
 static int load_word(const struct json *value, const char *const *words, int count, int *index,
                      struct error *error) {
     const char *text;
@@ -51,7 +53,7 @@ static const char *const tensor_keys[] = {"dtype", "shape", "strides",   "role",
 static const char *const choice_keys[] = {"when", "then", "else", NULL};
 static const char *const fills[] = {"normal"};
 
-/* A word, or {"when": EXPRESSION, "then": WORD, "else": WORD}. */
+/* Reads a word, or {"when": EXPRESSION, "then": WORD, "else": WORD}. */
 static int load_choice(const struct template *template, const struct json *value,
                        const char *const *words, int count, struct expression **when, int *then,
                        int *otherwise, struct error *error) {
@@ -71,16 +73,17 @@ static int load_choice(const struct template *template, const struct json *value
     return load_word(&member, words, count, otherwise, error);
 }
 
-/* The names of derived quantities, so that who calls a frozen kernel can give others. */
+/* Strides are names of derived quantities, so that callers of an exported kernel can pass other
+   values. */
 static int load_strides(const struct template *template, const struct json *value,
                         struct tensor *tensor, struct error *error) {
     const struct space *space = template->space;
     if (json_is_array(value, error) < 0)
         return -1;
     if (tensor->role == ROLE_WORKSPACE)
-        return json_error(value, error, "a workspace lies packed");
+        return json_error(value, error, "a workspace is always packed");
     if (json_count(value) != tensor->rank - 1)
-        return json_error(value, error, "must have one for each extent but the last: %d",
+        return json_error(value, error, "must have a stride for each extent but the last: %d",
                           tensor->rank - 1);
     tensor->strided = true;
     for (int i = 0; i < tensor->rank - 1; i++) {
@@ -106,7 +109,7 @@ static int load_tensor(struct template *template, const struct json *value, stru
         return json_error(value, error, "more than %d tensors", TENSORS_MAX);
     struct tensor *tensor = &template->tensors[template->tensor_count];
     if (strlen(json_key(value)) >= NAME_SIZE)
-        return json_error(value, error, "a name has less than %d letters", NAME_SIZE);
+        return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
     strcpy(tensor->name, json_key(value));
     template->tensor_count++;
     if (json_only(value, tensor_keys, error) < 0 || json_need(value, "dtype", &member, error) < 0 ||
@@ -131,7 +134,7 @@ static int load_tensor(struct template *template, const struct json *value, stru
         if (load_word(&member, dtype_names, DTYPE_COUNT, &index, error) < 0)
             return -1;
         if (tensor->role != ROLE_OUTPUT)
-            return json_error(&member, error, "only an output is judged");
+            return json_error(&member, error, "only an output has a precision");
         tensor->coarse = true;
         tensor->precision = (enum dtype)index;
     }
@@ -181,8 +184,8 @@ static int load_box(const struct template *template, const struct json *value, s
         return -1;
     if (json_count(value) != rank || rank > TENSOR_MAP_RANK_MAX)
         return json_error(value, error,
-                          "must have an extent for each of the tensor's %d, of which the copy "
-                          "engine takes at most %d",
+                          "must have an extent for each of the tensor's %d dimensions; a tensor "
+                          "map has at most %d",
                           rank, TENSOR_MAP_RANK_MAX);
     for (int i = 0; i < rank; i++) {
         struct json extent = json_at(value, i);
@@ -200,9 +203,9 @@ static int load_map(struct template *template, const struct json *value, struct 
     if (template->map_count == TENSOR_MAPS_MAX)
         return json_error(value, error, "more than %d tensor maps", TENSOR_MAPS_MAX);
     if (strlen(json_key(value)) >= NAME_SIZE)
-        return json_error(value, error, "a name has less than %d letters", NAME_SIZE);
+        return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
     if (find_tensor(template, json_key(value)) >= 0)
-        return json_error(value, error, "is the name of a tensor too");
+        return json_error(value, error, "is also the name of a tensor");
     struct map *map = &template->maps[template->map_count++];
     strcpy(map->name, json_key(value));
     if (json_only(value, map_keys, error) < 0 || json_need(value, "tensor", &member, error) < 0 ||
@@ -243,7 +246,7 @@ static int load_triple(const struct template *template, const struct json *launc
     return 0;
 }
 
-/* The name of a real dimension. */
+/* Reads the name of a real dimension. */
 static int load_real_argument(const struct template *template, const struct json *value,
                               struct argument *argument, struct error *error) {
     const char *name;
@@ -356,9 +359,9 @@ static int load_options(struct template *template, const struct json *root, stru
     return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- whole kernel ---- */
 
-/* A file of the folder itself. */
+/* Reads the name of a file in the template's folder. */
 static int load_file_name(const struct template *template, const struct json *value, char **name,
                           struct error *error) {
     const char *text;
@@ -371,11 +374,11 @@ static int load_file_name(const struct template *template, const struct json *va
         return -1;
     if (!path_exists(path))
         return json_error(value, error, "there is no file %s", path);
-    *name = strdup(text);
+    *name = xstrdup(text);
     return 0;
 }
 
-/* "reference.c", whose function is NAME_reference; or { "source": ..., "function": ... }. */
+/* Reads "reference.c" (with a function NAME_reference), or { "source": ..., "function": ... }. */
 static int load_cpu_reference(struct template *template, const struct json *value,
                               struct error *error) {
     static const char *const keys[] = {"source", "function", NULL};
@@ -398,7 +401,7 @@ static int load_cpu_reference(struct template *template, const struct json *valu
     }
     if (load_file_name(template, &source, &template->cpu_reference, error) < 0)
         return -1;
-    template->cpu_reference_function = strdup(name);
+    template->cpu_reference_function = xstrdup(name);
     return 0;
 }
 

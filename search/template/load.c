@@ -1,5 +1,6 @@
 #include "template/template.h"
 
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "base/path.h"
 #include "device/device.h"
@@ -9,7 +10,7 @@
 #include <float.h>
 #include <string.h>
 
-/* ---- the attributes of a device that expressions may read ---- */
+/* ---- device attributes that expressions may read ---- */
 
 struct attribute {
     const char *name;
@@ -33,8 +34,8 @@ static int64_t threads_per_sm(const struct template_setting *setting) {
 }
 static int64_t max_threads(const struct template_setting *setting) {
     (void)setting;
-    return 1024; /* a block, on every architecture (CUDA Programming Guide, "Compute Capabilities")
-                  */
+    return 1024; /* maximum threads of a block on every architecture (CUDA Programming Guide,
+                    "Compute Capabilities") */
 }
 
 static const struct attribute attributes[] = {
@@ -54,7 +55,7 @@ int load_name(const struct json *value, char name[NAME_SIZE], struct error *erro
     if (json_string(value, &text, error) < 0)
         return -1;
     if (*text == '\0' || strlen(text) >= NAME_SIZE)
-        return json_error(value, error, "must have 1 to %d letters", NAME_SIZE - 1);
+        return json_error(value, error, "must have 1 to %d characters", NAME_SIZE - 1);
     strcpy(name, text);
     return 0;
 }
@@ -67,7 +68,7 @@ int load_about(const struct json *object, char about[ABOUT_SIZE], struct error *
     if (json_string(&value, &text, error) < 0)
         return -1;
     if (strlen(text) >= ABOUT_SIZE)
-        return json_error(&value, error, "must have less than %d letters", ABOUT_SIZE);
+        return json_error(&value, error, "must have fewer than %d characters", ABOUT_SIZE);
     strcpy(about, text);
     return 0;
 }
@@ -85,11 +86,10 @@ int load_expression_text(const struct json *value, char text[EXPRESSION_TEXT_MAX
     if (json_string(value, &string, error) < 0)
         return json_error(value, error, "must be an expression: a string or a whole number");
     if (snprintf(text, EXPRESSION_TEXT_MAX, "%s", string) >= EXPRESSION_TEXT_MAX)
-        return json_error(value, error, "must be shorter than %d letters", EXPRESSION_TEXT_MAX);
+        return json_error(value, error, "must be shorter than %d characters", EXPRESSION_TEXT_MAX);
     return 0;
 }
 
-/* Puts file, line and path before what an expression's or the space's own error says. */
 int load_located(const struct json *value, struct error *error) {
     char text[sizeof error->text];
     memcpy(text, error->text, sizeof text);
@@ -102,10 +102,10 @@ int load_whole(const struct template *template, const struct json *value,
         const struct dimension *dimension = &template->dimensions[d];
         if (dimension->real && slots_has(expression_reads(expression),
                                          scope_find(&template->space->scope, dimension->name)))
-            return json_error(value, error,
-                              "%s is a real number, which only an argument can be: "
-                              "{ \"f32\": \"%s\" }",
-                              dimension->name, dimension->name);
+            return json_error(
+                value, error,
+                "%s is a real number, which can only be an argument: { \"f32\": \"%s\" }",
+                dimension->name, dimension->name);
     }
     return 0;
 }
@@ -134,7 +134,7 @@ static const char *const dimension_keys[] = {"about",  "minimum", "maximum", "re
 static const char *const real_dimension_keys[] = {"about", "minimum", "maximum",
                                                   "real",  "default", NULL};
 
-/* What else there is to a real dimension. Its default is a number, not an expression. */
+/* Reads the other keys of a real dimension. Its default is a number, not an expression. */
 static int load_real_dimension(struct template *template, const struct json *value,
                                struct dimension *dimension, struct error *error) {
     struct json member;
@@ -200,7 +200,7 @@ static int load_dimension(struct template *template, const struct json *value,
         load_about(value, dimension->about, error) < 0)
         return -1;
     if (strlen(json_key(value)) >= NAME_SIZE)
-        return json_error(value, error, "a name has less than %d letters", NAME_SIZE);
+        return json_error(value, error, "a name has fewer than %d characters", NAME_SIZE);
     strcpy(dimension->name, json_key(value));
     if ((json_find(value, "real", &member) && json_bool(&member, &real, error) < 0) ||
         (real ? load_real_dimension(template, value, dimension, error)
@@ -244,9 +244,10 @@ static int load_dimensions(struct template *template, const struct json *root,
     return 0;
 }
 
-/* ---- what a config's "genes" leave, and the cases ---- */
+/* ---- the config's "genes", and the cases ---- */
 
-/* How an expression writes the value of a gene: a label's name if it is an identifier. */
+/* Prints the value of a gene as an operand of an expression: a label's name if it is an identifier,
+   else its number. */
 static void value_operand(const struct space *space, int gene, int index, char operand[NAME_SIZE]) {
     const struct gene *the = &space->genes[gene];
     space_value_text(space, gene, index, operand);
@@ -257,8 +258,8 @@ static void value_operand(const struct space *space, int gene, int index, char o
         snprintf(operand, NAME_SIZE, "%lld", (long long)the->values[index]);
 }
 
-/* A config's "genes" is one more constraint a gene: where the gene is active, one of these values.
- */
+/* Adds the config's "genes" as one more constraint a gene: if the gene is active, it must have one
+   of the listed values. */
 static int narrow(struct template *template, const struct narrowing *narrowing,
                   struct error *error) {
     struct space *space = template->space;
@@ -292,8 +293,8 @@ static int narrow(struct template *template, const struct narrowing *narrowing,
                                      i > 0 ? " || " : "", gene->name, value);
     }
     if (used >= sizeof text)
-        return error_input(error, "gene %s is narrowed to too many values", gene->name);
-    return space_add_constraint(space, text, "the config's \"genes\" leaves only these values",
+        return error_input(error, "gene %s is restricted to too many values", gene->name);
+    return space_add_constraint(space, text, "the config's \"genes\" allows only these values",
                                 error) < 0
                ? -1
                : 0;
@@ -329,7 +330,7 @@ static int add_environments(struct template *template, const struct template_set
     return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- whole template ---- */
 
 static const char *const root_keys[] = {"format",
                                         "name",
@@ -379,10 +380,8 @@ static int load_head(struct template *template, const struct json *root, struct 
 struct template *template_load(const char *folder, const struct template_setting *setting,
                                struct error *error) {
     char path[PATH_SIZE];
-    struct template *template = calloc(1, sizeof *template);
-    if (template == NULL)
-        BUG("out of memory");
-    template->folder = strdup(folder);
+    struct template *template = xcalloc(1, sizeof *template);
+    template->folder = xstrdup(folder);
     template->space = space_new();
     if (path_exists(folder) && !path_is_dir(folder)) {
         if (load_table(template, setting, error) < 0)

@@ -1,50 +1,57 @@
-/* load: the parts of reading a template's JSON that its files share. Not for anybody else. */
+/*
+ * load: internal interface between the files that read a template's JSON. Private to template/.
+ *
+ *     struct expression *when = NULL;
+ *     if (load_optional_expression(template, &object, "when", &when, error) < 0)
+ *         return -1;
+ */
 #ifndef EVOTILE_TEMPLATE_LOAD_H
 #define EVOTILE_TEMPLATE_LOAD_H
 
 #include "template/template.h"
 
 int load_name(const struct json *value, char name[NAME_SIZE], struct error *error);
-/* The object's key "about", which may be missing. */
+/* Reads the object's key "about", which may be missing. */
 int load_about(const struct json *object, char about[ABOUT_SIZE], struct error *error);
 int load_expression(const struct template *template, const struct json *value,
                     struct expression **expression, struct error *error);
-/* An expression as it is written: a string, or a whole number. */
+/* Reads an expression as text: a string, or a whole number. */
 int load_expression_text(const struct json *value, char text[EXPRESSION_TEXT_MAX],
                          struct error *error);
-/* Leaves `expression` alone where the object has no such key. */
+/* Leaves `expression` unchanged if the object has no such key. */
 int load_optional_expression(const struct template *template, const struct json *object,
                              const char *key, struct expression **expression, struct error *error);
-/* Refuses an expression over a real dimension, which is no number there but its bits. */
+/* Rejects an expression that reads a real dimension: its slot holds the float's bits, not a
+   number. */
 int load_whole(const struct template *template, const struct json *value,
                const struct expression *expression, struct error *error);
-/* A real number as the bits that a real dimension has; one that no float holds is an error. */
+/* Reads a real number as the bits of a float; a number outside the range of float is an error. */
 int load_real(const struct json *value, int64_t *bits, struct error *error);
 /* Puts file, line and path before the text of an error that lacks them; returns -1. */
 int load_located(const struct json *value, struct error *error);
 
-/* space.c, in this order: genes, derived quantities and constraints; niches; insights, after all
-   that adds names. */
+/* space.c, called in this order: genes, derived quantities and constraints; niches; insights, which
+   must follow everything that adds names. */
 int load_space(struct template *template, const struct json *root, struct error *error);
 int load_niches(struct template *template, const struct json *root, struct error *error);
 int load_insights(struct template *template, const struct json *root, struct error *error);
 
-/* kernel.c: tensors, launches, options, source files. */
+/* tensors.c: tensors, launches, options, source files. */
 int load_kernel(struct template *template, const struct json *root, struct error *error);
 void release_kernel(struct template *template);
-/* An object {"source", "launches"}, as the reference and the plain kernel are. */
+/* Reads an object {"source", "launches"}: the reference or the plain kernel. */
 int load_program(struct template *template, const struct json *root, const char *key, char **source,
                  struct launch_list *launches, struct error *error);
 
-/* table.c: a template that is a recorded tuning space, in the file `folder`. */
+/* recorded_template.c: a template that is a recorded tuning space; its file is `folder`. */
 int load_table(struct template *template, const struct template_setting *setting,
                struct error *error);
 void release_table(struct template *template);
 
-/* judging.c: the plain kernel, relaxed genomes, stress inputs. */
+/* error_model.c: the plain kernel, relaxed genomes, stress inputs. */
 int load_judging(struct template *template, const struct json *root, struct error *error);
 void release_judging(struct template *template);
-/* Makes relaxed genomes invalid; before the space is sealed. */
+/* Adds constraints that make relaxed genomes invalid; call it before the space is sealed. */
 int forbid_relaxed(struct template *template, const struct json *root, struct error *error);
 
 /* source.c: the hash of everything that a candidate may depend on. */

@@ -1,10 +1,10 @@
-/* Geometry: what a genome launches for a case. */
+/* Computes launch plans: the tensors, tensor maps and launches of a genome for a case. */
 #include "template/load.h"
 
 #include <math.h>
 #include <string.h>
 
-/* CUDA's limits that no device exceeds (Programming Guide, "Compute Capabilities"). */
+/* CUDA's limits on every device (Programming Guide, "Compute Capabilities"). */
 static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535};
 static const int64_t block_limits[3] = {1024, 1024, 64};
 
@@ -15,7 +15,7 @@ static int evaluate(const struct template *template, const struct expression *ex
     return error_prefix(error, "%s: %s", template->document.file, expression_text(expression));
 }
 
-/* Whether a condition holds; one that is not there does. */
+/* Evaluates a condition; a missing one (NULL) is true. */
 static int holds(const struct template *template, const struct expression *when,
                  const int64_t *values, bool *result, struct error *error) {
     int64_t number = 1;
@@ -25,7 +25,8 @@ static int holds(const struct template *template, const struct expression *when,
     return 0;
 }
 
-/* Of a tensor with strides: its elements from the first to the last, whatever lies between. */
+/* Computes the size of a strided tensor: the elements from its first to its last, including the
+   gaps between them. */
 static int plan_span(const struct template *template, const struct tensor *tensor,
                      const int64_t *extents, const int64_t *values, struct planned_tensor *planned,
                      struct error *error) {
@@ -38,11 +39,11 @@ static int plan_span(const struct template *template, const struct tensor *tenso
                                tensor->name, i, (long long)stride);
         if (__builtin_mul_overflow(extents[i] - 1, stride, &steps) ||
             __builtin_add_overflow(span, steps, &span) || span > INT64_C(1) << 40)
-            return error_input(error, "%s: tensor %s: a size that fits no GPU",
+            return error_input(error, "%s: tensor %s: its size fits no GPU",
                                template->document.file, tensor->name);
     }
     if (tensor->role == ROLE_OUTPUT && span != planned->elements)
-        return error_input(error, "%s: tensor %s: an output must be dense here, in whichever order",
+        return error_input(error, "%s: tensor %s: an output must be dense, in any order",
                            template->document.file, tensor->name);
     planned->elements = span;
     return 0;
@@ -79,7 +80,7 @@ static int plan_tensor(const struct template *template, const struct tensor *ten
     return 0;
 }
 
-/* The tensor's extents again, now those of a map, fastest first. */
+/* Fills the extents of a tensor map from the tensor's, fastest dimension first. */
 static int plan_map_extents(const struct template *template, const struct map *map,
                             const int64_t *values, struct tensor_map *planned,
                             struct error *error) {
@@ -188,7 +189,8 @@ static int plan_launch(const struct template *template, const struct launch *lau
             evaluate(template, argument->expression, values, &to->value, error) < 0)
             return -1;
         if (to->size == 4 && !argument->real && to->value != (int32_t)to->value)
-            return error_input(error, "%s: launch of %s: argument %d is %lld, which no i32 holds",
+            return error_input(error,
+                               "%s: launch of %s: argument %d is %lld, outside the range of i32",
                                template->document.file, launch->kernel, i, (long long)to->value);
     }
     return 0;
@@ -206,8 +208,8 @@ static int plan_launches(const struct template *template, const struct launch_li
     }
     if (plan->launch_count > 0 && plan->launches[0].early)
         return error_input(error,
-                           "%s: launch of %s: the first of a call cannot be early: it would begin "
-                           "within the call before",
+                           "%s: launch of %s: the first launch of a call cannot be early: it would "
+                           "start during the previous call",
                            template->document.file, plan->launches[0].kernel);
     return 0;
 }
@@ -228,7 +230,7 @@ static int plan_stresses(const struct template *template, const int64_t *values,
     return 0;
 }
 
-/* Whether a relaxed rule is in force, and what a dropped tile then costs. */
+/* Evaluates whether the genome is relaxed, and the cost of a dropped tile if so. */
 static int plan_relaxed(const struct template *template, const int64_t *values, struct plan *plan,
                         struct error *error) {
     plan->input_range = INFINITY;
@@ -282,7 +284,8 @@ int template_reference_plan(const struct template *template, int case_index, str
     struct genome genome = genome_default(template->space);
     int64_t values[SLOTS_MAX] = {0};
     *plan = (struct plan){.input_range = INFINITY};
-    /* The default genome may be invalid here: what a reference reads does not depend on genes. */
+    /* The default genome may be invalid for this case; that is no problem, because the reference
+       does not depend on genes. */
     if (space_values(template->space, &genome, case_index, values, error) < 0 ||
         plan_tensors(template, values, plan, error) < 0 ||
         plan_launches(template, &template->reference, values, plan, error) < 0)

@@ -1,4 +1,4 @@
-/* Cases: reading, printing, and which of them share a compilation. */
+/* Cases: reads and prints shapes, and groups cases into variants that share a compilation. */
 #include "template/load.h"
 
 #include "base/nearest.h"
@@ -80,7 +80,7 @@ static int check_real(const struct dimension *dimension, int64_t bits, const str
 
 /* ---- reading and printing ---- */
 
-/* Checks one value of a case against what its dimension allows. */
+/* Checks one value of a case against the range of its dimension. */
 static int check_value(const struct dimension *dimension, int64_t number, const struct json *value,
                        struct error *error) {
     char list[256] = "";
@@ -180,7 +180,7 @@ cJSON *template_shape_json(const struct template *template, const struct shape *
             cJSON_AddNumberToObject(object, name, strtod(digits, NULL));
             continue;
         }
-        /* Beyond 2^53 cJSON's doubles end: such a number is a string of digits. */
+        /* Beyond 2^53 a double is inexact: write the number as a string of digits. */
         if (value <= INT64_C(1) << 53 && value >= -(INT64_C(1) << 53))
             cJSON_AddNumberToObject(object, name, (double)value);
         else

@@ -1,6 +1,7 @@
-/* Text: what NVRTC gets for a genome. */
+/* Instantiates the CUDA source that NVRTC compiles for a genome. */
 #include "template/load.h"
 
+#include "base/memory.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -11,15 +12,15 @@ enum { SOURCE_BYTES_MAX = 4 << 20, INCLUDES_MAX = 64 };
 
 /* ---- includes ---- */
 
-/* The files that one source has pulled in, each once. */
+/* The files already inlined into a source; each is inlined once. */
 struct inlined {
-    bool placed; /* with #line directives */
+    bool placed; /* emit #line directives */
     int count;
     char paths[INCLUDES_MAX][PATH_SIZE];
 };
 
-/* What stands between the quotes of an `#include "NAME"` at the start of a line, if it can be a
-   file of the library ("lib/NAME") or of the template ("NAME"). */
+/* Copies the name of an `#include "NAME"` at the start of a line, if it can be a file of the
+   library ("lib/NAME") or of the template ("NAME"). */
 static bool quoted_include(const char *line, size_t length, char quoted[NAME_SIZE]) {
     static const char start[] = "#include \"";
     if (length < sizeof start || strncmp(line, start, sizeof start - 1) != 0)
@@ -34,8 +35,8 @@ static bool quoted_include(const char *line, size_t length, char quoted[NAME_SIZ
     return name[0] != '\0' && strchr(name, '/') == NULL;
 }
 
-/* Where that file is: the library lies beside the template's folder. Returns 1, or 0 if the
-   template has no such file, which is then NVRTC's to find. */
+/* Finds an included file; the library is a sibling of the template's folder. Returns 1, or 0 if the
+   template has no such file, so that NVRTC has to resolve it. */
 static int find_included(const struct template *template, const char *quoted, char path[PATH_SIZE],
                          struct error *error) {
     bool of_library = strncmp(quoted, "lib/", 4) == 0;
@@ -51,7 +52,7 @@ static void place_line(const struct inlined *inlined, int line, const char *name
         text_print(text, "#line %d \"%s\"\n", line, name);
 }
 
-/* Appends a file, with its includes in place of their lines, each file once. */
+/* Appends a file with its #include lines replaced by the included files, each file once. */
 static int inline_file(const struct template *template, const char *path, const char *name,
                        struct inlined *inlined, struct text *text, struct error *error) {
     for (int i = 0; i < inlined->count; i++)
@@ -90,9 +91,7 @@ static int inline_file(const struct template *template, const char *path, const 
 static int inline_source(const struct template *template, const char *name, bool placed,
                          struct text *text, struct error *error) {
     char path[PATH_SIZE];
-    struct inlined *inlined = calloc(1, sizeof *inlined);
-    if (inlined == NULL)
-        BUG("out of memory");
+    struct inlined *inlined = xcalloc(1, sizeof *inlined);
     inlined->placed = placed;
     int result = path_join(path, template->folder, name, error);
     if (result == 0)
@@ -109,7 +108,7 @@ uint64_t template_genome_mark(const struct genome *genome) {
     return genome_hash(genome).low;
 }
 
-/* SWIZZLE_XOR: the gene's name and the label in capitals. */
+/* Builds the macro of a label, such as SWIZZLE_XOR: the gene's name and the label in capitals. */
 static void label_macro(const struct gene *gene, const char *label, char macro[2 * NAME_SIZE]) {
     int used = snprintf(macro, 2 * NAME_SIZE, "%s_", gene->name);
     for (; *label != '\0' && used < 2 * NAME_SIZE - 1; label++)
@@ -226,7 +225,7 @@ int template_options(const struct template *template, const struct genome *genom
 
 /* ---- identity ---- */
 
-/* No candidate is another one for what is said of it, or for what it is compared with. */
+/* Prose and the baseline's program do not affect candidates and are not hashed. */
 static bool is_beside(const struct template *template, const char *path, const char *name) {
     size_t length = strlen(name);
     bool beside = length > 3 && strcmp(name + length - 3, ".md") == 0;
@@ -267,7 +266,8 @@ int template_hash(struct template *template, struct error *error) {
     int result = path_join(library, template->folder, "../lib", error);
     if (result == 0)
         result = hash_folder(template, hasher, template->folder, error);
-    hasher_add_text(hasher, "lib"); /* a file that moves there is another one */
+    hasher_add_text(hasher,
+                    "lib"); /* separates the folders: a file that moves to lib/ changes the hash */
     if (result == 0 && path_is_dir(library))
         result = hash_folder(template, hasher, library, error);
     template->hash = hasher_finish(hasher);

@@ -1,5 +1,5 @@
-/* What the search may choose from, as template.json tells it: genes, derived quantities,
-   constraints; and where to look next: niches and insights. */
+/* Reads the search space of template.json: genes, derived quantities, constraints, niches and
+   insights. */
 #include "template/load.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static int load_gene(struct template *template, const struct json *value, struct
         count++;
     }
     if (!preset_known)
-        return json_error(&preset, error, "is none of the gene's values");
+        return json_error(&preset, error, "is not one of the gene's values");
     int added = labels ? space_add_labels(template->space, json_key(value), about, texts, count,
                                           preset_index, has_condition ? condition : NULL, error)
                        : space_add_integers(template->space, json_key(value), about, numbers, count,
@@ -118,7 +118,7 @@ static int load_insight(struct template *template, const struct json *value, str
         json_string(&why, &because, error) < 0)
         return -1;
     if (json_count(&favour) < 1)
-        return json_error(&favour, error, "must favour a gene at least");
+        return json_error(&favour, error, "must favour at least one gene");
     int rule = space_add_rule(template->space, text, because, error);
     if (rule < 0)
         return load_located(&when, error);

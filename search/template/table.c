@@ -1,4 +1,4 @@
-/* A recorded tuning space as a template. */
+/* Loads a recorded tuning space as a template. */
 #include "base/error.h"
 #include "base/path.h"
 #include "device/recorded.h"
@@ -10,7 +10,7 @@ int load_table(struct template *template, const struct template_setting *setting
                struct error *error) {
     struct recorded *known = setting != NULL ? setting->table : NULL;
     if (setting != NULL && setting->narrowing_count > 0)
-        return error_input(error, "%s: a recorded space cannot be narrowed: leave \"genes\" out",
+        return error_input(error, "%s: a recorded space cannot be restricted: remove \"genes\"",
                            template->folder);
     template->recorded =
         known != NULL ? recorded_share(known) : recorded_read(template->folder, error);
@@ -28,7 +28,7 @@ int load_table(struct template *template, const struct template_setting *setting
     template->case_count = 1;
     snprintf(template->name, sizeof template->name, "%.*s", NAME_SIZE - 1,
              *recorded->kernel_name != '\0' ? recorded->kernel_name : "recorded");
-    snprintf(template->about, sizeof template->about, "measured by somebody: %.200s",
+    snprintf(template->about, sizeof template->about, "recorded measurements: %.200s",
              path_name(template->folder));
     return 0;
 }
@@ -36,6 +36,6 @@ int load_table(struct template *template, const struct template_setting *setting
 void release_table(struct template *template) {
     if (template->recorded == NULL)
         return;
-    recorded_free(template->recorded); /* and its space */
+    recorded_free(template->recorded); /* also frees its space */
     template->space = NULL;
 }

@@ -1,17 +1,17 @@
 /*
- * template: one kernel's folder, read and checked. Everything that is known of a kernel is data
- * here: its case dimensions, genes, constraints, tensors, launches, and what judges them.
- * templates/README.md is the manual of the folder's format; this is the manual of what it becomes.
+ * template: a kernel's folder, read and checked. A template describes a kernel as data: its case
+ * dimensions, genes, constraints, tensors and launches, and how its results are verified.
+ * templates/README.md documents the folder's format.
  *
  *     struct template *template = template_load(folder, &setting, &error);
  *     space_check(template->space, &genome, &problem);
  *     char *source = template_source(template, &genome, variant, &error);
- *     template_plan(template, &genome, case_index, &plan, &error);
+ *     template_launch_plan(template, &genome, case_index, &plan, &error);
  *     template_free(template);
  *
- * A template is loaded *for* a list of cases, a device's attributes and the limits of a config:
- * these are the environments of its space, so validity means validity for every one of these cases.
- * Errors name file, line and path; expression errors have a caret.
+ * A template is loaded *for* a list of cases, a device's attributes and the limits of a config.
+ * These are the environments of its space, so a genome is valid only if it is valid for every case.
+ * Errors name file, line and path; expression errors include a caret.
  */
 #ifndef EVOTILE_TEMPLATE_TEMPLATE_H
 #define EVOTILE_TEMPLATE_TEMPLATE_H
@@ -36,22 +36,22 @@ enum {
     CASE_NAME_SIZE = 128,
 };
 
-/* ---- what the folder says ---- */
+/* ---- contents of the folder ---- */
 
 struct dimension {
     char name[NAME_SIZE];
     char about[ABOUT_SIZE];
     int64_t minimum, maximum;
-    int64_t values[DOMAIN_MAX]; /* where value_count > 0, only these are allowed */
+    int64_t values[DOMAIN_MAX]; /* if value_count > 0, only these are allowed */
     int value_count;
-    bool real; /* a float rather than a whole number, from `least` to `most` */
+    bool real; /* a float in `least` .. `most` rather than a whole number */
     float least, most;
     struct expression *preset; /* NULL: must be given */
-    bool specialised;          /* compiled in; otherwise a run-time argument */
+    bool specialised;          /* a compile-time constant; otherwise a run-time argument */
 };
 
-/* One shape of the problem: a value for every dimension, in the template's order; of a real one,
-   the float's bits (dimension_real). */
+/* One shape of the problem: a value for every dimension, in the template's order; a real dimension
+   has the float's bits (dimension_real). */
 struct shape {
     int64_t values[DIMENSIONS_MAX];
 };
@@ -61,43 +61,47 @@ enum role { ROLE_INPUT, ROLE_OUTPUT, ROLE_WORKSPACE, ROLE_COUNT };
 
 struct tensor {
     char name[NAME_SIZE];
-    enum dtype dtype, other_dtype; /* other_dtype where `dtype_when` does not hold */
+    enum dtype dtype, other_dtype; /* other_dtype applies if `dtype_when` does not hold */
     struct expression *dtype_when; /* NULL: always dtype */
-    bool coarse;                   /* an output that need be no more exact than `precision` */
+    bool coarse;                   /* an output that may be as inexact as `precision` */
     enum dtype precision;
     enum role role;
     int rank;
     struct expression *shape[RANK_MAX];
-    bool strided;              /* rows may lie apart, or extents in another order: */
-    int strides[RANK_MAX - 1]; /* slots of derived quantities, elements from one to the next of each
-                                  extent but the last, which is dense */
-    struct expression *when;   /* NULL: always there; else a null pointer where it does not hold */
-    bool clear;                /* a workspace zeroed before every call, which is timed with it */
+    bool strided;              /* elements are not packed in row-major order: */
+    int strides[RANK_MAX - 1]; /* slots of derived quantities: elements between neighbours along
+                                  each extent but the last, which is dense */
+    struct expression
+        *when;  /* NULL: always present; if it does not hold, the kernel gets a null pointer */
+    bool clear; /* a workspace that is zeroed before every call; the clearing is timed */
 };
 
-/* A tensor seen by the GPU's copy engine: boxes of it, which lie in shared memory under a swizzle.
+/* A tensor map (TMA descriptor): boxes of a tensor that the GPU copies to shared memory, swizzled.
  */
 struct map {
     char name[NAME_SIZE];
     int tensor;
-    struct expression *box[RANK_MAX];           /* one extent for each of the tensor's */
-    enum tensor_swizzle swizzle, other_swizzle; /* as with dtype */
+    struct expression *box[RANK_MAX]; /* one extent a dimension of the tensor */
+    enum tensor_swizzle swizzle,
+        other_swizzle; /* other_swizzle applies if `swizzle_when` does not hold */
     struct expression *swizzle_when;
-    struct expression *when; /* NULL: always there, if the tensor is; else zeros */
+    struct expression *when; /* NULL: present if the tensor is; if absent, the kernel gets zeros */
 };
 
 struct argument {
     int tensor, map;               /* indices, or -1 */
-    struct expression *expression; /* where both are -1 */
-    bool real;                     /* the expression is the name of a real dimension */
+    struct expression *expression; /* if both are -1 */
+    bool real;                     /* `expression` is the name of a real dimension */
     int size;                      /* 4, 8, or TENSOR_MAP_BYTES */
 };
 
 struct launch {
     char kernel[NAME_SIZE];
-    struct expression *grid[3], *block[3], *smem, *when; /* from smem on they may be NULL */
-    struct expression *early; /* where it holds, it may begin while the one before it still runs */
-    struct expression *cooperative; /* where it holds, all its blocks live together */
+    struct expression *grid[3], *block[3], *smem, *when; /* `smem` and `when` may be NULL */
+    struct expression *early; /* if it holds, the launch may start while the previous one still runs
+                                 (programmatic dependent launch) */
+    struct expression
+        *cooperative; /* if it holds, all its blocks are co-resident (cooperative launch) */
     int argument_count;
     struct argument arguments[ARGUMENTS_MAX];
 };
@@ -112,23 +116,24 @@ struct option {
     struct expression *when; /* NULL: always */
 };
 
-/* Genomes whose arithmetic is coarser than their output, such as sums in half: their bound is
-   looser, and they are tested within a smaller range of inputs. */
+/* Genomes with coarser arithmetic than their output, such as sums in half precision: their
+   error bound is looser, and they are tested on a smaller range of inputs. */
 struct relaxed {
     struct expression *when;
     struct expression *tile, *length; /* a dropped tile costs sqrt(tile / length) of the output */
-    double input_range;               /* the largest absolute input that they must bear */
+    double input_range;               /* the largest absolute input that they must handle */
     char about[ABOUT_SIZE];
 };
 
-/* How an input tensor is filled; the judge's kernels know how (trial/judge.cu). */
+/* How an input tensor is filled, implemented by the comparison kernels (trial/compare.cu). */
 enum fill {
-    FILL_NORMAL,   /* value * N(0, 1), never beyond FILL_NORMAL_MOST of it */
+    FILL_NORMAL,   /* value * N(0, 1), limited to FILL_NORMAL_MAX times value */
     FILL_CONSTANT, /* value */
-    FILL_SPIKES,   /* N(0, 1), but one row in 64 has `value` in a column, which is the same in all
-                      tensors */
-    FILL_EXTREMES, /* N(0, 1), but one element in 256 is `value` of the dtype's largest number; of
-                      one sign in a column, for no honest sum survives two that cancel */
+    FILL_SPIKES,   /* N(0, 1), but `value` in one column of one row in 64; the column is the same in
+                      all tensors */
+    FILL_EXTREMES, /* N(0, 1), but one element in 256 is `value` times the dtype's largest number;
+                      all in a column have the same sign, because no correct summation survives two
+                      that cancel */
     FILL_COUNT
 };
 #define FILL_NORMAL_MOST 6.8
@@ -138,67 +143,68 @@ struct tensor_fill {
     double value;
 };
 
-/* A recipe for inputs that kernels are known to get wrong. */
+/* Inputs that kernels often get wrong. */
 struct stress {
     char name[NAME_SIZE];
     struct expression *when; /* NULL: for every case */
     struct tensor_fill fills[TENSORS_MAX];
 };
 
-/* A program that times what a user would run instead of the kernel: templates/README.md, "A
-   baseline", tells how it is talked to, trial/baseline.h does. */
+/* A program that times the alternative to the kernel, such as a framework's operator. The protocol
+   is in templates/README.md, "A baseline"; trial/baseline.h implements it. */
 enum { COMMAND_WORDS_MAX = 16 };
 
 struct baseline_command {
-    int count; /* of words; 0: there is none */
+    int count; /* number of words; 0: no baseline */
     char *words[COMMAND_WORDS_MAX];
-    double limit_s; /* for each of its answers */
+    double limit_s; /* timeout of each reply */
 };
 
-/* Reads {"command": ["python3", "baseline.py"], "limit_s": 120}; a word that names a file in
-   `folder`, unless that is NULL, becomes its path. To be released, also after a failure. */
+/* Reads {"command": ["python3", "baseline.py"], "limit_s": 120}. A word that names a file in
+   `folder` becomes its path, unless `folder` is NULL. Must be released, also after a failure. */
 int baseline_command_read(struct baseline_command *command, const struct json *value,
                           const char *folder, struct error *error);
-/* Has it run by this Python, if it is run by one: else an error. */
+/* Replaces the Python interpreter of the command; an error if the command does not start with one.
+ */
 int baseline_command_set_python(struct baseline_command *command, const char *python,
                                 struct error *error);
 void baseline_command_copy(struct baseline_command *copy, const struct baseline_command *command);
 void baseline_command_release(struct baseline_command *command);
 
-/* ---- what it is loaded for ---- */
+/* ---- what a template is loaded for ---- */
 
-/* Narrows one gene to some of its values: a config's "genes". */
+/* Restricts a gene to some of its values: an entry of a config's "genes". */
 struct narrowing {
     char gene[NAME_SIZE];
     int count;
     char values[DOMAIN_MAX][NAME_SIZE];
-    char where[256]; /* it was asked for, for errors: "FILE:LINE: PATH", or empty */
+    char where[256]; /* position in the config for errors: "FILE:LINE: PATH", or empty */
 };
 
 struct device_info;
 struct recorded;
 
 struct template_setting {
-    const struct device_info *device; /* its attributes; architecture */
+    const struct device_info *device; /* architecture and other attributes */
     int smem_limit;                   /* bytes a block: SMEM_LIMIT in expressions */
     const struct shape *cases;
     int case_count;
     const struct narrowing *narrowings;
     int narrowing_count;
-    bool forbid_limited_range; /* relaxed genomes are not valid */
-    struct recorded *table;    /* of `folder`, where that was read before; NULL: it is read */
+    bool forbid_limited_range; /* makes relaxed genomes invalid */
+    struct recorded *table;    /* the recorded space of `folder` if already loaded; NULL: read it */
 };
 
 struct template {
-    struct recorded *recorded; /* the table that stands in for compiler and device, and whose space
-                                  this is; NULL: there is a kernel */
+    struct recorded *recorded; /* the recorded space that replaces compiler and device, and owns
+                                  `space`; NULL: a real kernel */
     char name[NAME_SIZE];
     char about[ABOUT_SIZE];
     char *folder;
-    struct hash hash; /* of every byte that a candidate may depend on: the folder, without prose and
-                         the baseline's program, and lib/ */
+    struct hash hash; /* of every byte that a candidate may depend on: lib/ and the folder, without
+                         prose and the baseline's program */
     struct json_document document;
-    struct space *space; /* one environment a case, in their order; sealed */
+    struct space *space; /* one environment a case, in the order of the cases; sealed */
     int dimension_count;
     struct dimension dimensions[DIMENSIONS_MAX];
     int case_count;
@@ -214,71 +220,73 @@ struct template {
     struct relaxed relaxed[RELAXED_MAX];
     int stress_count;
     struct stress stresses[STRESSES_MAX];
-    bool float_atomics; /* two runs on the same input may differ by rounding */
+    bool float_atomics; /* results of two runs on the same input may differ by rounding */
     struct expression *operations, *bytes;
-    bool architecture_variant; /* wants sm_90a rather than sm_90 */
+    bool architecture_variant; /* compile for sm_90a rather than sm_90 */
     int compute_capability;
-    char *source, *reference_source, *plain_source;
-    char *cpu_reference_function;
-    char *cpu_reference; /* these are file names in the folder; this one may be NULL */
+    char *source, *reference_source, *plain_source; /* file names in the folder */
+    char *cpu_reference, *cpu_reference_function;   /* a file name and its function; NULL: none */
     struct baseline_command baseline;
 };
 
-/* Finds the folder of a template by name: `folder` given by the user, $EVOTILE_TEMPLATES,
-   templates/ here, or beside the program. */
+/* Finds a template's folder by name in: `folder` (from the user), $EVOTILE_TEMPLATES, templates/ in
+   the current folder, and the folders beside the program. */
 int template_find(char found[PATH_SIZE], const char *name, const char *folder, struct error *error);
 
-/* Reads only what is needed to know the dimensions (for reading cases), when `setting` has no case.
-   Where `folder` is a file, it is a recorded tuning space (device/recorded.h): a template without
-   dimensions, tensors or launches, whose rows are its genomes. */
+/* If `setting` is NULL, reads only the dimensions, which is enough to read cases. If `folder` is a
+   file, it is a recorded tuning space (device/recorded.h): a template without dimensions, tensors
+   or launches; its genomes are the rows. */
 struct template *template_load(const char *folder, const struct template_setting *setting,
                                struct error *error);
 void template_free(struct template *template);
 
-/* Reads a case, {"B": 2, "S": 512}: unknown, missing and impossible dimensions are errors. The
-   specialised dimensions are those of `like`, and must not be given, unless it is NULL. */
+/* Reads a case, {"B": 2, "S": 512}: unknown, missing and out-of-range dimensions are errors. If
+   `like` is not NULL, the specialised dimensions are copied from it and must not be given. */
 int template_read_shape(const struct template *template, const struct json *value,
                         const struct shape *like, struct shape *shape, struct error *error);
-/* "B=2,H=8,S=512": what is not preset, in order. */
+/* "B=2,H=8,S=512": the dimensions that differ from their defaults, in order. */
 void template_print_shape(const struct template *template, const struct shape *shape,
                           char text[CASE_NAME_SIZE]);
-/* {"B": 2, "H": 8, "S": 512, "CAUSAL": 0}: every dimension. The caller's. */
+/* {"B": 2, "H": 8, "S": 512, "CAUSAL": 0}: every dimension. The caller frees it. */
 cJSON *template_shape_json(const struct template *template, const struct shape *shape);
-/* What the bits of a real dimension stand for; and the shortest text that reads back as a float. */
+/* The float that a real dimension holds as bits; and the shortest text that parses back to the same
+   float. */
 float dimension_real(int64_t bits);
 void dimension_print_real(float number, char text[NAME_SIZE]);
-/* A short name of the dtype (f16), and its bytes. */
+/* The short name of a dtype (f16), and its size. */
 const char *dtype_name(enum dtype dtype);
 int dtype_bytes(enum dtype dtype);
-/* The value of a case's dimension by name, or `otherwise`. */
+/* The value of a case's dimension by name, or `otherwise` if there is none. */
 int64_t template_dimension(const struct template *template, const struct shape *shape,
                            const char *name, int64_t otherwise);
 
 /* ---- a candidate: source ---- */
 
-/* Cases that agree in every specialised dimension share a *variant*: one compilation. The variant
-   of a case is the index of the first case that it agrees with. */
+/* Cases that agree in every specialised dimension share a *variant*: one compilation. A variant is
+   identified by the index of its first case. */
 int template_variant(const struct template *template, int case_index);
 
-/* The text that NVRTC gets: the genes, labels and specialised dimensions as #defines, the genome's
-   hash as a symbol, then the source with its library inlined. The caller frees it. */
+/* The text that NVRTC compiles: the genes, labels and specialised dimensions as #defines, the
+   genome's hash as a symbol, then the source with its includes inlined. The caller frees it. */
 char *template_source(const struct template *template, const struct genome *genome, int variant,
                       struct error *error);
-/* Where a line of that text, from 1, came from: 1 with the file's name and its line there; 0 where
-   it is of none of the template's files. */
+/* Maps a line of that text, from 1, to its file: returns 1 with the file's name and the line in it;
+   0 if the line is generated. */
 int template_origin(const struct template *template, const struct genome *genome, int variant,
                     int line, char name[NAME_SIZE], int *its_line, struct error *error);
-/* The same with #line directives: a compiler then speaks of the template's own files and lines. */
+/* The same text with #line directives, so that compiler messages refer to the template's files. */
 char *template_placed_source(const struct template *template, const struct genome *genome,
                              int variant, struct error *error);
-/* The reference's and the plain kernel's: no genes, no specialised dimensions. */
+/* The source of the reference and of the plain kernel: no genes, no specialised dimensions. */
 char *template_reference_source(const struct template *template, struct error *error);
 char *template_plain_source(const struct template *template, struct error *error);
-/* The symbol's value for this genome: read back from the loaded module. */
+/* The value of the symbol TEMPLATE_TAG_SYMBOL for this genome; reading it back proves which genome
+   a loaded module was compiled for. */
 uint64_t template_genome_mark(const struct genome *genome);
 #define TEMPLATE_MARK_SYMBOL "evotile_genome"
 
-/* Compile options for a genome, NULL-ended, at most OPTIONS_MAX + 8; `storage` holds their text. */
+/* The compiler options of a genome, ended by NULL, at most OPTIONS_MAX + 8; `storage` holds text
+   that they point to. */
 struct compile_options {
     int count;
     const char *items[OPTIONS_MAX + 8];
@@ -287,13 +295,13 @@ struct compile_options {
 int template_options(const struct template *template, const struct genome *genome,
                      bool for_emulation, struct compile_options *options, struct error *error);
 
-/* ---- a candidate: geometry ---- */
+/* ---- a candidate: launch plan ---- */
 
 struct planned_tensor {
     bool present;
     enum dtype dtype;
-    enum dtype precision;    /* that errors are judged by: dtype, or a coarser one */
-    int64_t elements, bytes; /* with what lies between rows */
+    enum dtype precision;    /* precision for which errors are bounded: dtype, or a coarser one */
+    int64_t elements, bytes; /* including the gaps between rows */
     int64_t row;             /* elements of the last dimension */
 };
 
@@ -313,39 +321,39 @@ struct planned_launch {
 
 struct plan {
     struct planned_tensor tensors[TENSORS_MAX];
-    struct tensor_map maps[TENSOR_MAPS_MAX]; /* without addresses; rank 0: not there */
+    struct tensor_map maps[TENSOR_MAPS_MAX]; /* addresses are not set; rank 0: absent */
     int launch_count;
     struct planned_launch launches[LAUNCHES_MAX];
     int64_t operations, bytes;
-    bool limited_range;          /* the genome is a relaxed one: */
-    double dropped_tile;         /* what a dropped tile costs, in relative L2; 0 otherwise */
-    double input_range;          /* the largest absolute input to test with; INFINITY otherwise */
-    bool stressed[STRESSES_MAX]; /* the recipes that are for this case */
+    bool limited_range;  /* the genome is relaxed: */
+    double dropped_tile; /* relative L2 error of a dropped tile; 0 if not relaxed */
+    double input_range;  /* the largest absolute input to test with; INFINITY if not relaxed */
+    bool stressed[STRESSES_MAX]; /* the stress inputs that apply to this case */
 };
 
-/* The geometry of a valid genome for one of the template's cases. A grid, block or size out of
-   CUDA's range is an error of the template. */
+/* Computes the launch plan of a valid genome for one of the template's cases. A grid, block or size
+   outside CUDA's limits is an error of the template. */
 int template_plan(const struct template *template, const struct genome *genome, int case_index,
                   struct plan *plan, struct error *error);
-/* The reference's launches; outputs stand for fp64 tensors of the same shape. */
+/* The reference's launches; its outputs are fp64 tensors of the same shape. */
 int template_reference_plan(const struct template *template, int case_index, struct plan *plan,
                             struct error *error);
-/* The plain kernel's: outputs are the genome's own. */
+/* The plain kernel's launches; its outputs have the genome's dtypes. */
 int template_plain_plan(const struct template *template, const struct genome *genome,
                         int case_index, struct plan *plan, struct error *error);
 
-/* The largest absolute value that a fill puts into a tensor of that dtype. */
+/* The largest absolute value that a fill writes into a tensor of that dtype. */
 double template_fill_most(const struct tensor_fill *fill, enum dtype dtype);
-/* Half a unit in the last place, relative: 2^-11 for f16; 0 for integers. And the smallest normal
-   and the largest number. */
+/* Relative half unit in the last place: 2^-11 for f16; 0 for integers. And the smallest normal and
+   the largest number. */
 double dtype_rounding(enum dtype dtype);
 double dtype_smallest_normal(enum dtype dtype);
 double dtype_largest(enum dtype dtype);
 
-/* The same template loaded for its probe cases, small ones that come before the real cases: each
-   with the specialised dimensions of each variant of `setting`'s cases. NULL, and no error, where
-   it has none. A genome that is valid for the real cases need not be so for a probe: ask
-   template_admits first. */
+/* Loads the same template for its probe cases: small cases that are tested before the real ones,
+   each with the specialised dimensions of every variant of `setting`'s cases. Returns NULL without
+   an error if it has none. A genome that is valid for the real cases may be invalid for a probe:
+   check with template_genome_is_valid. */
 struct template *template_load_probes(const struct template *template,
                                       const struct template_setting *setting, struct error *error);
 bool template_admits(const struct template *template, const struct genome *genome, int case_index);

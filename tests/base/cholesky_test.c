@@ -12,7 +12,7 @@
 
 enum { SIZE = 23, STRIDE = 29 };
 
-/* B B' + I for a random B: positive definite. */
+/* B B' + I for a random B is positive definite. */
 static void random_matrix(struct random *random, double matrix[SIZE * STRIDE]) {
     double factors[SIZE][SIZE];
     for (int i = 0; i < SIZE; i++)

@@ -41,7 +41,7 @@ static void one_piece_is_hash_bytes(void **state) {
     }
 }
 
-/* Stored keys and cached kernels are found by these digits: they must not change unnoticed. */
+/* Stored keys and cached kernels are addressed by these digits, so a change must be noticed. */
 static void digits_stay(void **state) {
     (void)state;
     char text[HASH_TEXT_SIZE];

@@ -1,4 +1,4 @@
-/* json_stream: what is read, what is refused and where. */
+/* json_stream: accepted input, and errors with their positions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,27 +43,28 @@ static void assert_skip_refused(const char *text, const char *message) {
         fail_msg("accepted: %s", text);
     assert_int_equal(error.kind, ERROR_INPUT);
     assert_string_equal(error.text, message);
-    assert_int_equal(json_stream_skip(stream), -1); /* and from then on all fails */
+    assert_int_equal(json_stream_skip(stream), -1); /* every later call fails */
     assert_string_equal(error.text, message);
     json_stream_close(stream);
 }
 
 static void refuses_with_a_place(void **state) {
     (void)state;
-    assert_skip_refused("", "f.json:1:1: the file ends where a value should be");
-    assert_skip_refused("{\"a\": 1,}", "f.json:1:9: '}' where a key should be");
-    assert_skip_refused("[1,\n 2,,3]", "f.json:2:4: ',' where a value should be");
-    assert_skip_refused("[1 2]", "f.json:1:4: '2' where a comma or the end of the array should be");
-    assert_skip_refused("{\"a\" 1}", "f.json:1:6: '1' where a colon should be");
-    assert_skip_refused("01", "f.json:1:2: '1' where the end of the file should be");
-    assert_skip_refused("-", "f.json:1:2: the file ends where a digit should be");
-    assert_skip_refused("1.x", "f.json:1:3: 'x' where a digit should be");
-    assert_skip_refused("nul", "f.json:1:4: the file ends where null should be");
+    assert_skip_refused("", "f.json:1:1: expected a value, found the end of the file");
+    assert_skip_refused("{\"a\": 1,}", "f.json:1:9: expected a key, found '}'");
+    assert_skip_refused("[1,\n 2,,3]", "f.json:2:4: expected a value, found ','");
+    assert_skip_refused("[1 2]", "f.json:1:4: expected a comma or the end of the array, found '2'");
+    assert_skip_refused("{\"a\" 1}", "f.json:1:6: expected a colon, found '1'");
+    assert_skip_refused("01", "f.json:1:2: expected the end of the file, found '1'");
+    assert_skip_refused("-", "f.json:1:2: expected a digit, found the end of the file");
+    assert_skip_refused("1.x", "f.json:1:3: expected a digit, found 'x'");
+    assert_skip_refused("nul", "f.json:1:4: expected null, found the end of the file");
     assert_skip_refused("[\n\n\"a\nb\"]",
-                        "f.json:3:3: byte 0x0a where the end of a string should be");
-    assert_skip_refused("\"\\x\"", "f.json:1:3: 'x' where the rest of an escape should be");
-    assert_skip_refused("\"\\ud800\"", "f.json:1:8: half a surrogate pair");
-    assert_skip_refused("[[1]", "f.json:1:5: the file ends where the end of an array should be");
+                        "f.json:3:3: expected the end of a string, found byte 0x0a");
+    assert_skip_refused("\"\\x\"", "f.json:1:3: expected the rest of an escape, found 'x'");
+    assert_skip_refused("\"\\ud800\"", "f.json:1:8: an unpaired surrogate");
+    assert_skip_refused("[[1]",
+                        "f.json:1:5: expected the end of an array, found the end of the file");
 }
 
 static void counts_lines_over_buffers(void **state) {
@@ -81,7 +82,7 @@ static void counts_lines_over_buffers(void **state) {
     struct json_stream *stream = json_stream_open(path, &error);
     assert_int_equal(json_stream_skip(stream), -1);
     char expected[200];
-    snprintf(expected, sizeof expected, "%s:%d:4: '?' where a value should be", path, LINES + 1);
+    snprintf(expected, sizeof expected, "%s:%d:4: expected a value, found '?'", path, LINES + 1);
     assert_string_equal(error.text, expected);
     json_stream_close(stream);
     unlink(path);

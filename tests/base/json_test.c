@@ -1,4 +1,4 @@
-/* json: what is accepted, and what the errors say and where. */
+/* json: accepted input, and the text and position of errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,9 +151,9 @@ static void bad_text_is_refused(void **state) {
         {"{ \"a\": 1 } x",
          "f.json:1: not valid JSON at column 12: look for a missing comma, quote or bracket"},
         {"{ \"a\": 1,\n /* open", "f.json:2: this comment is never closed: add */"},
-        {"{ \"a\": 1,\n \"b\": 2,\n \"a\": 3 }", "f.json:3: a: this key stands twice: remove one"},
+        {"{ \"a\": 1,\n \"b\": 2,\n \"a\": 3 }", "f.json:3: a: duplicate key: remove one"},
         {"[ { \"x\": { \"k\": 1, \"\\u006b\": 2 } } ]",
-         "f.json:1: [0].x.k: this key stands twice: remove one"},
+         "f.json:1: [0].x.k: duplicate key: remove one"},
         {"{ \"a\": \"x\\u0000y\" }", "f.json:1: a string cannot hold \\u0000: remove it"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -171,7 +171,7 @@ static void broken_text_never_crashes(void **state) {
         assert_int_equal(error.kind, ERROR_INPUT);
         assert_ptr_equal(strstr(error.text, "f.json:1: "), error.text);
     }
-    /* Deeper than cJSON follows. */
+    /* Deeper than cJSON's nesting limit. */
     static char deep[4000];
     memset(deep, '[', sizeof deep - 1);
     struct error error = {0};

@@ -13,8 +13,8 @@
 
 #include "base/log.h"
 
-/* What `say` writes while stderr is `file`, read back from `from` until nothing comes for half a
-   second: a terminal hands on what was written to it a little later. */
+/* Captures what `say` writes while stderr is `file`: reads `from` until nothing arrives for half a
+   second, because a terminal forwards its input with a delay. */
 static void capture(int file, int from, void (*say)(void), char text[4096]) {
     int saved = dup(STDERR_FILENO);
     dup2(file, STDERR_FILENO);

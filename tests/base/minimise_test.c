@@ -10,7 +10,7 @@
 
 enum { COUNT = 6 };
 
-/* Rosenbrock's valley, whose only minimum near here is 0 at (1, 1, ...). */
+/* Rosenbrock's function, whose only minimum in these bounds is 0 at (1, 1, ...). */
 static double valley(const double *x, double *gradient, void *context) {
     double value = 0;
     ++*(int *)context;
@@ -52,7 +52,7 @@ static void stays_in_the_box(void **state) {
     assert_float_equal(least, valley(x, gradient, &calls), 1e-12);
     for (int i = 0; i < COUNT; i++)
         assert_true(x[i] >= lower[i] && x[i] <= upper[i]);
-    assert_true(gradient[2] < 0); /* it would go on, but for the wall */
+    assert_true(gradient[2] < 0); /* the bound stops the descent */
 }
 
 int main(void) {

@@ -24,7 +24,7 @@ static void finds_what_was_meant(void **state) {
                 {"SATGES", "STAGES"},
                 {"s", "S"},
                 {"", "S"},
-                {"BLOCK_X", "BLOCK_M"} /* the first of equals */};
+                {"BLOCK_X", "BLOCK_M"} /* ties go to the first */};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(nearest(rows[i].word, names, 6), rows[i].meant);
 }

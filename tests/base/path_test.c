@@ -66,7 +66,7 @@ static void joins(void **state) {
     assert_int_equal(path_join(path, "c", path, &error), 0);
     assert_string_equal(path, "c/a/b");
 
-    /* The longest that fits, and one more. */
+    /* The longest name that fits, and one byte more. */
     char name[PATH_SIZE + 1];
     memset(name, 'x', sizeof name);
     name[PATH_SIZE - 3] = '\0';
@@ -113,7 +113,7 @@ static void written_is_read(void **state) {
         if (sizes[i] > 0)
             assert_null(path_read_file(path, sizes[i] - 1, &size, &error));
     }
-    char *status = path_read_file("/proc/self/status", 1 << 20, NULL, &error); /* says size 0 */
+    char *status = path_read_file("/proc/self/status", 1 << 20, NULL, &error); /* st_size is 0 */
     assert_non_null(strstr(status, "Name:"));
     free(status);
     assert_null(path_read_file(*state, 100, NULL, &error));
@@ -132,7 +132,7 @@ static void replacing_keeps_permissions(void **state) {
     assert_int_equal(status.st_mode & 0777, 0751);
 }
 
-/* A file size limit stands for a full disk: the write ends half-way. */
+/* A file size limit simulates a full disk: the write fails half-way. */
 static void full_disk_leaves_the_old_file(void **state) {
     char path[PATH_SIZE];
     put(below(path, state, "file"), "old");
@@ -176,8 +176,7 @@ static void folders_are_made_once(void **state) {
     assert_non_null(strstr(error.text, "/proc/evotile"));
 }
 
-/* A link stays one and what it leads to is written; a device is written into; a file is replaced.
- */
+/* A link is followed and its target written; a device is written in place; a file is replaced. */
 static void links_and_devices_are_written_into(void **state) {
     struct error error = {0};
     char folder[PATH_SIZE], file[PATH_SIZE], link[PATH_SIZE];
@@ -189,7 +188,7 @@ static void links_and_devices_are_written_into(void **state) {
     assert_false(path_is_replaceable(link));
     assert_true(path_is_replaceable(file));
     assert_true(path_is_replaceable(below(folder, state, "links/nothing")));
-    /* Through links of ours, so that a mistake costs this machine no device. */
+    /* Through links in the test's folder, so that a bug cannot damage a device. */
     assert_int_equal(symlink("/dev/full", below(link, state, "links/full")), 0);
     assert_int_equal(path_write_file(link, "more", 4, &error), -1);
     assert_non_null(strstr(error.text, "free some space"));
@@ -219,7 +218,7 @@ static void trees_are_copied_and_removed(void **state) {
         assert_string_equal(names[i], sorted[i]);
     path_list_free(names, count);
 
-    /* Into itself, and around in circles: both end. */
+    /* A copy into itself, and around a cycle of links: both must end. */
     assert_int_equal(path_copy_tree(from, below(to, state, "from/inside"), &error), 0);
     assert_int_equal(symlink("..", below(path, state, "from/deep/circle")), 0);
     assert_int_equal(path_copy_tree(from, below(to, state, "circle"), &error), -1);

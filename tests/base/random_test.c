@@ -70,7 +70,7 @@ static void other_text_is_refused(void **state) {
     }
 }
 
-/* Chi-square with 9 degrees of freedom exceeds 27.9 once in 1000. */
+/* A chi-square with 9 degrees of freedom exceeds 27.9 once in 1000 runs. */
 static void below_is_even(void **state) {
     (void)state;
     struct random random;
@@ -83,7 +83,7 @@ static void below_is_even(void **state) {
     assert_true(chi_square < 27.9);
 }
 
-/* With 3 * 2^62 a plain remainder would give the lower third twice as often. */
+/* With 3 * 2^62 a plain remainder would return the lower third twice as often. */
 static void below_refuses_the_uneven_rest(void **state) {
     (void)state;
     struct random random;

@@ -46,7 +46,7 @@ static void a_machine_without_groups_is_ours(void **state) {
     assert_true(same.memory_bytes == share.memory_bytes);
 }
 
-/* The cores are seldom more than two where this runs: a quota below one core is one. */
+/* The test machine may have only two cores; a quota below one core counts as one. */
 static void the_tightest_group_above_holds(void **state) {
     (void)state;
     write_file("proc/self/cgroup", "0::/job/step/task\n");
@@ -75,7 +75,7 @@ static void version_1_has_a_tree_each(void **state) {
     assert_true(share.memory_bytes == share_read("/nowhere").memory_bytes);
 }
 
-/* A container has its own group's limits in the root of what it sees. */
+/* A container sees the limits of its own group at the root. */
 static void an_unseen_group_is_the_root(void **state) {
     (void)state;
     write_file("proc/self/cgroup", "0::/docker/0abe28\n");

@@ -18,7 +18,7 @@ static void median_is_the_middle(void **state) {
     NEAR(statistics_median((double[]){9, 1, 4, 6}, 4), 5);
 }
 
-/* The values are numpy.percentile's. */
+/* Expected values are from numpy.percentile. */
 static void percentile_interpolates(void **state) {
     (void)state;
     const double samples[] = {15, 20, 35, 40, 50};
@@ -53,7 +53,7 @@ static double normal(struct random *random) {
     return sum - 6;
 }
 
-/* How often the interval of `count` normal values holds their true mean, in 1000. */
+/* Returns how often in 1000 the interval of `count` normal values contains their true mean. */
 static int coverage(int count, double confidence) {
     struct random random;
     int held = 0;
@@ -107,7 +107,7 @@ static void orders_are_compared(void **state) {
     (void)state;
     const double rising[] = {1, 2, 3, 4, 5}, curved[] = {-9, 0, 1, 100, 1e9};
     const double falling[] = {5, 4, 3, 2, 1}, flat[] = {7, 7, 7, 7, 7};
-    /* Worked out by hand: ranks 0 1.5 1.5 3 4 and 1 0 2 4 3. */
+    /* Computed by hand: ranks 0 1.5 1.5 3 4 and 1 0 2 4 3. */
     const double ties[] = {1, 2, 2, 3, 4}, mixed[] = {20, 10, 30, 50, 40};
     assert_true(fabs(statistics_rank_correlation(rising, curved, 5) - 1) < 1e-12);
     assert_true(fabs(statistics_rank_correlation(curved, falling, 5) + 1) < 1e-12);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka wants them before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "base/random.h"
@@ -56,7 +56,7 @@ static void tags_alone_take_their_line(void **state) {
     expect("{{! a remark }}\nx", "{}", "x");
 }
 
-/* What a browser makes of the entities that we write. */
+/* Decodes the entities that mustache_escape_html writes, as a browser does. */
 static void unescape(const char *html, char *text) {
     static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     while (*html != '\0') {
@@ -70,7 +70,7 @@ static void unescape(const char *html, char *text) {
     *text = '\0';
 }
 
-/* Any text comes back from HTML as it was, but for control characters, and has no markup in it. */
+/* Any text survives HTML escaping, except for control characters, and contains no markup. */
 static void any_text_survives_html(void **state) {
     (void)state;
     static const char letters[] = "<>&\"'ab;/! =\t\n\x01\xc3\xa9{}#";

@@ -1,4 +1,4 @@
-/* The words that end up in comments, strings and names of the generated C. */
+/* Text in comments, strings and names of generated C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void test_wrap(void **state) {
     text_release(&text);
 }
 
-/* A word longer than a line stays whole; line ends within are kept. */
+/* A word longer than a line is not broken; line ends in the text are kept. */
 static void test_wrap_long(void **state) {
     struct text text = {0};
     char word[150];
@@ -45,7 +45,7 @@ static void test_wrap_long(void **state) {
     text_release(&text);
 }
 
-/* No words end a comment or a string early. */
+/* No text ends a comment or a string early. */
 static void test_escapes(void **state) {
     struct text text = {0};
     (void)state;

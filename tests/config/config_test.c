@@ -1,4 +1,4 @@
-/* config: every key, and what each mistake is told. */
+/* config: every key, and the error message of each mistake. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void defaults(void **state) {
     assert_int_equal(config->case_count, 1);
     assert_int_equal(config->cases[0].values[0], 2);
     assert_int_equal(config->cases[0].values[1], 3);
-    assert_int_equal(config->cases[0].values[2], 0); /* F32's default */
+    assert_int_equal(config->cases[0].values[2], 0); /* default of F32 */
     assert_int_equal(config->smem_limit_bytes, 49152);
     assert_true(config->limited_range);
     assert_int_equal(config->held_out_count, 0);
@@ -150,14 +150,13 @@ static void mistakes(void **state) {
         {WITH("\"objective\": \"jiont\""),
          "c.json:2: objective: must be \"joint\" or \"per_case\""},
         {WITH("\"objective\": \"a rather long word\""),
-         "c.json:2: objective: must be shorter than 16 letters"},
+         "c.json:2: objective: must be shorter than 16 characters"},
         {WITH("\"limits\": { \"smem\": 1 }"),
          "c.json:2: limits.smem: unknown key; did you mean \"smem_bytes\"?"},
         {WITH("\"held_out\": []"), "c.json:2: held_out: must have 1 to 64 cases"},
         {WITH("\"held_out\": [{ \"ROWS\": 2, \"COLS\": 3, \"F32\": 1 }]"),
-         "c.json:2: held_out[0]: has specialised dimensions of no case, so that nothing is "
-         "compiled "
-         "for it"},
+         "c.json:2: held_out[0]: has specialised dimensions that match no case, so no kernel is "
+         "compiled for it"},
         {WITH("\"limits\": { \"limited_range\": 1 }"),
          "c.json:2: limits.limited_range: must be true or false"},
         {WITH("\"limits\": { \"smem_bytes\": 12 }"),
@@ -187,12 +186,12 @@ static void mistakes(void **state) {
         {WITH("\"device\": 3"), "c.json:2: device: must be a string in double quotes"},
         {WITH("\"genes\": []"), "c.json:2: genes: must be an object: { ... }"},
         {WITH("\"genes\": { \"THREADS\": 64 }"),
-         "c.json:2: genes.THREADS: must list the values of a gene that are left to try"},
+         "c.json:2: genes.THREADS: must list the allowed values of a gene"},
         {WITH("\"genes\": { \"THREADS\": [] }"),
-         "c.json:2: genes.THREADS: must list the values of a gene that are left to try"},
+         "c.json:2: genes.THREADS: must list the allowed values of a gene"},
         {WITH("\"genes\": { \"THREADS\": [1.5] }"),
          "c.json:2: genes.THREADS[0]: must be a whole number"},
-        {WITH("\"seed\": 1, \"seed\": 2"), "c.json:2: seed: this key stands twice: remove one"},
+        {WITH("\"seed\": 1, \"seed\": 2"), "c.json:2: seed: duplicate key: remove one"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error error = {0};
@@ -302,7 +301,7 @@ static void goals(void **state) {
     config_free(config);
 }
 
-/* Sums in half are of a limited range, and so forbidden. */
+/* Sums in half precision have a limited range, so they are forbidden. */
 static void a_config_forbids_limited_ranges(void **state) {
     (void)state;
     static const char *const limits[] = {"", ", \"limits\": { \"limited_range\": false }"};
@@ -337,7 +336,7 @@ static void durations(void **state) {
     (void)state;
     static const struct {
         const char *text;
-        double seconds; /* 0: refused */
+        double seconds; /* 0: an error is expected */
     } rows[] = {
         {"90s", 90},     {"15m", 900},  {"8h", 28800},      {"2d", 172800},     {"1h30m", 5400},
         {"1.5h", 5400},  {"0.5s", 0.5}, {"01:30:00", 5400}, {"00:00:05", 5},    {"", 0},

@@ -1,4 +1,4 @@
-/* The emulated backend through the table of functions that all devices share. */
+/* The emulated backend through the common device interface. */
 #include "device/ptx/harness.h"
 
 #include "device/device.h"
@@ -131,7 +131,7 @@ static void test_sequence(void **unused) {
     tear_down(&fixture);
 }
 
-/* 12 blocks of 128 threads live on a multiprocessor. */
+/* 12 blocks of 128 threads are resident on a multiprocessor. */
 static void test_blocks_that_cannot_live_together(void **unused) {
     (void)unused;
     struct fixture fixture;
@@ -144,7 +144,7 @@ static void test_blocks_that_cannot_live_together(void **unused) {
         assert_int_equal(fixture.device->backend->run(fixture.device, &sequence, 10, reason),
                          blocks == 12 * 58 ? VERDICT_OK : VERDICT_LAUNCH_FAILED);
     }
-    assert_non_null(strstr(reason, "697 blocks, of which 696 can live at once"));
+    assert_non_null(strstr(reason, "697 blocks, of which at most 696 can be co-resident"));
     tear_down(&fixture);
 }
 
@@ -185,7 +185,7 @@ static void test_launches_that_do_not_fit(void **unused) {
     set_up(&fixture);
     struct device_sequence sequence = {.count = 1};
     sequence.launches[0] = scale_launch(&fixture, 1, 1);
-    sequence.launches[0].smem_bytes = 101376; /* and 512 that are static */
+    sequence.launches[0].smem_bytes = 101376; /* plus 512 bytes of static shared memory */
     assert_int_equal(fixture.device->backend->run(fixture.device, &sequence, 1, reason),
                      VERDICT_LAUNCH_FAILED);
     sequence.launches[0] = scale_launch(&fixture, 1, 1);
@@ -193,10 +193,10 @@ static void test_launches_that_do_not_fit(void **unused) {
     assert_int_equal(fixture.device->backend->run(fixture.device, &sequence, 1, reason),
                      VERDICT_LAUNCH_FAILED);
     sequence.launches[0] = scale_launch(&fixture, 1, 1);
-    sequence.launches[0].kernel = "nobody";
+    sequence.launches[0].kernel = "missing";
     assert_int_equal(fixture.device->backend->run(fixture.device, &sequence, 1, reason),
                      VERDICT_LAUNCH_FAILED);
-    assert_non_null(strstr(reason, "nobody"));
+    assert_non_null(strstr(reason, "missing"));
     tear_down(&fixture);
 }
 
@@ -220,7 +220,7 @@ static void test_resources(void **unused) {
     tear_down(&fixture);
 }
 
-/* What a call of one launch is predicted to take; without running it whole where it has not run. */
+/* Predicts a call of one launch; if the kernel has not run, without running all of its blocks. */
 static double predicted_of(struct fixture *fixture, const struct device_launch *launch,
                            int64_t bytes) {
     char reason[REASON_SIZE];
@@ -254,12 +254,12 @@ static void test_times(void **unused) {
     set_up(&fixture);
     double few = predicted(&fixture, 8, 1 << 10), many = predicted(&fixture, 800, 1 << 10);
     assert_true(few > 0.5 && few < many);
-    assert_true(predicted(&fixture, 8, 300000000) > 1000); /* a millisecond of DRAM */
+    assert_true(predicted(&fixture, 8, 300000000) > 1000); /* a millisecond of DRAM traffic */
     assert_true(predicted(&fixture, 8, 1 << 10) == few);
     tear_down(&fixture);
 }
 
-/* Blocks that all do the same are known from a few of them, however often they go round. */
+/* If all blocks do the same work, a few of them suffice, however long their loops are. */
 static void test_times_of_what_has_not_run(void **unused) {
     (void)unused;
     struct fixture fixture;
@@ -292,7 +292,7 @@ static struct device_launch wrong_launch(struct fixture *fixture, int how) {
     return launch;
 }
 
-/* What faults in the few blocks that run has no prediction. */
+/* If the sampled blocks fault, there is no prediction. */
 static void test_times_of_what_faults(void **unused) {
     (void)unused;
     static const struct {
@@ -316,7 +316,7 @@ static void test_times_of_what_faults(void **unused) {
     tear_down(&fixture);
 }
 
-/* Who may wait for blocks that do not run is predicted all the same. */
+/* A block that waits for blocks that are not sampled is predicted all the same. */
 static void test_times_of_what_waits(void **unused) {
     (void)unused;
     struct fixture fixture;
@@ -330,7 +330,7 @@ static void test_times_of_what_waits(void **unused) {
 
 static void test_occupancy(void **unused) {
     (void)unused;
-    /* registers, threads, shared memory -> blocks, worked out by the occupancy rules */
+    /* registers, threads, shared memory -> blocks, computed by hand from the occupancy rules */
     static const int known[][4] = {
         {32, 128, 0, 12},      {64, 128, 0, 8},   {65, 128, 0, 7}, {255, 128, 0, 2},
         {168, 128, 49152, 2},  {32, 1024, 0, 1},  {32, 32, 0, 24}, {128, 256, 101376, 1},
@@ -359,20 +359,20 @@ static void test_predictions_are_sensible(void **unused) {
                                     .longest_chain_cycles = 60000};
     double time_us = predict_launch_us(&l4, &base);
     struct prediction_input other = base;
-    assert_true(time_us > 4e9 / (l4.tensor_tflops * 1e6)); /* no faster than the tensor cores */
+    assert_true(time_us > 4e9 / (l4.tensor_tflops * 1e6)); /* not faster than the tensor cores */
     other.resources.ctas_per_sm = 1;
-    assert_true(predict_launch_us(&l4, &other) > time_us); /* little occupancy */
+    assert_true(predict_launch_us(&l4, &other) > time_us); /* low occupancy */
     other = base;
     other.resources.spill_bytes = 400;
     assert_true(predict_launch_us(&l4, &other) > time_us); /* spills */
     other = base;
     other.chain_cycles *= 2;
     other.longest_chain_cycles *= 2;
-    assert_true(predict_launch_us(&l4, &other) > 1.1 * time_us); /* more is waited for */
+    assert_true(predict_launch_us(&l4, &other) > 1.1 * time_us); /* a longer critical path */
     other = base;
     other.blocks = 174;
     double even_us = predict_launch_us(&l4, &other);
-    other.longest_chain_cycles *= 2; /* in one wave, the longest block is waited for */
+    other.longest_chain_cycles *= 2; /* in a single wave, the longest block decides */
     assert_true(predict_launch_us(&l4, &other) > 1.02 * even_us);
     other = base;
     other.async_bytes *= 10; /* bytes through L2 */
@@ -393,7 +393,7 @@ static void test_predictions_are_sensible(void **unused) {
     assert_true(predict_call_us(&l4, &clears) > 1000);
 }
 
-/* Fitted to what another set of parameters predicts, with noise, it predicts that of others. */
+/* A fit to the predictions of another set of parameters, with noise, predicts unseen samples. */
 static void test_a_fit_predicts_what_it_has_not_seen(void **unused) {
     (void)unused;
     enum { SAMPLES = 400 };

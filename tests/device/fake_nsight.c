@@ -1,8 +1,9 @@
-/* What Nsight Systems injects, for tests: writes the ranges of NVTX to the file $FAKE_NSIGHT,
- * "begin NAME" and "end" a line, each with the process.
- *
- *     gcc -shared -fPIC -I$CUDA_HOME/include -o fake_nsight.so tests/device/fake_nsight.c
- *     NVTX_INJECTION64_PATH=$PWD/fake_nsight.so FAKE_NSIGHT=$PWD/ranges evotile try ... */
+/* A fake of the library that Nsight Systems injects, for tests: writes NVTX ranges to the file
+   $FAKE_NSIGHT, one "begin NAME" or "end" a line, each with the process.
+
+       gcc -shared -fPIC -I$CUDA_HOME/include -o fake_nsight.so tests/device/fake_nsight.c
+       NVTX_INJECTION64_PATH=$PWD/fake_nsight.so FAKE_NSIGHT=$PWD/ranges evotile try ...
+*/
 #include <nvtx3/nvToolsExt.h>
 
 #include <stdio.h>

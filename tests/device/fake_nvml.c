@@ -1,10 +1,10 @@
-/* A libnvidia-ml.so.1 for tests: one GPU, which is as the file $FAKE_NVML says at each reading:
- * "TEMPERATURE_C OTHERS SLOWDOWNS", three numbers.
- *
- *     gcc -shared -fPIC -Wl,-soname,libnvidia-ml.so.1 -o libnvidia-ml.so.1 tests/device/fake_nvml.c
- *
- * Found through LD_LIBRARY_PATH, or because the test has opened it by its path before. On the GPU
- * compute the process that asks, and so many others, all of them with the number 1. */
+/* A fake libnvidia-ml.so.1 for tests: one GPU, whose state is read from the file $FAKE_NVML each
+   time: "TEMPERATURE_C OTHERS SLOWDOWNS", three numbers.
+
+       gcc -shared -fPIC -Wl,-soname,libnvidia-ml.so.1 -o libnvidia-ml.so.1 tests/device/fake_nvml.c
+
+   It is found through LD_LIBRARY_PATH, or because the test opened it by its path before. The
+   compute processes on the GPU are the calling process and OTHERS more, all of these with pid 1. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

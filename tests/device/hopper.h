@@ -1,18 +1,17 @@
 /*
  * hopper: kernels that use Hopper's instructions (tests/device/hopper/), run on a device and
- * compared with what the host computes. The same tests run on the emulated device
- * (tests/device/hopper_test.c) and on a GPU (tests/gpu/hopper_test.c). All numbers are small whole
- * ones, so that every sum is exact, in fp32 and in half: the comparison is for equality.
+ * compared with results computed on the host. The same tests run on the emulated device
+ * (tests/device/hopper_test.c) and on a GPU (tests/gpu/hopper_test.c). All numbers are small
+ * integers, so that every sum is exact in fp32 and in half: results are compared for equality.
  *
  *     struct hopper hopper;
- *     hopper_open(&hopper, "emulated:sm_90");        without such a device the checks skip
- *     check_products(&hopper);
- *     hopper_close(&hopper);
+ *     hopper_open(&hopper, "emulated:sm_90");        // without such a device the checks are
+ * skipped check_products(&hopper); hopper_close(&hopper);
  */
 #ifndef EVOTILE_TESTS_DEVICE_HOPPER_H
 #define EVOTILE_TESTS_DEVICE_HOPPER_H
 
-/* cmocka wants these before it. */
+/* cmocka.h needs the headers above. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,8 +47,8 @@ static inline void hopper_close(struct hopper *hopper) {
     nvrtc_close(hopper->nvrtc);
 }
 
-/* A file of tests/device/hopper with `more` after it (may be empty), and an option (may be NULL).
- */
+/* Compiles a file of tests/device/hopper with the text `more` appended (may be empty), and an
+   option (may be NULL). */
 static inline struct device_module *hopper_compile(struct hopper *hopper, const char *name,
                                                    const char *more, const char *option) {
     const char *options[] = {"--gpu-architecture=sm_90a",
@@ -84,7 +83,7 @@ static inline void hopper_unload(struct hopper *hopper, struct device_module *mo
     hopper->device->backend->module_unload(hopper->device, module);
 }
 
-/* Device memory with a copy of `from`, or (NULL) with bytes of 0xff. */
+/* Allocates device memory and copies `from` to it, or fills it with 0xff (NULL). */
 static inline uint64_t hopper_buffer(struct hopper *hopper, const char *name, size_t bytes,
                                      const void *from) {
     struct error error = {0};
@@ -154,11 +153,11 @@ static inline uint64_t hopper_random(struct hopper *hopper) {
     return hopper->random >> 8;
 }
 
-/* -2 to 2; as half and as bf16. */
+/* -2 to 2, as half and as bf16. */
 static const uint16_t hopper_halves[] = {0xc000, 0xbc00, 0, 0x3c00, 0x4000};
 static const uint16_t hopper_bfloats[] = {0xc000, 0xbf80, 0, 0x3f80, 0x4000};
 
-/* `rows` x `columns` small whole numbers, and their bits. */
+/* Fills a matrix with `rows` x `columns` small integers, and their bits. */
 static inline void hopper_matrix(struct hopper *hopper, int count, bool bfloat, int8_t *numbers,
                                  uint16_t *bits) {
     for (int i = 0; i < count; i++) {
@@ -168,7 +167,7 @@ static inline void hopper_matrix(struct hopper *hopper, int count, bool bfloat, 
     }
 }
 
-/* A packed tensor of 2-byte numbers, [slow][fast]. */
+/* A packed tensor of 2-byte elements, [slow][fast]. */
 static inline struct tensor_map hopper_matrix_map(uint64_t address, int slow, int fast,
                                                   int box_slow, int box_fast,
                                                   enum tensor_swizzle swizzle) {
@@ -205,7 +204,7 @@ static const char *const product_swizzles[SWIZZLE_COUNT] = {
     [SWIZZLE_128B] = "by_128",
 };
 
-/* All of one n's forms; of the other n's those with the widest swizzle, but for bf16. */
+/* All forms for one n; for the other n only those with the widest swizzle, without bf16. */
 static inline int list_products(struct product_case *cases) {
     static const int columns[] = {64, 8,  16,  24,  32,  40,  48,  56,
                                   80, 96, 112, 128, 160, 192, 224, 256};
@@ -291,18 +290,19 @@ static inline void check_products(struct hopper *hopper) {
 struct copy_case {
     int rank, element_bytes;
     enum tensor_swizzle swizzle;
-    int extents[4], box[4], at[4]; /* the fastest first */
+    int extents[4], box[4], at[4]; /* fastest dimension first */
 };
 
 static const struct copy_case copy_cases[] = {
     {2, 2, SWIZZLE_128B, {64, 100}, {64, 32}, {0, 0}},
     {2, 2, SWIZZLE_128B, {64, 100}, {64, 32}, {0, 90}},   /* beyond the last row */
-    {2, 2, SWIZZLE_128B, {200, 40}, {64, 24}, {168, -5}}, /* before the first, beyond a row */
+    {2, 2, SWIZZLE_128B, {200, 40}, {64, 24}, {168, -5}}, /* before the start, past the end of a row
+                                                           */
     {2, 2, SWIZZLE_128B, {72, 40}, {64, 24}, {-24, 0}},   /* before the first chunk */
     {2, 2, SWIZZLE_64B, {64, 50}, {32, 40}, {32, 17}},
     {2, 2, SWIZZLE_32B, {64, 50}, {16, 40}, {24, 3}},
     {2, 2, SWIZZLE_NONE, {64, 50}, {64, 40}, {8, 30}},
-    {2, 2, SWIZZLE_NONE, {64, 50}, {8, 8}, {40, 100}}, /* all of it outside */
+    {2, 2, SWIZZLE_NONE, {64, 50}, {8, 8}, {40, 100}}, /* entirely outside */
     {2, 4, SWIZZLE_128B, {32, 9}, {32, 8}, {4, 2}},
     {2, 4, SWIZZLE_NONE, {100, 9}, {100, 3}, {0, 7}},
     {2, 1, SWIZZLE_64B, {80, 33}, {64, 16}, {16, 20}},
@@ -328,8 +328,8 @@ static inline struct tensor_map copy_map(const struct copy_case *one) {
     return map;
 }
 
-/* Where byte `byte` of the box's element `index` (in the box's own order) lies in the tensor, or -1
-   outside of it, and in shared memory. */
+/* Returns the offset of byte `byte` of the box's element `index` (in the box's order) in the
+   tensor, or -1 outside it; and its offset in shared memory. */
 static inline int64_t copy_place(const struct copy_case *one, int index, int byte, int *in_smem) {
     static const int chunk_bits[SWIZZLE_COUNT] = {
         [SWIZZLE_NONE] = 0, [SWIZZLE_32B] = 1, [SWIZZLE_64B] = 3, [SWIZZLE_128B] = 7};
@@ -347,7 +347,7 @@ static inline int64_t copy_place(const struct copy_case *one, int index, int byt
     return place * one->element_bytes + byte;
 }
 
-/* Copies the box, and compares what came unless the launch fails. */
+/* Copies the box and, if the launch succeeds, compares the result. */
 static inline enum verdict try_copy(struct hopper *hopper, struct device_module *module,
                                     const struct copy_case *one, bool is_store, char *reason) {
     struct tensor_map map = copy_map(one);
@@ -406,7 +406,7 @@ static inline void check_copy(struct hopper *hopper, struct device_module *modul
                  reason);
 }
 
-/* Stores may not: the CUDA Programming Guide, "Negative indices and out of bounds". */
+/* Stores may not start there: CUDA Programming Guide, "Negative indices and out of bounds". */
 static inline bool begins_before(const struct copy_case *one) {
     for (int i = 0; i < one->rank; i++)
         if (one->at[i] < 0)
@@ -470,10 +470,10 @@ static const struct cluster_case cluster_cases[] = {
     {{4, 1, 1}, {1, 2, 3}}, {{1, 1, 8}, {2, 3, 1}}, {{2, 2, 2}, {1, 3, 2}}, {{8, 1, 1}, {3, 1, 1}},
 };
 
-/* A block of the grid: its number in it, and its place in its cluster. */
+/* A block of the grid: its index, and its position in its cluster. */
 struct cluster_block {
     unsigned number, rank, at[3], cluster[3];
-    unsigned first[3]; /* block of the cluster */
+    unsigned first[3]; /* first block of the cluster */
 };
 
 static inline struct cluster_block cluster_block(const struct cluster_case *one, unsigned number) {
@@ -491,7 +491,7 @@ static inline struct cluster_block cluster_block(const struct cluster_case *one,
     return block;
 }
 
-/* The number in the grid of the block of that rank in the same cluster. */
+/* Returns the grid index of the block with that rank in the same cluster. */
 static inline unsigned cluster_peer(const struct cluster_case *one,
                                     const struct cluster_block *block, unsigned rank) {
     unsigned number = 0, step = 1;
@@ -515,7 +515,7 @@ cluster_compile(struct hopper *hopper, const struct cluster_case *one, const cha
     return hopper_compile(hopper, "clusters.cu", kernels, option);
 }
 
-/* What the kernels are to write for one block; returns how many words. */
+/* Computes the words that a kernel must write for one block; returns their number. */
 static inline unsigned expect_exchange(const struct cluster_case *one,
                                        const struct cluster_block *block, uint32_t *words) {
     unsigned count = cluster_count(one), t;
@@ -526,7 +526,7 @@ static inline unsigned expect_exchange(const struct cluster_case *one,
                 cluster_peer(one, block, from) * 100000 + block->rank * 1000 + t;
     for (t = 0; t < CLUSTER_THREADS; t++)
         read[t] = cluster_peer(one, block, (block->rank + 1) % count) * 1000 + t;
-    for (t = 0; t < CLUSTER_THREADS; t++) /* what is not written stays */
+    for (t = 0; t < CLUSTER_THREADS; t++) /* words that are not written stay unchanged */
         places[t] = ~0u;
     for (t = 0; t < 16; t++)
         places[t] = t % 4 < 3 ? one->size[t % 4] * one->clusters[t % 4] : 0;
@@ -583,8 +583,8 @@ static const struct {
     {"spread", expect_spread, true},
 };
 
-/* Runs a kernel on as many clusters as the case has; says in `wrong` how many words are, and in
-   `reason` which is the first. */
+/* Runs a kernel on all clusters of the case; `wrong` gets the number of wrong words, `reason`
+   describes the first. */
 static inline enum verdict run_cluster_kernel(struct hopper *hopper, struct device_module *module,
                                               const struct cluster_case *one, size_t which,
                                               int *wrong, char *reason) {
@@ -640,7 +640,7 @@ static inline void check_clusters(struct hopper *hopper) {
 
 enum { PIPELINE_M = 128, PIPELINE_N = 64, PIPELINE_STAGE_BYTES = (PIPELINE_M + PIPELINE_N) * 128 };
 
-/* Runs it over `count` tiles; on VERDICT_OK says in `wrong` how many numbers are. */
+/* Runs the pipeline over `count` tiles; on VERDICT_OK `wrong` gets the number of wrong elements. */
 static inline enum verdict run_pipeline(struct hopper *hopper, struct device_module *module,
                                         int count, int *wrong, char *reason) {
     int depth = 64 * count;

@@ -1,4 +1,4 @@
-/* Hopper's instructions by way of templates/lib/hopper.cuh, on the emulated device. */
+/* Hopper's instructions, through templates/lib/hopper.cuh, on the emulated device. */
 #include "device/hopper.h"
 
 static struct hopper hopper;
@@ -45,13 +45,13 @@ static void clusters_are_right(void **state) {
     check_clusters(&hopper);
 }
 
-/* What pipeline.cu's FAULT plants. */
+/* The faults that pipeline.cu injects with FAULT. */
 static void faults_are_found(void **state) {
     (void)state;
     static const struct {
         const char *fault;
         enum verdict verdict;
-        const char *said; /* part of the reason */
+        const char *said; /* expected part of the reason */
     } rows[] = {
         {"no_wait", VERDICT_CRASHED, "lacks 0 of 1 arrivals"},
         {"too_many_bytes", VERDICT_TIMEOUT, "of 1 arrivals and 16 announced bytes"},
@@ -76,14 +76,14 @@ static void faults_are_found(void **state) {
     }
 }
 
-/* What clusters.cu's FAULT plants, in a cluster of two blocks and one of eight. */
+/* The faults that clusters.cu injects with FAULT, in clusters of two and of eight blocks. */
 static void faults_of_clusters_are_found(void **state) {
     (void)state;
     static const struct cluster_case shapes[] = {{{1, 2, 1}, {2, 1, 1}}, {{2, 2, 2}, {1, 2, 1}}};
     static const struct {
         const char *fault;
         enum verdict verdict;
-        const char *said; /* part of the reason */
+        const char *said; /* expected part of the reason */
     } rows[] = {
         {"no_start_wait", VERDICT_WROTE_OUTSIDE, "that block has not started"},
         {"no_end_wait", VERDICT_WROTE_OUTSIDE, "that block has ended"},
@@ -130,13 +130,13 @@ static void a_grid_has_whole_clusters(void **state) {
     hopper_unload(&hopper, module);
 }
 
-/* On an H200 each ends the grid by an illegal instruction. */
+/* On an H200 each of these ends the grid with an illegal instruction. */
 static void misplaced_boxes_are_found(void **state) {
     (void)state;
     static const struct {
         struct copy_case copy;
         bool is_store;
-        const char *said; /* part of the reason */
+        const char *said; /* expected part of the reason */
     } rows[] = {
         {{2, 2, SWIZZLE_NONE, {64, 40}, {64, 8}, {0, -5}}, true, "coordinate -5"},
         {{2, 2, SWIZZLE_128B, {200, 40}, {64, 24}, {-8, 0}}, true, "coordinate -8"},

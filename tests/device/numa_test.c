@@ -35,7 +35,7 @@ static int remove_it(void **state) {
     return path_remove_tree(sysfs, &(struct error){0});
 }
 
-/* How many processors a child that pins itself has then; -1: it was not pinned. */
+/* Returns how many CPU cores a child may use after it pinned itself; -1: it was not pinned. */
 static int pinned(const char *bus_id) {
     int status;
     pid_t child = fork();
@@ -57,7 +57,7 @@ static void stays_on_the_processors_of_its_node(void **state) {
     while (!CPU_ISSET(one, &set))
         one++;
     write_file("bus/pci/devices/0000:1a:00.0/numa_node", "1\n");
-    snprintf(list, sizeof list, "%d,1022-1023\n", one); /* the others are not ours */
+    snprintf(list, sizeof list, "%d,1022-1023\n", one); /* the other cores are not allowed */
     write_file("devices/system/node/node1/cpulist", list);
     assert_int_equal(pinned("0000:1A:00.0"), 1);
     write_file("devices/system/node/node1/cpulist", "0-1023\n");

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-/* cmocka wants them before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 static void slowdowns_in_words(void **state) {
@@ -18,7 +18,7 @@ static void slowdowns_in_words(void **state) {
     assert_true(strlen(nvml_slowdowns(INT64_MAX, text)) < NVML_SLOWDOWN_SIZE);
 }
 
-/* With a GPU what it says must make sense; without one the reason must. */
+/* With a GPU its figures must be plausible; without one there must be a reason. */
 static void tells_of_every_gpu_or_why_not(void **state) {
     (void)state;
     struct error error = {0};

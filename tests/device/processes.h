@@ -1,13 +1,13 @@
 /*
- * processes: numbered items, shared out to child processes that each work through a range of them.
- * An item that ends its process costs that item: another process goes on behind it.
+ * processes: numbered items, distributed to child processes that each work through a range of them.
+ * If an item ends its process, only that item is lost: another process continues with the next.
  *
  *     struct processes processes = {.count = 1632, .jobs = 4, .context = &desk,
  *                                   .open = open_desk, .work = judge, .lost = note_loss};
  *     processes_run(&processes);
  *
- * `open` and `work` run in the child; what they are to leave for the parent goes to memory of
- * processes_shared. `lost` runs in the parent.
+ * `open` and `work` run in the child; results for the parent go to memory from processes_shared.
+ * `lost` runs in the parent.
  */
 #ifndef EVOTILE_TESTS_DEVICE_PROCESSES_H
 #define EVOTILE_TESTS_DEVICE_PROCESSES_H
@@ -24,17 +24,17 @@ struct processes {
     int count, jobs;
     void *context;
     void (*open)(void *context);
-    void (*work)(void *context, int item, int end); /* the process goes on up to `end` */
+    void (*work)(void *context, int item, int end); /* the process continues up to `end` */
     void (*lost)(void *context, int item, int status);
 };
 
-/* One for every processor, but few enough for a GPU. */
+/* One for each CPU core, limited for the GPU's sake. */
 static inline int processes_jobs(void) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return processors < 1 ? 1 : processors > 16 ? 16 : (int)processors;
 }
 
-/* Zeros that children and parent see; to be given back with munmap. */
+/* Zeroed memory that children and parent share; release it with munmap. */
 static inline void *processes_shared(size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)

@@ -1,4 +1,4 @@
-/* Device files, and what a spec means. */
+/* Device files, and the parsing of device specs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,10 +122,10 @@ static void specs(void **state) {
     static const struct {
         const char *spec, *message;
     } rows[] = {
-        {"gpu", "there is no device \"gpu\": say auto, cuda:0 or emulated:sm_89"},
-        {"", "there is no device \"\": say auto, cuda:0 or emulated:sm_89"},
-        {"emulated:", "\"emulated:\" names no architecture: say emulated:sm_89"},
-        {"emulated:sm_75a", "\"emulated:sm_75a\" names no architecture: say emulated:sm_89"},
+        {"gpu", "there is no device \"gpu\": use auto, cuda:0 or emulated:sm_89"},
+        {"", "there is no device \"\": use auto, cuda:0 or emulated:sm_89"},
+        {"emulated:", "\"emulated:\" has no architecture: use emulated:sm_89"},
+        {"emulated:sm_75a", "\"emulated:sm_75a\" has no architecture: use emulated:sm_89"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         error = (struct error){0};

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Whoever listens as Nsight Systems does hears of every trial when it is compiled, verified and timed,
-# and that each range ends. Exit status 77 where the CUDA Toolkit lacks NVTX.
+# A library injected like Nsight Systems' sees a range for compiling, verifying and timing each trial, and
+# the end of each range. Exit status 77 if the CUDA Toolkit lacks NVTX.
 set -u
 . "$ROOT/tests/cli/tell"
 cd "$TMPDIR" || exit 1
@@ -14,12 +14,12 @@ NVTX_INJECTION64_PATH=$PWD/nsight.so FAKE_NSIGHT=$PWD/ranges "$EVOTILE" run c.js
 failed=0
 for trial in 0 1 2 3 4 5; do
     for range in compile verify time; do
-        grep -q "^[0-9]* begin $range $trial\$" ranges || { echo "nothing of: $range $trial"; failed=1; }
+        grep -q "^[0-9]* begin $range $trial\$" ranges || { echo "no range: $range $trial"; failed=1; }
     done
 done
-# In each process they nest, and all end.
+# Ranges nest within a process, and all of them end.
 awk '{ depth[$1] += $2 == "begin" ? 1 : -1 }
-     depth[$1] < 0 { print "line " NR ": ends what did not begin"; bad = 1 }
+     depth[$1] < 0 { print "line " NR ": an end without a range"; bad = 1 }
      END { for (process in depth) if (depth[process] != 0) { print "a range did not end"; bad = 1 }; exit bad }' ranges || failed=1
 ((failed)) && cat ranges
 exit $failed

@@ -1,4 +1,4 @@
-/* recorded spaces: both formats, what a row comes to, what is refused and where; and scores. */
+/* recorded: both formats, the conversion of rows, errors with their positions, and scores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void reads_a_cache(void **state) {
         assert_int_equal(recorded->row_count, 5);
         assert_int_equal(recorded->ok_count, 2);
         assert_string_equal(recorded->device_name, "GPU");
-        assert_int_equal(space->gene_count, 2); /* n does not vary */
+        assert_int_equal(space->gene_count, 2); /* n is constant */
         assert_string_equal(space->genes[0].name, "x");
         assert_int_equal(space->genes[0].count, 3);
         assert_int_equal(space->genes[0].values[1], 16);
@@ -122,7 +122,7 @@ static void refuses_with_a_place(void **state) {
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"[]", "f.json:1:1: '[' where an object should be"},
+        {"[]", "f.json:1:1: expected an object, found '['"},
         {"{\"a\": 1}", "f.json:1:9: neither a Kernel Tuner cache nor T4 results: it has no "
                        "\"cache\" and no \"results\""},
         {"{\"cache\": {}}", "f.json:1:10: \"tune_params_keys\" is missing before the rows"},
@@ -132,7 +132,7 @@ static void refuses_with_a_place(void **state) {
          "f.json:3:21: parameter x is given twice"},
         {CACHE("\"1\": {\"x\": 1, \"n\": 2, \"b\": 3}"), "f.json:3:30: the row has no \"time\""},
         {CACHE("\"1\": {\"x\": 1, \"n\": 2, \"b\": 3, \"time\": \"Slow\"}"),
-         "f.json:3:45: \"Slow\" is no kind of failure that is known"},
+         "f.json:3:45: \"Slow\" is not a known kind of failure"},
         {CACHE("\"1\": {\"x\": 1, \"n\": 2"), "f.json:3:21: the file ends within an object"},
         {CACHE("\"1\": {\"x\": 1, \"n\": 2, \"b\": 3, \"time\": 4},\n"
                "\"2\": {\"x\": 2, \"n\": 2, \"b\": 3, \"time\": 4},\n"
@@ -153,7 +153,7 @@ static void refuses_with_a_place(void **state) {
 
 /* ---- scores ---- */
 
-/* The mean over draws of what score_random_curve says exactly. */
+/* Compares the exact expectation of score_random_curve with a mean over random draws. */
 static void random_is_the_expectation(void **state) {
     (void)state;
     enum { TRIALS = 30, RUNS = 4000 };
@@ -183,7 +183,7 @@ static void random_is_the_expectation(void **state) {
     recorded_free(recorded);
 }
 
-/* By the definition, on a space small enough for the hand. */
+/* The definition of the score, on a space small enough to compute by hand. */
 static void scores_by_the_definition(void **state) {
     (void)state;
     struct error error;
@@ -207,9 +207,10 @@ static void scores_by_the_definition(void **state) {
     assert_true(fabs(score.gain - (area - by_chance) / (1 - by_chance)) < 1e-12);
     assert_true(score.near_found == 0.5);
     assert_true(score.optimum_found == 0.5);
-    assert_true(score.trials_to_near == 4); /* the median of 3 and of 5, never */
+    assert_true(score.trials_to_near == 4); /* the median of 3, 5 and never */
     assert_true(score.visited == 2);
-    score = score_runs(recorded, runs, 2, 4, 150, random, curve); /* near is 0.4 and more */
+    score = score_runs(recorded, runs, 2, 4, 150, random,
+                       curve); /* "near" is a ratio of at least 0.4 */
     assert_true(score.near_found == 1 && score.trials_to_near == 1.5);
     struct speedup speedup = score_speedup(recorded, runs, 2, 0);
     assert_true(speedup.best == 2 && speedup.least == 1 && speedup.median == 1.5);
@@ -218,7 +219,7 @@ static void scores_by_the_definition(void **state) {
     recorded_free(recorded);
 }
 
-/* A text may name what does not vary, and must name what does. */
+/* A text may name constant genes, and must name all that vary. */
 static void rows_are_found_by_text(void **state) {
     (void)state;
     struct error error;

@@ -1,5 +1,5 @@
-/* Any text as a run's status.json: it is read or refused with the file's name; what is read is
-   printed as text that reads as the same again. */
+/* Any text as a run's status.json: it is read, or rejected with the file's name; if it is read,
+   printing and reading it again gives the same. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

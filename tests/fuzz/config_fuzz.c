@@ -1,5 +1,5 @@
-/* Any text as a config of templates/softmax_rows: it is read or refused with a place; what is read
-   loads its template, or says why not. Runs in the top folder. */
+/* Any text as a config of templates/softmax_rows: it is read, or rejected with a position; if it is
+   read, its template loads or gives an error. Runs in the top folder. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

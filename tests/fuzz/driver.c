@@ -1,14 +1,14 @@
 /*
- * driver: runs a fuzz target without libFuzzer, so that `make check` can do so with gcc alone. It
- * takes libFuzzer's options as far as tests/run_fuzz gives them, first runs every seed as it is,
- * then simple mutations of them: flipped bits, removed, doubled, moved and spliced pieces,
- * interesting numbers and words of JSON. It sees no branches, so it is no match for `make fuzz`; it
- * is there to notice quickly what broke.
+ * driver: runs a fuzz target without libFuzzer, so that `make check` needs only gcc. It accepts the
+ * libFuzzer options that tests/run_fuzz passes, runs every seed unchanged, then simple mutations of
+ * them: flipped bits; removed, duplicated, moved and spliced pieces; interesting numbers and words
+ * of JSON. It has no coverage feedback, so it does not replace `make fuzz`; it detects regressions
+ * quickly.
  *
  *     NAME_fuzz -runs=20000 -seed=1 -artifact_prefix=build/crash- SEEDS_FOLDER
  *
- * The input that is being run lies in PREFIXinput, which is removed at the end: what is left there
- * crashed the target or, after -timeout seconds, hung it.
+ * The current input is in the file PREFIXinput, which is removed at the end: if the file remains,
+ * its content crashed the target or, after -timeout seconds, hung it.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ struct input {
 
 static uint64_t state;
 
-/* xorshift64*: needs no quality, only to be the same each time. */
+/* xorshift64*: quality is irrelevant, but the sequence must be reproducible. */
 static size_t below(size_t bound) {
     state ^= state >> 12;
     state ^= state << 25;
@@ -96,7 +96,7 @@ static void mutate(struct input *input, const struct input *other) {
     case 2:
         erase(input, at, count);
         break;
-    case 3: /* doubled, somewhere */
+    case 3: /* duplicated elsewhere */
         memcpy(piece, input->bytes + at, count);
         insert(input, below(input->size + 1), piece, count);
         break;
@@ -136,7 +136,7 @@ static int read_seeds(const char *folder, struct input *seeds) {
     return count;
 }
 
-/* The input lies in a mapped file, so that it survives the process. */
+/* The input is in a mapped file, so that it survives a crash of the process. */
 static uint8_t *map_input(const char *path) {
     int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
     uint8_t *map = MAP_FAILED;
@@ -151,7 +151,7 @@ static uint8_t *map_input(const char *path) {
 }
 
 static void run(const struct input *input, uint8_t *map, unsigned timeout) {
-    /* A copy of its exact size, so that the sanitizer sees a read behind its end. */
+    /* A copy of the exact size, so that the sanitizer detects a read past its end. */
     uint8_t *copy = malloc(input->size > 0 ? input->size : 1);
     if (copy == NULL)
         abort();

@@ -1,6 +1,7 @@
 /*
- * Any text: it parses or is refused; what parses prints as text that parses again and comes to the
- * same value, also with some slots printed as constants. The first bytes choose the values.
+ * Any text: it is parsed or rejected; if it is parsed, printing and parsing it again gives an
+ * expression with the same value, also with some slots printed as constants. The first bytes are
+ * the values.
  */
 #include <stddef.h>
 #include <string.h>
@@ -34,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2 * SLOTS + 1 || size - 2 * SLOTS - 1 >= sizeof text)
         return 0;
     known.words[0] = *data++ % (1 << SLOTS);
-    for (int i = 0; i < SLOTS; i++, data += 2) /* small, and near the limits of 64 bits */
+    for (int i = 0; i < SLOTS; i++, data += 2) /* small values, and values near the 64-bit limits */
         values[i] = (int64_t)((uint64_t)(int8_t)data[0] << (data[1] % 64));
     size -= 2 * SLOTS + 1;
     memcpy(text, data, size);

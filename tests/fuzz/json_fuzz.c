@@ -1,4 +1,5 @@
-/* Any text: it is read or refused; what is read can be walked, and every value has a place. */
+/* Any text: it is read or rejected; if it is read, the document can be walked, and every value has
+   a position. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Asks for the place of at most `*left` values: finding one walks the text. */
+/* Queries the position of at most `*left` values, because each query walks the text. */
 static void walk(const struct json *value, int *left) {
     static const char *const keys[] = {"template", "cases", NULL};
     struct error error = {0};

@@ -1,6 +1,6 @@
-/* Any text from the queue's server: it is a description or a beat, or is refused; what is taken
-   stays within its bounds, holds nothing that a terminal would obey and prints as text that is
-   taken again as the same. */
+/* Any text from the queue's server: it is a description or a heartbeat, or is rejected; an accepted
+   message is within its bounds, contains no terminal control sequences, and printing and reading it
+   again gives the same. */
 #include "queue/notice.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Any text as a report of ncu: what comes of it has names that end, and numbers or none; and where
-   it names no kernel, it says why. */
+/* Any text as a report of ncu: names in the result are terminated, and numbers are present or
+   absent; a report without a kernel gives an error. */
 #include "trial/profile.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Any text at all: parse it, decode it, and run what kernels it has, for a few steps; half of them
-   under the microscope. */
+/* Any text as PTX: parse it, decode it, and run its kernels for a few steps; half of them under the
+   race checker. */
 #include "device/ptx/microscope.h"
 #include "device/ptx/ptx.h"
 
@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(text);
     const struct ptx_kernel *kernel;
     for (int i = 0; module && i < 4 && (kernel = ptx_module_kernel_at(module, i)); i++) {
-        /* Every eight bytes of the arguments are the address of a buffer, so that some accesses
-         * hit. */
+        /* Every eight bytes of the arguments are the address of a buffer, so that some accesses are
+           valid. */
         uint64_t buffer = ptx_memory_allocate(memory, "buffer", 4096);
         memset(ptx_memory_at(memory, buffer, 4096), 0, 4096);
         if (i < 2)
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             arguments[j] = buffer;
         struct ptx_launch launch = {.kernel = kernel,
                                     .grid = {2, 1, 1},
-                                    .block = {i % 2 ? 160 : 48, 1, 1}, /* a warpgroup, or not */
+                                    .block = {i % 2 ? 160 : 48, 1, 1}, /* a warpgroup, or less */
                                     .smem_bytes = 1024,
                                     .arguments = arguments,
                                     .argument_bytes = kernel->argument_bytes,

@@ -1,4 +1,5 @@
-/* Any text: it is a recorded space or refused with a place; what is read is a space of its rows. */
+/* Any text: it is a recorded space, or is rejected with a position; if it is read, its rows are its
+   space. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Any text as a template.json, whose other files are there: it is read or refused with a place;
-   what is read makes sources, options, plans and probes for its default genome, or says why not. */
+/* Any text as a template.json, whose other files exist: it is read, or rejected with a position; if
+   it is read, its default genome has sources, options, plans and probes, or gives an error. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@ static void discard(void) {
     example_free(&example);
 }
 
-/* A case that a template takes whatever its dimensions are: a preset, a listed value, else the
- * least. */
+/* A case that the template accepts: for each dimension its default, a listed value, or the minimum.
+ */
 static struct shape some_shape(const struct template *template) {
     struct shape shape = {0};
     for (int d = 0; d < template->dimension_count; d++) {

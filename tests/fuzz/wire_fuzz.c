@@ -1,4 +1,5 @@
-/* Any line: it is a message or is refused; what is taken prints as a line that is taken again. */
+/* Any line: it is a message or is rejected; an accepted message is printed as a line that is
+   accepted again. */
 #include <stddef.h>
 
 #include "trial/messages.h"

@@ -1,4 +1,4 @@
-/* A small template in a folder of its own, which tests then break in one place at a time. */
+/* A small template in a temporary folder, which tests modify in one place at a time. */
 #ifndef EVOTILE_TESTS_TEMPLATE_EXAMPLE_H
 #define EVOTILE_TESTS_TEMPLATE_EXAMPLE_H
 
@@ -10,7 +10,7 @@
 #include "device/device.h"
 #include "template/template.h"
 
-/* tests/template/example.json as it is; example_new reads it. Tests run in the top folder. */
+/* The text of tests/template/example.json, read by example_new. Tests run in the top folder. */
 static char example_json[8192];
 
 static const char example_kernel[] = "#include \"lib/a.cuh\"\n"
@@ -18,7 +18,7 @@ static const char example_kernel[] = "#include \"lib/a.cuh\"\n"
                                      "// kernel\n"
                                      "#include <cuda_fp16.h>\n";
 
-/* A folder with NAME/ and lib/ in it. */
+/* A temporary folder that contains NAME/ and lib/. */
 struct example {
     char top[64];
     char folder[PATH_SIZE];

@@ -1,5 +1,5 @@
-/* template: one thing wrong at a time, and what its author is told: file, line, key, and a caret
-   under the place in an expression. */
+/* template: error messages of single mistakes: file, line, key, and a caret under the position in
+   an expression. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static int discard(void **state) {
     return 0;
 }
 
-/* Writes the example with one piece exchanged. */
+/* Writes the example with one piece replaced. */
 static void put_with(const char *piece, const char *other) {
     char json[2 * sizeof example_json];
     const char *at = strstr(example_json, piece);
@@ -38,8 +38,8 @@ static void put_with(const char *piece, const char *other) {
     example_put(&example, "example/template.json", json);
 }
 
-/* `message` follows the name of the file; the line that it begins with is the last the piece
- * touches. */
+/* `message` follows the name of the file; its line number is that of the last line that the piece
+   touches. */
 struct mistake {
     const char *piece, *other, *message;
 };
@@ -48,7 +48,7 @@ static void assert_told(const struct mistake *mistake, const char *text) {
     char expected[1600];
     snprintf(expected, sizeof expected, "%s/template.json:%s", example.folder, mistake->message);
     if (strcmp(expected, text) != 0)
-        fail_msg("for %s\n  expected: %s\n  told:     %s", mistake->other, expected, text);
+        fail_msg("for %s\n  expected: %s\n  actual:   %s", mistake->other, expected, text);
 }
 
 static void mistakes_of_the_folder(void **state) {
@@ -56,12 +56,12 @@ static void mistakes_of_the_folder(void **state) {
     static const struct mistake mistakes[] = {
         {"\"format\": 1", "\"format\": 2", "2: format: this evotile reads templates of format 1"},
         {"\"format\": 1,", "", "1: the key \"format\" is missing"},
-        {"\"name\": \"example\"", "\"name\": \"\"", "3: name: must have 1 to 47 letters"},
+        {"\"name\": \"example\"", "\"name\": \"\"", "3: name: must have 1 to 47 characters"},
         {"\"about\": \"doubles numbers\"", "\"abuot\": \"x\"",
          "4: abuot: unknown key; did you mean \"about\"?"},
         {"\"maximum\": 100000", "\"maxmum\": 1",
          "5: dimensions.N.maxmum: unknown key; did you mean \"maximum\"?"},
-        {"min(N, 4)", "min(N, 4", /* the caret stands under the place */
+        {"min(N, 4)", "min(N, 4", /* the caret is under the error */
          "6: dimensions.M.default: column 9: "},
         {"[0, 1, 7]", "[]", "7: dimensions.KIND.values: must have 1 to 256 values"},
         {"[\"KIND\"]", "[\"KIN\"]", "8: specialised[0]: no such dimension"},
@@ -72,16 +72,16 @@ static void mistakes_of_the_folder(void **state) {
          "7: dimensions.GAIN.default: must be a number"},
         {"[\"KIND\"]", "[\"GAIN\"]", "8: specialised[0]: a real number cannot be compiled in"},
         {"ORDER == row\" } }", "GAIN > 1\" } }",
-         "11: genes.SPLIT.when: GAIN is a real number, which only an argument can be: "
+         "11: genes.SPLIT.when: GAIN is a real number, which can only be an argument: "
          "{ \"f32\": \"GAIN\" }"},
         {"ceil_div(N, THREADS)", "N + GAIN",
-         "12: derived.BLOCKS: GAIN is a real number, which only an argument can be: "
+         "12: derived.BLOCKS: GAIN is a real number, which can only be an argument: "
          "{ \"f32\": \"GAIN\" }"},
         {"BLOCKS <= 100", "GAIN < 1",
-         "13: constraints[0].require: GAIN is a real number, which only an argument can be: "
+         "13: constraints[0].require: GAIN is a real number, which can only be an argument: "
          "{ \"f32\": \"GAIN\" }"},
         {"{ \"f32\": \"GAIN\" }", "{ \"i32\": \"GAIN\" }",
-         "21: launches[0].arguments[6].i32: GAIN is a real number, which only an argument can be: "
+         "21: launches[0].arguments[6].i32: GAIN is a real number, which can only be an argument: "
          "{ \"f32\": \"GAIN\" }"},
         {"{ \"f32\": \"GAIN\" }", "{ \"f32\": \"N\" }",
          "21: launches[0].arguments[6].f32: there is no real dimension \"N\""},
@@ -89,14 +89,14 @@ static void mistakes_of_the_folder(void **state) {
          "16: tensors.y.precision: unknown word \"f8\"; did you mean \"f16\"?"},
         {"\"role\": \"output\", \"precision\": \"bf16\"",
          "\"role\": \"input\", \"precision\": \"bf16\"",
-         "16: tensors.y.precision: only an output is judged"},
+         "16: tensors.y.precision: only an output has a precision"},
         {"\"values\": [32, 64, 128]", "\"values\": [32, 64.5]",
          "9: genes.THREADS.values[1]: must be a whole number"},
         {"\"values\": [32, 64, 128]", "\"values\": [64, 32]", "9: genes.THREADS: "},
         {"\"default\": 64", "\"default\": 65",
-         "9: genes.THREADS.default: is none of the gene's values"},
+         "9: genes.THREADS.default: is not one of the gene's values"},
         {"\"default\": \"col\"", "\"default\": 1",
-         "10: genes.ORDER.default: is none of the gene's values"},
+         "10: genes.ORDER.default: is not one of the gene's values"},
         {"ORDER == row\" } }", "ORDER == rwo\" } }", "11: genes.SPLIT"},
         {"ceil_div(N, THREADS)", "ceil_div(N, THREAD)", "12: derived.BLOCKS: column 13: "},
         {"\"because\": \"the grid has an end\"", "\"why\": \"x\"",
@@ -119,9 +119,9 @@ static void mistakes_of_the_folder(void **state) {
          "14: tensors.x.role: unknown word \"inptu\"; did you mean \"input\"?"},
         {"[\"STEP\"]", "[\"N\"]", "14: tensors.x.strides[0]: there is no derived quantity \"N\""},
         {"[\"STEP\"]", "[\"STEP\", \"STEP\"]",
-         "14: tensors.x.strides: must have one for each extent but the last: 1"},
+         "14: tensors.x.strides: must have a stride for each extent but the last: 1"},
         {"\"role\": \"workspace\"", "\"role\": \"workspace\", \"strides\": [\"BLOCKS\"]",
-         "17: tensors.w.strides: a workspace lies packed"},
+         "17: tensors.w.strides: a workspace is always packed"},
         {"\"then\": \"f32\"", "\"than\": \"f32\"",
          "15: tensors.y.dtype.than: unknown key; did you mean \"then\"?"},
         {"\"role\": \"output\"", "\"role\": \"output\", \"clear\": true",
@@ -131,10 +131,10 @@ static void mistakes_of_the_folder(void **state) {
          "17: tensors.w.shape[1]: must be an expression: a string or a whole number"},
         {"\"tensor\": \"x\"", "\"tensor\": \"z\"",
          "18: tensor_maps.x_map.tensor: there is no tensor \"z\""},
-        {"\"x_map\": {", "\"y\": {", "18: tensor_maps.y: is the name of a tensor too"},
+        {"\"x_map\": {", "\"y\": {", "18: tensor_maps.y: is also the name of a tensor"},
         {"[1, \"min(THREADS, 64)\"]", "[64]",
-         "18: tensor_maps.x_map.box: must have an extent for each of the tensor's 2, of which the "
-         "copy engine takes at most 5"},
+         "18: tensor_maps.x_map.box: must have an extent for each of the tensor's 2 dimensions; "
+         "a tensor map has at most 5"},
         {"\"128B\"", "\"12B\"",
          "18: tensor_maps.x_map.swizzle.else: unknown word \"12B\"; did you mean \"32B\"?"},
         {"\"kernel\": \"ref\", \"grid\": [\"M\", 1, 1], \"block\": [64, 1, 1], \"arguments\": "
@@ -159,7 +159,7 @@ static void mistakes_of_the_folder(void **state) {
         {"\"bytes\": \"4 * M * N\"", "\"bytes\": \"4 * M * P\"", "33: bytes: column 9: "},
         {"\"operations\": \"M * N\",", "", "1: the key \"operations\" is missing"},
         {"\"input_range\": 10", "\"input_range\": 1",
-         "29: relaxed[0].input_range: must be at least 6.8, where random inputs end"},
+         "29: relaxed[0].input_range: must be at least 6.8, the largest random input"},
         {"\"normal\": { \"x\": 8 }", "\"normal\": { \"y\": 8 }",
          "30: stress[0].normal.y: there is no input \"y\""},
         {"\"tile\": \"SPLIT\", ", "", "29: relaxed[0]: the key \"tile\" is missing"},
@@ -171,8 +171,8 @@ static void mistakes_of_the_folder(void **state) {
         if (template != NULL)
             fail_msg("accepted: %s", mistakes[i].other);
         assert_int_equal(error.kind, ERROR_INPUT);
-        /* Where the message goes on in the words of an expression or a space, only its beginning.
-         */
+        /* If the message continues with the text of an expression or space error, compare only its
+           start. */
         size_t length =
             strlen(example.folder) + strlen("/template.json:") + strlen(mistakes[i].message);
         char last = mistakes[i].message[strlen(mistakes[i].message) - 1];
@@ -189,7 +189,7 @@ static void carets_stand_under_the_place(void **state) {
     assert_null(template_load(example.folder, &setting, &error));
     const char *lines = strchr(error.text, '\n');
     assert_non_null(lines);
-    assert_non_null(strstr(error.text, "THREADS")); /* the nearest name */
+    assert_non_null(strstr(error.text, "THREADS")); /* the closest known name */
     assert_string_equal(lines, "\n    ceil_div(N, THREAD)\n                ^");
 }
 
@@ -204,7 +204,7 @@ static void missing_files(void **state) {
     assert_non_null(strstr(error.text, "/nowhere/template.json: No such file"));
 }
 
-/* What only a genome brings to light is an error of the template too. */
+/* An error that appears only for some genomes is also an error of the template. */
 static void mistakes_in_geometry(void **state) {
     (void)state;
     static const struct {
@@ -215,7 +215,7 @@ static void mistakes_in_geometry(void **state) {
         {"[\"THREADS\", 1, 1]", "[\"THREADS * 1000\", 1, 1]", "block extent 0 is 64000"},
         {"[\"THREADS\", 1, 1]", "[\"THREADS\", 64, 64]", "262144 threads"},
         {"\"kernel\": \"twice\"", "\"kernel\": \"twice\", \"early\": \"THREADS == 64\"",
-         "launch of twice: the first of a call cannot be early"},
+         "launch of twice: the first launch of a call cannot be early"},
         {"\"THREADS * 4\"", "\"THREADS - 1000\"", "-936 bytes of shared memory"},
         {"{ \"i32\": \"N\" }", "{ \"i32\": \"N * 10000000\" }", "argument 3 is 10000000000"},
         {"\"shape\": [\"M\", \"N\"], \"role\": \"input\"",
@@ -234,9 +234,9 @@ static void mistakes_in_geometry(void **state) {
         {"? N + 40 : N", "? N : N + 1",
          "a step of extent 0 is 2002 bytes, which must be a multiple of 16 below 2^40"},
         {"\"role\": \"output\"", "\"role\": \"output\", \"strides\": [\"BLOCKS\"]",
-         "tensor y: an output must be dense here"},
+         "tensor y: an output must be dense"},
         {"? N + 40 : N", "? N : -N", "tensor x: stride 0 is -1000"},
-        {"? N + 40 : N", "? N : N * 1000000000", "tensor x: a size that fits no GPU"},
+        {"? N + 40 : N", "? N : N * 1000000000", "tensor x: its size fits no GPU"},
         {"\"operations\": \"M * N\"", "\"operations\": \"M / (N - 1000)\"", "M / (N - 1000)"},
         {"\"bytes\": \"4 * M * N\"", "\"bytes\": \"log2(-N)\"", "log2(-N)"},
     };

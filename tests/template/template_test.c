@@ -1,4 +1,4 @@
-/* template: what a folder becomes: cases, sources, options, geometry, probes, hash. */
+/* template: cases, sources, options, launch plans, probes and the hash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static int discard(void **state) {
     return 0;
 }
 
-/* N=1000 of kind 0 with a gain of -1, N=10 M=2 of kind 7, N=20 of kind 0. */
+/* N=1000, kind 0, gain -1; N=10, M=2, kind 7; N=20, kind 0. */
 static const struct shape shapes[3] = {
     {{1000, 4, 0, 0xbf800000}},
     {{10, 2, 7}},
@@ -81,12 +81,12 @@ static void without_a_case_knows_only_dimensions(void **state) {
 static void reads_and_prints_shapes(void **state) {
     (void)state;
     static const struct {
-        const char *json, *text; /* NULL: an error, which `text` is */
+        const char *json, *text; /* NULL: `text` is the expected error */
         int64_t values[4];
     } rows[] = {
         {"{ \"N\": 9 }", "N=9", {9, 4, 0}},
         {"{ \"N\": 3 }", "N=3", {3, 3, 0}},
-        {"{ \"N\": 9, \"M\": 4 }", "N=9", {9, 4, 0}}, /* as preset */
+        {"{ \"N\": 9, \"M\": 4 }", "N=9", {9, 4, 0}}, /* M has its default */
         {"{ \"M\": 5, \"N\": 9, \"KIND\": 7 }", "N=9,M=5,KIND=7", {9, 5, 7}},
         {"{ \"M\": 5 }", "s.json:1: N is missing (numbers)", {0}},
         {"{ \"N\": 0 }", "s.json:1: N: N is 0, but must lie between 1 and 100000", {0}},
@@ -94,7 +94,7 @@ static void reads_and_prints_shapes(void **state) {
         {"{ \"N\": 9, \"KIND\": 2 }", "s.json:1: KIND: KIND is 2, but must be one of 0, 1, 7", {0}},
         {"{ \"N\": 9, \"kind\": 1 }", "s.json:1: kind: unknown key; did you mean \"KIND\"?", {0}},
         {"{ \"N\": \"many\" }", "s.json:1: N: must be a whole number", {0}},
-        /* A real one is kept as its bits, and printed as briefly as reads back. */
+        /* A real value is stored as its bits, and printed as the shortest text that parses back. */
         {"{ \"N\": 9, \"GAIN\": 0.1 }", "N=9,GAIN=0.1", {9, 4, 0, 0x3dcccccd}},
         {"{ \"N\": 9, \"GAIN\": -2.5 }", "N=9,GAIN=-2.5", {9, 4, 0, 0xc0200000}},
         {"{ \"N\": 9, \"GAIN\": 0.08838834764831845 }",
@@ -181,7 +181,7 @@ static void a_source_says_everything(void **state) {
              scope_find_label(&template->space->scope, "z-curve"),
              (unsigned long long)template_genome_mark(&genome));
     assert_ptr_equal(strstr(source, expected), source);
-    /* Each file of the library once, where it is first asked for; other includes stay. */
+    /* Each file of the library is inlined once, at its first include; other includes stay. */
     assert_string_equal(source + strlen(expected), "#pragma once\n"
                                                    "// b\n"
                                                    "// a\n"
@@ -194,7 +194,7 @@ static void a_source_says_everything(void **state) {
     template_free(template);
 }
 
-/* Each line that is of a file is that file's line. */
+/* template_source_location finds each line that comes from a file. */
 static void a_line_is_found_where_it_came_from(void **state) {
     (void)state;
     struct template *template = load(&all);
@@ -241,7 +241,7 @@ static void a_missing_include_is_named(void **state) {
     template_free(template);
 }
 
-/* A template's own parts are put in place too; what it has not is left to NVRTC. */
+/* A template's own files are inlined too; a missing file is left to NVRTC. */
 static void own_files_are_included(void **state) {
     (void)state;
     example_put(&example, "example/part.cuh", "#include \"lib/b.cuh\"\n// part\n");
@@ -294,7 +294,7 @@ static void options_follow_genes(void **state) {
     template_free(template);
 }
 
-/* Of a tensor with strides a plan counts what lies between rows, but not what follows the last. */
+/* The size of a strided tensor includes the gaps between rows, but not one after the last row. */
 static void strides_part_rows(void **state) {
     (void)state;
     static const struct shape apart = {{1000, 4, 1}};
@@ -432,7 +432,7 @@ static void narrows_genes(void **state) {
     } rows[] = {{"ORDER=row,SPLIT=2", true},
                 {"ORDER=row,SPLIT=1", false},
                 {"ORDER=col", false},
-                {"ORDER=z-curve", true}}; /* SPLIT sleeps */
+                {"ORDER=z-curve", true}}; /* SPLIT is inactive */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct genome genome = genome_of(template, rows[i].genome);
         assert_int_equal(space_check(template->space, &genome, NULL), rows[i].valid);
@@ -457,7 +457,7 @@ static void probes_have_the_variants_of_the_cases(void **state) {
     template_free(template);
 }
 
-/* A template without probe cases has none, and that is no error. */
+/* A template without probe cases has no probes; that is not an error. */
 static void probes_may_be_missing(void **state) {
     (void)state;
     char json[sizeof example_json];

@@ -1,6 +1,6 @@
-"""The templates' CPU references against PyTorch in double precision; run by pytorch_test.sh.
+"""Compares the templates' CPU references with PyTorch in double precision; run by pytorch_test.sh.
 
-usage: pytorch_test.py TEMPLATES CC FOLDER    (FOLDER is for what is built)
+usage: pytorch_test.py TEMPLATES CC FOLDER    (FOLDER gets the build products)
 """
 import ctypes, os, struct, subprocess, sys
 import torch

@@ -1,5 +1,5 @@
-// Barriers in shared memory by their other forms, and what stands around them; 128 threads. out[i]
-// is what the host expects of step i.
+// mbarriers in their less common forms, and named barriers; 128 threads. The host knows the expected
+// out[i] of step i.
 #include "lib/cp_async.cuh"
 #include "lib/hopper.cuh"
 
@@ -46,20 +46,20 @@ extern "C" __global__ void __launch_bounds__(128) barriers(u32 *out_gmem) {
         mbarrier_init(barrier, 3);
         mbarrier_init(other, 128);
         sum_smem = 0;
-        // A phase of three arrivals, asked for by states.
+        // A phase of three arrivals, tested by state tokens.
         const u64 first = arrive(barrier, 2);
-        out_gmem[0] = pending_count(first); // 3: before it arrived
+        out_gmem[0] = pending_count(first); // 3: before this arrival
         out_gmem[1] = has_ended(barrier, first);
         const u64 last = arrive(barrier, 1);
         out_gmem[2] = pending_count(last); // 1
         out_gmem[3] = has_ended(barrier, first) && has_ended(barrier, last);
         out_gmem[4] = mbarrier_test_wait(barrier, 0) && !mbarrier_test_wait(barrier, 1);
-        // One drops out: the next phase takes two.
+        // One thread drops out: the next phase expects two arrivals.
         arrive_drop(barrier);
         arrive(barrier, 2);
         out_gmem[5] = pending_count(arrive(barrier, 2)); // 2
         out_gmem[6] = mbarrier_test_wait(barrier, 0) && !mbarrier_test_wait(barrier, 1);
-        // Bytes that come before they are announced, and an announcement without an arrival.
+        // Bytes that arrive before expect_tx, and expect_tx without an arrival.
         mbarrier_expect_bytes(barrier, 8);
         arrive(barrier, 2);
         out_gmem[7] = mbarrier_test_wait(barrier, 1);
@@ -69,8 +69,8 @@ extern "C" __global__ void __launch_bounds__(128) barriers(u32 *out_gmem) {
                      : "memory");
         out_gmem[8] = mbarrier_test_wait(barrier, 1);
     }
-    __syncthreads(); // the barriers are there
-    // Each thread's addition is seen behind a phase of all threads, ten times.
+    __syncthreads(); // the barriers are initialised
+    // Each thread's addition is visible after a phase of all threads, ten times.
     for (int turn = 0; turn < 10; ++turn) {
         atomicAdd(&sum_smem, 1u);
         mbarrier_arrive(other);
@@ -78,8 +78,8 @@ extern "C" __global__ void __launch_bounds__(128) barriers(u32 *out_gmem) {
     }
     if (threadIdx.x == 0)
         out_gmem[9] = sum_smem;
-    __syncthreads(); // the sum was read
-    // Warps 0 and 1 meet at one named barrier; 2 comes to another at which 3 does not wait.
+    __syncthreads(); // all threads have read the sum
+    // Warps 0 and 1 synchronise at one named barrier; 2 waits at another, where 3 only arrives.
     if (warp < 2)
         barrier_sync(1, 64);
     else if (warp == 2)
@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(128) barriers(u32 *out_gmem) {
     cluster_arrive();
     cluster_wait();
     if (threadIdx.x == 0) {
-        out_gmem[10] = sum_smem; // one more a warp
+        out_gmem[10] = sum_smem; // 1 for each warp
         out_gmem[11] = cluster_rank() == 0 && cluster_size() == 1 &&
                        map_to_block(barrier, 0) % 1024 == barrier % 1024;
     }

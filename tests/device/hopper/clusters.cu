@@ -1,5 +1,5 @@
-// Blocks of a cluster in each other's shared memory; 64 threads a block. CLUSTER at the end makes the
-// kernels for one shape. FAULT plants one of the mistakes below, in `exchange`.
+// Blocks of a cluster that access each other's shared memory; 64 threads a block. The macro CLUSTER
+// defines the kernels for one shape. FAULT injects one of the faults below into `exchange`.
 #include "lib/cp_async.cuh"
 #include "lib/hopper.cuh"
 
@@ -15,7 +15,7 @@ DEVICE u32 block_number() {
     return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
 }
 
-// Odd blocks round up to 1 + 2^-23 what even ones round down to 1.
+// Odd blocks round up to 1 + 2^-23, even blocks round the same sum down to 1.
 DEVICE u32 rounded(u32 rank) {
     const float small = blockDim.x * 1.396983862e-9f; // 1.5 * 2^-24
     return __float_as_uint(rank % 2 ? __fadd_rn(1.0f, small) : __fadd_rz(1.0f, small));
@@ -38,14 +38,14 @@ DEVICE void add_word(u32 mapped, u32 value) {
                  : "memory");
 }
 
-// The generic address of what block `rank` has where this block has *own.
+// The generic address, in block `rank`, of the variable that is *own in this block.
 DEVICE u32 *generic_of_block(u32 *own, u32 rank) {
     u64 mapped;
     asm volatile("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(own), "r"(rank));
     return reinterpret_cast<u32 *>(mapped);
 }
 
-// The rank of the block in whose shared memory that is.
+// The rank of the block whose shared memory holds *place.
 DEVICE u32 rank_of(const u32 *place, u32 place_smem) {
     u32 rank, same;
     asm volatile("getctarank.u64 %0, %1;" : "=r"(rank) : "l"(place));
@@ -53,7 +53,7 @@ DEVICE u32 rank_of(const u32 *place, u32 place_smem) {
     return rank == same ? rank : ~0u;
 }
 
-// Waits for arrivals from other blocks, and sees what they did before.
+// Waits for arrivals from other blocks, with acquire semantics.
 DEVICE void wait_for_cluster(u32 barrier, u32 parity) {
     asm volatile("{ .reg .pred p;\n"
                  "again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
@@ -63,9 +63,9 @@ DEVICE void wait_for_cluster(u32 barrier, u32 parity) {
                  : "memory");
 }
 
-// Each block writes a row to each block's shared memory, adds to a number of block 0, and reads a
-// neighbour's. out: for each block a row from each rank, one read from the next rank, and one of
-// places, the sum and what else a thread should find in its own block alone.
+// Each block writes a row to every block's shared memory, adds to a sum in block 0, and reads a row of
+// the next block. out: for each block a row from each rank, the row read from the next rank, and a row
+// of block positions, the sum and block-local results.
 template <int count> DEVICE void exchange(u32 *out_gmem) {
     __shared__ u32 rows_smem[count][threads], own_smem[threads], sum_smem;
     const u32 rank = cluster_rank(), next = (rank + 1) % count, t = threadIdx.x;
@@ -78,7 +78,7 @@ template <int count> DEVICE void exchange(u32 *out_gmem) {
         cluster_arrive();
     if (FAULT == arrived_twice)
         cluster_arrive();
-    if (t < 16) { // meanwhile
+    if (t < 16) { // between arrive and wait
         const u32 place[] = {gridDim.x, gridDim.y, gridDim.z, 0};
         block_gmem[(count + 1) * threads + t] = place[t % 4];
     }
@@ -139,16 +139,16 @@ template <int count> DEVICE void exchange(u32 *out_gmem) {
         cluster_wait();
 }
 
-// Of each block warp 1 exits at once, and then all of the last block; the others still meet, five
-// times: each adds to the next block's number (the last but one: to the first's). out: for each block
-// that number.
+// Warp 1 of each block exits immediately, then the whole last block; the others synchronise five more
+// times: each adds to the next block's number (the last but one to the first's). out: each block's
+// number.
 template <int count> DEVICE void leave(u32 *out_gmem) {
     __shared__ u32 number_smem;
     const u32 rank = cluster_rank();
     if (threadIdx.x >= 32)
         return;
     number_smem = 0;
-    __syncwarp(); // the number is there
+    __syncwarp(); // the number is initialised
     cluster_arrive();
     cluster_wait();
     if (rank == count - 1) {
@@ -166,8 +166,8 @@ template <int count> DEVICE void leave(u32 *out_gmem) {
         out_gmem[block_number()] = number_smem;
 }
 
-// Thread 0 of each block tells all blocks a number, ten times, and adds up what it was told: an
-// mbarrier that each block arrives at says when. out: for each block its sum.
+// Thread 0 of each block sends a number to all blocks, ten times, and adds up the numbers received; an
+// mbarrier at which every block arrives signals them. out: each block's sum.
 template <int count> DEVICE void tell(u32 *out_gmem) {
     __shared__ u64 told_smem;
     __shared__ u32 numbers_smem[2][count];
@@ -197,8 +197,8 @@ template <int count> DEVICE void tell(u32 *out_gmem) {
         out_gmem[block_number()] = sum;
 }
 
-// The copy engine brings each block's share of a cluster's words to all of its blocks. out: for each
-// block all of them.
+// TMA multicast: each block's share of the cluster's words is copied to all of its blocks. out: all
+// words, for each block.
 template <int count> DEVICE void spread(u32 *out_gmem, const u32 *in_gmem) {
     __shared__ alignas(128) u32 words_smem[count][threads];
     __shared__ u64 full_smem;

@@ -1,4 +1,4 @@
-// The copy engine alone: a box in shared memory as it lies, a box stored, runs of bytes.
+// TMA alone: the shared memory layout of a loaded box, a stored box, bulk copies of bytes.
 #include "lib/cp_async.cuh"
 #include "lib/hopper.cuh"
 
@@ -38,7 +38,7 @@ extern "C" __global__ void load_box(const __grid_constant__ tensor_map map, u32 
         mbarrier_arrive_expect_bytes(barrier, bytes);
         load(smem_address(box_smem), map, barrier, rank, {x0, x1, x2, x3});
     }
-    __syncthreads(); // the barrier is there
+    __syncthreads(); // the barrier is initialised
     mbarrier_wait(barrier, 0);
     for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x)
         out_gmem[i] = box_smem[i];
@@ -50,7 +50,7 @@ extern "C" __global__ void store_box(const __grid_constant__ tensor_map map, con
     for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x)
         box_smem[i] = in_gmem[i];
     fence_proxy_async();
-    __syncthreads(); // all of the box is there
+    __syncthreads(); // the box is complete
     if (threadIdx.x == 0) {
         store(map, smem_address(box_smem), rank, {x0, x1, x2, x3});
         bulk_commit();
@@ -71,12 +71,12 @@ extern "C" __global__ void move_bytes(const char *in_gmem, char *out_gmem, int b
         mbarrier_arrive_expect_bytes(barrier, bytes);
         bulk_load(run, in_gmem, bytes, barrier);
     }
-    __syncthreads(); // the barrier is there
+    __syncthreads(); // the barrier is initialised
     mbarrier_wait(barrier, 0);
     for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x)
         run_smem[i] += 1;
     fence_proxy_async();
-    __syncthreads(); // all sums are there
+    __syncthreads(); // all sums are complete
     if (threadIdx.x == 0) {
         bulk_store(out_gmem, run, bytes);
         bulk_commit();

@@ -1,5 +1,5 @@
-// d = sum over tiles of a_tile * b_tile' with a producer warpgroup and two consumers, each of which
-// has 64 of the 128 rows: the loop of a Hopper kernel. FAULT plants one of the mistakes below.
+// d = sum over tiles of a_tile * b_tile': the main loop of a Hopper kernel with a producer warpgroup
+// and two consumers of 64 of the 128 rows each. FAULT injects one of the faults below.
 #include "lib/cp_async.cuh"
 #include "lib/hopper.cuh"
 
@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
         }
         fence_mbarrier_init();
     }
-    __syncthreads(); // the barriers are there
+    __syncthreads(); // the barriers are initialised
     if (group == 0) {
         set_registers_down<40>();
         if (threadIdx.x < 32 && elect_lane())

@@ -1,5 +1,5 @@
-// Every primitive of templates/lib/hopper.cuh but wgmma (products.cu has that in all its forms), at
-// least once: that they compile is the test.
+// Uses every primitive of templates/lib/hopper.cuh at least once, except wgmma (products.cu has all
+// its forms): the test is that they compile.
 #include "lib/cp_async.cuh"
 #include "lib/hopper.cuh"
 

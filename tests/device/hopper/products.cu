@@ -1,5 +1,5 @@
-// d = a * b (+ 1 where the first product adds) by wgmma, for one 64 x n tile: a 64 x 64, b 64 x n.
-// Swizzled operands come by TMA, others by plain stores; PRODUCT makes a kernel of each form.
+// d = a * b (+ 1 if the first wgmma accumulates) for one 64 x n tile: a 64 x 64, b 64 x n. Swizzled
+// operands are loaded by TMA, others by plain stores; PRODUCT defines a kernel of each form.
 #include "lib/cp_async.cuh"
 #include "lib/half.cuh"
 #include "lib/hopper.cuh"
@@ -17,14 +17,14 @@ template <int rows, major lies, swizzle mode> struct operand {
     static constexpr int box_columns = span(mode) / 2, boxes = ceil_div(fast, box_columns);
     static constexpr int box_bytes = slow * span(mode), bytes = boxes * box_bytes;
 
-    // By thread 0. The tensor is [slow][fast]: what its boxes have beyond `fast` is zeros.
+    // Called by thread 0. The tensor is [slow][fast]: boxes are zero-filled beyond `fast`.
     static DEVICE void load(u32 target, const tensor_map &map, u32 barrier) {
         mbarrier_arrive_expect_bytes(barrier, bytes);
         for (int box = 0; box < boxes; ++box)
             tma_load(target + box * box_bytes, map, barrier, box * box_columns, 0);
     }
 
-    // By all threads, as core matrices: eights of rows adjoin, then eights of k.
+    // Called by all threads: core matrices, eight rows adjacent, then eight k.
     static DEVICE void store(u32 target, const u16 *matrix_gmem) {
         for (int i = threadIdx.x; i < rows * depth; i += threads) {
             const int row = i / depth, k = i % depth;
@@ -36,7 +36,7 @@ template <int rows, major lies, swizzle mode> struct operand {
         }
     }
 
-    // Its 16 k's from 16 `step` on.
+    // The descriptor of the 16 k from 16 * `step` on.
     static DEVICE u64 describe(u32 target, int step) {
         if constexpr (mode == swizzle::none)
             return matrix_descriptor(target + step * rows * 32, rows * 16, 128, mode);
@@ -50,7 +50,7 @@ template <int rows, major lies, swizzle mode> struct operand {
     }
 };
 
-// d's registers of 64 x n, and what fills them with ones.
+// The accumulator registers of a 64 x n tile, and a function that sets them to one.
 template <typename accumulator> constexpr int columns_of_register = 4;
 template <> constexpr int columns_of_register<float> = 2;
 template <typename accumulator> constexpr accumulator ones = 0x3c003c00;
@@ -75,14 +75,14 @@ DEVICE void multiply(const tensor_map &a_map, const tensor_map &b_map, const u16
             b_operand::load(b, b_map, barrier);
         }
     }
-    __syncthreads(); // the barrier is there
+    __syncthreads(); // the barrier is initialised
     if (by_tma) {
         mbarrier_wait(barrier, 0);
     } else {
         a_operand::store(a, a_gmem);
         b_operand::store(b, b_gmem);
         fence_proxy_async();
-        __syncthreads(); // all of a and b is there
+        __syncthreads(); // a and b are complete
     }
     constexpr int registers = n / columns_of_register<accumulator>;
     accumulator d[registers];

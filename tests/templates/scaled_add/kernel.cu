@@ -1,4 +1,4 @@
-// c = 2 a + b + BIAS over ROWS * COLS floats; template.json says what for.
+// c = 2 a + b + BIAS over ROWS * COLS floats; template.json lists the faults.
 
 #if FAULT == FAULT_SYNTAX
 this is not CUDA

@@ -1,4 +1,4 @@
-// y = 2 x over ROWS x COLS halves: a block takes a box of BOX_ROWS x 64 in and out by the copy engine.
+// y = 2 x over ROWS x COLS halves: a block loads and stores a box of BOX_ROWS x 64 by TMA.
 #include "lib/cp_async.cuh"
 #include "lib/half.cuh"
 #include "lib/hopper.cuh"
@@ -18,9 +18,9 @@ extern "C" __global__ void double_boxes(const __grid_constant__ tensor_map x_map
         mbarrier_arrive_expect_bytes(barrier, bytes);
         tma_load(box, x_map, barrier, column, row);
     }
-    __syncthreads(); // the barrier is there
+    __syncthreads(); // the barrier is initialised
     mbarrier_wait(barrier, 0);
-    u32 *pairs_smem = reinterpret_cast<u32 *>(box_smem); // in whatever order
+    u32 *pairs_smem = reinterpret_cast<u32 *>(box_smem); // in any order
     for (int i = threadIdx.x; i < bytes / 4; i += blockDim.x)
         pairs_smem[i] = multiply_half2(pairs_smem[i], 0x40004000);
     fence_proxy_async();
