@@ -34,7 +34,7 @@ static void reads_reports(void **state) {
          true, 1, "Error: Race reported between Write access at k+0x90 and Read access at k+0xd0"},
         {"========= COMPUTE-SANITIZER\n========= Error: No supported GPU\n", false, 0,
          "Error: No supported GPU"},
-        {"", false, 0, "its report has no summary"},
+        {"", false, 0, "the report has no summary"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct findings findings = {.ran = false};
