@@ -1,6 +1,5 @@
 // Kernels by which calibrate.c measures a device's ceilings; tests use them as kernels of a known duration. Each
 // keeps its results alive by a store that never happens.
-// Each kernel keeps its results alive by a store that never happens.
 typedef unsigned long long u64;
 
 // Reads every 16 bytes of `from`, `passes` times, bypassing L1.

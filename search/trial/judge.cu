@@ -3,10 +3,6 @@
 //
 // All are grid-stride loops over any number of blocks of 256 threads. Sums are over integers or are merged by
 // atomics; the caller clears `result`.
-// cases cost milliseconds. They run on every backend: on the emulated device through the same interpreter.
-//
-// All are grid-stride loops over any number of blocks of 256 threads. Sums are over integers or are merged by
-// atomics; `result` is cleared by the caller.
 
 typedef unsigned long long u64;
 typedef unsigned int u32;

@@ -1,7 +1,7 @@
 /*
  * 300 random genomes of the templates in six shapes each, on a GPU and on the emulated device:
- * every element of their outputs is within the bounds of emulated/agree.h. EVOTILE_SHARE: only one
- * of so many genomes.
+ * every element of their outputs is within the bounds of emulated/agree.h. EVOTILE_SHARE=N runs one
+ * of N genomes.
  */
 #include "emulated/agree.h"
 

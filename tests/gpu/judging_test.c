@@ -1,7 +1,7 @@
-/* Whole trials of the flagship on a real GPU, in this process: 500 duels of a kernel against
- * itself, built, loaded and captured afresh each; and what a loser, a winner of the race and a
- * champion cost. One line a shape and test. EVOTILE_DUELS (500) duels take about a minute a shape.
- */
+/* Whole attention trials on a real GPU, in this process: 500 duels of a kernel against itself,
+   each built, loaded and captured again; and the cost of a race loser, a race winner and a
+   champion. One line per shape and test. EVOTILE_DUELS (500) duels take about a minute per
+   shape. */
 #include "exploits/harness.h"
 
 #include "base/clock.h"
@@ -74,8 +74,8 @@ static void bar_close(struct bar *bar) {
 
 static struct bar bars[SHAPE_COUNT];
 
-/* The champion's score is set to twice the kernel's, so that every trial is near enough for a duel,
-   and none is a promotion. */
+/* The champion's score is set to twice the kernel's, so that every trial is near enough for a
+   duel; the final checks still do not run. */
 static void a_kernel_seldom_beats_itself(void **state) {
     struct bar *bar = *state;
     static double ratios[DUELS_MAX];

@@ -1,5 +1,5 @@
-/* A run that goes on under another driver, on a GPU: its elites are judged and timed again, and
- * fight for the crown, before the search goes on. */
+/* A run that is resumed under another driver, on a GPU: its elites are verified and timed again,
+   and run duels, before the search continues. */
 #include "resume/faked.h"
 
 enum { TRIALS = 60, MORE = 70 };

@@ -1,6 +1,6 @@
-/* What a candidate that hangs the GPU or loses the context costs: its trial and one worker. The
- * honest trial that waits behind it ends within 5 s, and before and after it are what they were.
- */
+/* The cost of a candidate that hangs the GPU or loses the context: its trial and one worker. The
+   correct trial that waits behind it finishes within 5 s, and correct trials before and after it
+   give the same results. */
 #include "exploits/harness.h"
 
 #include "base/clock.h"
@@ -26,7 +26,7 @@ static void submit(struct pool *pool, struct scene *scene, const struct exploit 
     pool_submit(pool, &request);
 }
 
-/* The next result must be this exploit's, with its verdict. */
+/* The next result must be this exploit's, with the expected verdict. */
 static void take(struct pool *pool, const struct exploit *exploit) {
     struct trial_result result = {0};
     struct error error = {0};

@@ -1,4 +1,4 @@
-/* sanitize: what the tools' reports come to. */
+/* sanitize: parsing the tools' reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void reads_reports(void **state) {
     }
 }
 
-/* A tool whose report is clean, and whose worker never answers. */
+/* A tool with a clean report and a worker that never answers. */
 static void an_unfinished_tool_is_not_clean(void **state) {
     (void)state;
     static const char script[] = "#!/bin/sh\n"
