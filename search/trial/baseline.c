@@ -118,7 +118,7 @@ static int ask(struct baseline *baseline, const char *question, cJSON *object,
     if (json_read_text(document, program(baseline), heard, &why) < 0)
         return error_set(error,
                          "the baseline's program %s must answer each question with one line of "
-                         "JSON, and printed \"%s\"",
+                         "JSON, but printed \"%s\"",
                          program(baseline), said);
     *answer = json_root(document);
     if (check_answer(baseline, answer, error) == 0)

@@ -161,5 +161,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(honest_within_and_mutants_beyond),
     };
-    return cmocka_run_group_tests_name("bound on a GPU", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("error bound on a GPU", tests, NULL, NULL);
 }

@@ -153,7 +153,7 @@ static void clear_unequals_end_soon(void **state) {
     static const double targets_us[] = {4, 10, 100};
     for (int i = 0; i < 3; i++) {
         int iterations = iterations_for(targets_us[i]);
-        repeat("half as slow again", 20, iterations, iterations_for(1.5 * targets_us[i]), &tally);
+        repeat("1.5 times the time", 20, iterations, iterations_for(1.5 * targets_us[i]), &tally);
         assert_int_equal(tally.results[DUEL_LOST], 20);
         assert_true(statistics_percentile(tally.gpu_ms, 20, 100) <= 50);
     }

@@ -117,9 +117,10 @@ static void cost(struct bar *bar, const char *what, const struct trial_request *
         measure_s += result.outcome.measure_s;
         trial_result_release(&result);
     }
-    printf("cost, attention_fwd %s, %s: %.1f ms a trial: %.1f correctness, %.1f from race to end\n",
-           shapes[bar - bars], what, 1e3 * (clock_seconds() - start) / TRIALS,
-           1e3 * verify_s / TRIALS, 1e3 * measure_s / TRIALS);
+    printf(
+        "cost, attention_fwd %s, %s: %.1f ms per trial: %.1f correctness, %.1f from race to end\n",
+        shapes[bar - bars], what, 1e3 * (clock_seconds() - start) / TRIALS, 1e3 * verify_s / TRIALS,
+        1e3 * measure_s / TRIALS);
     fflush(stdout);
 }
 
@@ -129,7 +130,7 @@ static void what_trials_cost(void **state) {
     const struct trial_rival itself = {.present = true, .genome = bar->genome};
     cost(bar, "loses the race", &(struct trial_request){.champion_us = us / 2});
     cost(bar, "is timed", &(struct trial_request){.champion_us = us / 1.1});
-    cost(bar, "fights the champion",
+    cost(bar, "duel against the champion",
          &(struct trial_request){.champion_us = 2 * us, .rival = itself});
     cost(bar, "is crowned", &(struct trial_request){.champion_us = 2 * us});
 }
@@ -144,12 +145,12 @@ int main(void) {
     for (int s = 0; s < SHAPE_COUNT; s++) {
         bar_open(&bars[s], shapes[s]);
         tests[2 * s] = (struct CMUnitTest){
-            .name = "what_trials_cost", .test_func = what_trials_cost, .initial_state = &bars[s]};
-        tests[2 * s + 1] = (struct CMUnitTest){.name = "a_kernel_seldom_beats_itself",
+            .name = "trials_cost", .test_func = what_trials_cost, .initial_state = &bars[s]};
+        tests[2 * s + 1] = (struct CMUnitTest){.name = "kernel_seldom_beats_itself",
                                                .test_func = a_kernel_seldom_beats_itself,
                                                .initial_state = &bars[s]};
     }
-    int failed = cmocka_run_group_tests_name("judging on a GPU", tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("trial cost on a GPU", tests, NULL, NULL);
     for (int s = 0; s < SHAPE_COUNT; s++)
         bar_close(&bars[s]);
     return failed;

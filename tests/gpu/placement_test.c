@@ -26,7 +26,7 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    {"captured afresh", false, false},
+    {"captured again", false, false},
     {"new buffers", true, false},
     {"new module", false, true},
     {"both new", true, true},

@@ -62,5 +62,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elites_fight_again),
     };
-    return cmocka_run_group_tests_name("retiming on a GPU", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("remeasuring on a GPU", tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static const struct exploit *find(const char *name) {
     for (int i = 0; i < CORPUS_COUNT; i++)
         if (strcmp(corpus[i].name, name) == 0)
             return &corpus[i];
-    fail_msg("no exploit is called %s", name);
+    fail_msg("no exploit has the name %s", name);
     return NULL;
 }
 

@@ -251,5 +251,5 @@ int main(void) {
         cmocka_unit_test(honest_kernels_are_within),
         cmocka_unit_test(a_dropped_tile_is_caught),
     };
-    return cmocka_run_group_tests_name("bound", tests, open_judged, close_judged);
+    return cmocka_run_group_tests_name("error_bound", tests, open_judged, close_judged);
 }

@@ -117,7 +117,7 @@ static enum verdict scripted_guards(struct device *device, bool freed_too, char 
     scripted->waits++;
     if (!freed_too || !scripted->strays)
         return VERDICT_OK;
-    snprintf(reason, REASON_SIZE, "wrote 4 bytes beside what was freed");
+    snprintf(reason, REASON_SIZE, "wrote 4 bytes beside freed memory");
     return VERDICT_WROTE_OUTSIDE;
 }
 

@@ -175,7 +175,7 @@ static void what_is_not_finite_comes_as_zero(void **state) {
 static void must_refuse(const char *line, const char *damage) {
     struct error error = {0};
     if (wire_read(line, &message, &error) == 0)
-        fail_msg("taken although %s: %.300s", damage, line);
+        fail_msg("accepted although %s: %.300s", damage, line);
     assert_int_equal(error.kind, ERROR_FAILED);
     assert_non_null(strstr(error.text, "damaged"));
 }
@@ -263,7 +263,7 @@ static void spoil(cJSON *root, cJSON *at) {
     for (cJSON *item = at->child; item != NULL; item = item->next) {
         char name[256];
         cJSON saved = *item;
-        snprintf(name, sizeof name, "%s became another",
+        snprintf(name, sizeof name, "%s was replaced",
                  item->string != NULL ? item->string : "an element");
         for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
             if ((acceptable(&saved) & others[i].type) != 0)
