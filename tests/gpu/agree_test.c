@@ -48,7 +48,7 @@ int main(void) {
         return 77;
     }
     if (device.compute_capability != 90) {
-        printf("%s is no sm_90, which one of the templates is for\n", device.name);
+        printf("%s is not sm_90, which one of the templates needs\n", device.name);
         return 77;
     }
     printf("%s, driver %s\n", device.name, device.driver);

@@ -134,10 +134,11 @@ static void honest_within_and_mutants_beyond(void **state) {
             try_mutant(&judged, shapes[i], &random, n % 2 == 1, &least, &split, &accepted);
         for (int k = 0; k < 2; k++) {
             if (shares[k].tried > 0)
-                print_message("%-55s %s %4d inputs: of the bound %.2f L2, %.2f row, %.2f element\n",
-                              shapes[i], k ? "limited" : "full   ", shares[k].tried,
-                              shares[k].worst.relative_l2, shares[k].worst.row_relative_l2,
-                              shares[k].worst.max_absolute);
+                print_message(
+                    "%-55s %s %4d inputs: share of the bound: %.2f L2, %.2f row, %.2f element\n",
+                    shapes[i], k ? "limited" : "full   ", shares[k].tried,
+                    shares[k].worst.relative_l2, shares[k].worst.row_relative_l2,
+                    shares[k].worst.max_absolute);
             errors_worst(&all[k].worst, &shares[k].worst);
             all[k].tried += shares[k].tried;
         }

@@ -102,7 +102,7 @@ static void repeat(const char *what, int count, int champion, int challenger, st
         tally->gpu_ms[i] = fight.gpu_ms;
     }
     printf("%s, %.2f us: %d won, %d lost, %d undecided of %d; ratio %.5f (p1 %.5f, p99 %.5f); GPU "
-           "ms a duel: median %.1f, most %.1f\n",
+           "ms per duel: median %.1f, maximum %.1f\n",
            what, us, tally->results[DUEL_WON], tally->results[DUEL_LOST],
            tally->results[DUEL_UNDECIDED], count, statistics_median(tally->ratios, count),
            statistics_percentile(tally->ratios, count, 1),

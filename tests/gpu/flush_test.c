@@ -92,7 +92,7 @@ static void writes_to_what_is_read_only_are_trapped(void **state) {
     probe.rights = READ_ONLY;
     int result = result_of(probe);
     if (result == REFUSED) {
-        printf("read-only: this driver maps no device memory read-only\n");
+        printf("read-only: the driver has no read-only mappings of device memory\n");
         skip();
     }
     printf("read-only: a write is %s, ", verdict_name((enum verdict)result));
@@ -102,7 +102,7 @@ static void writes_to_what_is_read_only_are_trapped(void **state) {
     probe.write = true;
     probe.rights = WRITABLE_AGAIN;
     assert_int_equal(result_of(probe), VERDICT_OK);
-    printf("a read is ok, a write after allowing it again is ok\n");
+    printf("a read is ok, a write is ok after write access is restored\n");
 }
 
 int main(void) {

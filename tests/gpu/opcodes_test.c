@@ -80,7 +80,7 @@ int main(void) {
         return 77;
     }
     if (device.compute_capability != 90) {
-        printf("%s is no sm_90, which some forms need\n", device.name);
+        printf("%s is not sm_90, which some forms need\n", device.name);
         return 77;
     }
     printf("%s, driver %s\n", device.name, device.driver);

@@ -46,7 +46,7 @@ static void elites_fight_again(void **state) {
     assert_int_equal(store_events(store, 0, count_retold, &retold, &error), 0);
     store_close(store);
     assert_int_equal(told_so_far(place.run_dir), MORE);
-    printf("%d elites were told again, %d of them right, after %d duels\n", retold.count,
+    printf("%d elites were remeasured, %d of them correct, after %d duels\n", retold.count,
            retold.right, retold.duels);
     assert_true(retold.count > 1 && retold.right == retold.count && retold.duels > 0);
     tiny_remove(&place.tiny);

@@ -69,7 +69,7 @@ static void each_costs_one_worker(void **state) {
         double ended = clock_seconds();
         take(pool, honest);
         double next = clock_seconds();
-        printf("%s: its verdict after %.2f s; the next trial's %.2f s later; %d restarts\n",
+        printf("%s: verdict after %.2f s; the next trial's %.2f s later; %d restarts\n",
                exploit->name, ended - start, next - ended, pool_restarts(pool));
         fflush(stdout);
         late += next - ended > NEXT_S;
