@@ -166,8 +166,8 @@ static int look_for_ghosts(struct crew *crew, struct error *error) {
     return 0;
 }
 
-/* Replaces a worker that exited or must exit. A job that it had ends with `verdict`; `why` NULL:
-   the reason is how the worker ended. */
+/* Replaces a worker that exited or must exit. Its job, if any, ends with `verdict`;
+   `reason_given` NULL: the reason is how the worker ended. */
 static int replace_worker(struct crew *crew, struct worker *worker, enum verdict verdict,
                           const char *why, double patience_s, struct error *error) {
     char how[128] = "";

@@ -46,7 +46,7 @@ struct bench {
     struct guest guest;
     struct visitor visitor;
     struct champion champion;
-    uint64_t answer; /* of our own kernels, before any candidate ran */
+    uint64_t answer; /* of evotile's own kernels, before any candidate ran */
 };
 
 void bench_close_guest(struct bench *bench);
