@@ -5,9 +5,10 @@
  * are child processes; the parent never initialises CUDA. A candidate that hangs or kills its
  * worker costs one trial and one worker restart.
  *
- *     const struct local_pool_settings settings = {program, config_path, folder, "cuda:all", 15};
+ *     const struct local_pool_settings settings = {.program = program, .config_path = config_path,
+ *         .template_folder = folder, .devices = "cuda:all", .compile_workers = 15};
  *     struct pool *pool = local_pool_new(&settings, &error);
- *     ...                                                     // pool/pool.h
+ *     pool_submit(pool, &request);                           // pool/pool.h
  *     pool_free(pool);
  *
  * Deadlines: 120 s for a compilation, 300 s for the rest of a trial. A worker that misses its
