@@ -132,7 +132,7 @@ static void what_trials_cost(void **state) {
     cost(bar, "is timed", &(struct trial_request){.champion_us = us / 1.1});
     cost(bar, "duel against the champion",
          &(struct trial_request){.champion_us = 2 * us, .rival = itself});
-    cost(bar, "is crowned", &(struct trial_request){.champion_us = 2 * us});
+    cost(bar, "becomes champion", &(struct trial_request){.champion_us = 2 * us});
 }
 
 int main(void) {
