@@ -41,13 +41,13 @@ int baseline_find(const struct baseline *baseline, const char *name, struct erro
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                                      baseline->implementations[i]);
     }
-    return error_input(error, "%s has no implementation \"%s\": it has %s", baseline->name, name,
-                       names);
+    return error_input(error, "%s has no implementation \"%s\": use one of %s", baseline->name,
+                       name, names);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-/* How the program is called in messages: by its script, if it has one. */
+/* The program's name in messages: the script's if the command has one. */
 static const char *program(const struct baseline *baseline) {
     return path_name(baseline->command->words[baseline->command->count > 1 ? 1 : 0]);
 }
@@ -59,7 +59,7 @@ static int ended(struct baseline *baseline, struct error *error) {
                      program(baseline), how);
 }
 
-/* The next line of its standard output. */
+/* Reads the next line of the program's standard output. */
 static int hear(struct baseline *baseline, const char *question, char **line, struct error *error) {
     double limit_s = baseline->command->limit_s;
     double deadline = clock_seconds() + limit_s;
@@ -83,7 +83,7 @@ static int hear(struct baseline *baseline, const char *question, char **line, st
     return 0;
 }
 
-/* An answer says "error" where the program cannot go on, whatever it is asked. */
+/* An answer has the key "error" if the program cannot continue. */
 static int check_answer(const struct baseline *baseline, const struct json *answer,
                         struct error *error) {
     struct json said;
@@ -98,8 +98,8 @@ static int check_answer(const struct baseline *baseline, const struct json *answ
                            text);
 }
 
-/* Sends one question, which is freed, and reads the answer into `document`, to be released after
-   success. */
+/* Sends one request and frees it; reads the answer into `document`, which the caller releases
+   after success. */
 static int ask(struct baseline *baseline, const char *question, cJSON *object,
                struct json_document *document, struct json *answer, struct error *error) {
     char *heard;
@@ -109,7 +109,7 @@ static int ask(struct baseline *baseline, const char *question, cJSON *object,
     cJSON_AddStringToObject(object, "ask", question);
     char *line = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
-    process_send(&baseline->child, line); /* that it is gone shows as it does not answer */
+    process_send(&baseline->child, line); /* a dead program shows as a missing answer */
     free(line);
     if (hear(baseline, question, &heard, error) < 0)
         return -1;
@@ -118,7 +118,7 @@ static int ask(struct baseline *baseline, const char *question, cJSON *object,
     if (json_read_text(document, program(baseline), heard, &why) < 0)
         return error_set(error,
                          "the baseline's program %s must answer each question with one line of "
-                         "JSON, and printed \"%s\"",
+                         "JSON, but printed \"%s\"",
                          program(baseline), said);
     *answer = json_root(document);
     if (check_answer(baseline, answer, error) == 0)
@@ -127,7 +127,7 @@ static int ask(struct baseline *baseline, const char *question, cJSON *object,
     return -1;
 }
 
-/* ---- beginning and ending ---- */
+/* ---- opening and closing ---- */
 
 static int read_beginning(struct baseline *baseline, const struct json *answer,
                           const struct device_info *device, struct error *error) {
@@ -141,8 +141,8 @@ static int read_beginning(struct baseline *baseline, const struct json *answer,
         return -1;
     if (strcmp(itself, device->name) != 0)
         return error_set(error,
-                         "the baseline's program %s runs on %s, and the kernel on %s: give the "
-                         "other --device",
+                         "the baseline's program %s runs on %s and the kernel on %s: select "
+                         "one device with --device",
                          program(baseline), itself, device->name);
     if (json_count(&list) < 1 || json_count(&list) > IMPLEMENTATIONS_MAX)
         return json_error(&list, error, "must have 1 to %d names", IMPLEMENTATIONS_MAX);
@@ -176,14 +176,14 @@ struct baseline *baseline_open(const struct baseline_command *command,
     char path[PATH_SIZE];
     const char *argv[COMMAND_WORDS_MAX + 1] = {path};
     if (command->count == 0) {
-        error_input(error, "neither the template nor the config names a baseline: \"baseline\": "
-                           "{\"command\": [PROGRAM, ...]} does (templates/README.md)");
+        error_input(error, "neither the template nor the config has a baseline: add \"baseline\": "
+                           "{\"command\": [PROGRAM, ...]} (templates/README.md)");
         return NULL;
     }
     if (!process_find(command->words[0], path)) {
         error_set(error,
-                  "%s, which the baseline's command begins with, is not on PATH or cannot be run: "
-                  "install it, or give --python PROGRAM where it is Python",
+                  "the baseline's program %s is not on PATH or not executable: "
+                  "install it, or select an interpreter with --python PROGRAM",
                   command->words[0]);
         return NULL;
     }
@@ -233,7 +233,7 @@ int baseline_capture(struct baseline *baseline, int implementation, const cJSON 
                json_bool(&value, &captured, error) < 0) {
         status = -1;
     } else if (!captured) {
-        status = json_error(&value, error, "must be true, or \"unable\" must say why not");
+        status = json_error(&value, error, "must be true, or \"unable\" must have the reason");
     }
     json_release(&document);
     return status;
@@ -245,13 +245,13 @@ static int read_samples(const struct json *answer, int samples, double *samples_
     if (json_need(answer, "samples_us", &list, error) < 0 || json_is_array(&list, error) < 0)
         return -1;
     if (json_count(&list) != samples)
-        return json_error(&list, error, "must have the %d samples that were asked for", samples);
+        return json_error(&list, error, "must have the requested %d samples", samples);
     for (int i = 0; i < samples; i++) {
         struct json one = json_at(&list, i);
         if (json_number(&one, &samples_us[i], error) < 0)
             return -1;
         if (!(samples_us[i] > 0 && samples_us[i] < 1e9))
-            return json_error(&one, error, "must be a time, in microseconds a call");
+            return json_error(&one, error, "must be a time in microseconds per call");
     }
     return 0;
 }
@@ -297,6 +297,6 @@ int baseline_fastest(struct baseline *baseline, const cJSON *shape,
         }
     }
     return fastest >= 0 ? fastest
-                        : error_set(error, "no implementation of %s does this case: %.300s",
+                        : error_set(error, "no implementation of %s supports this case: %.300s",
                                     baseline->name, unable);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Compiles and loads the reference or the plain kernel. `source` is released. */
+/* Compiles and loads the reference or the plain kernel. Takes ownership of `source`. */
 static int load_program(struct bench *bench, const struct template *template, const char *name,
                         char *source, struct device_module **module, struct error *error) {
     char architecture[32];
@@ -43,7 +43,7 @@ static int load_programs(struct bench *bench, struct error *error) {
                         template_plain_source(template, error), &bench->plain, error);
 }
 
-/* Where a stray write is not trapped, it may have hit our own kernels. */
+/* A stray write that is not trapped may have hit the evaluator's own kernels. */
 static bool is_exposed(const struct bench *bench) {
     return bench->device->backend->guards != NULL;
 }
@@ -56,25 +56,26 @@ static int learn_answer(struct bench *bench, struct error *error) {
         return -1;
     if (again != bench->answer)
         return error_input(error,
-                           "%s: the reference or the plain kernel gives another result each "
-                           "time: take the atomics out of it",
+                           "%s: the reference or the plain kernel gives a different result each "
+                           "time: remove its atomics",
                            bench->config->template_folder);
     return 0;
 }
 
-/* Whether nothing was written where nothing of the candidate's was, and our kernels still are what
-   they were; if these are not, nothing that they said counts, and the
-   process, which must not go on, is given up as with a lost context. */
+/* Checks that the candidate wrote to no freed memory and that the evaluator's own kernels are
+   unchanged. If they are not, nothing that they computed counts: the verdict becomes crashed,
+   and the process is replaced as after a lost context. */
 static int check_ourselves(struct bench *bench, struct trial_result *result, struct error *error) {
     static const char damaged[] =
-        "after it ran, our own kernels answered otherwise than before: it "
-        "wrote into memory that is not its own";
+        "after it ran, the evaluator's own kernels gave a different answer than before: it "
+        "wrote to memory outside its tensors";
     char reason[REASON_SIZE];
     uint64_t answer;
     enum verdict verdict = result->outcome.verdict;
     if (!is_exposed(bench) || verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT)
         return 0;
-    /* Looked at whatever the verdict: what is not found now would condemn the next candidate. */
+    /* Checked for every verdict: damage that is not found now would be blamed on the next
+       candidate. */
     enum verdict outside = bench->device->backend->guards(bench->device, true, reason);
     if (verdict == VERDICT_OK && outside != VERDICT_OK) {
         trial_gate(result, "self-test", false, 0, "%.150s", reason);
@@ -115,7 +116,7 @@ struct bench *bench_new(const struct config *config, struct device *device,
 void bench_warn_of_others(const struct bench *bench) {
     int others = watch_others(bench->watch);
     if (others > 0)
-        log_warn("%d other process%s on this GPU: figures will be off; end %s, or take another "
+        log_warn("%d other process%s on this GPU: timings will be off; end %s, or use another "
                  "GPU with --device",
                  others, others == 1 ? " computes" : "es compute", others == 1 ? "it" : "them");
 }
@@ -138,7 +139,7 @@ void bench_free(struct bench *bench) {
     free(bench);
 }
 
-/* What `load` returns beside a step's values: a kernel carries another genome's mark. */
+/* A return value of load_images beside those of a gate: a kernel has another genome's mark. */
 enum { MISMARKED = 2 };
 
 static int load(struct journey *journey, const struct device_image images[CASES_MAX]) {
@@ -161,19 +162,19 @@ static int load(struct journey *journey, const struct device_image images[CASES_
         if (mark != template_genome_mark(&journey->request->genome))
             return MISMARKED;
     }
-    trial_gate(journey->result, "load", true, clock_seconds() - start, "genome's mark read back");
+    trial_gate(journey->result, "load", true, clock_seconds() - start, "genome mark matches");
     return 0;
 }
 
 int journey_load(struct journey *journey, const struct device_image images[CASES_MAX]) {
     static const char mismarked[] =
-        "the compiled kernel is another genome's, compiled anew too: so is its source";
+        "the compiled kernel has another genome's mark, even when compiled without the cache";
     struct device_image anew[CASES_MAX];
     int status = load(journey, images);
     if (status != MISMARKED)
         return status;
     journey->images = NULL;
-    log_warn("a cached kernel was another genome's: compiled anew");
+    log_warn("a cached kernel was another genome's: recompiled without the cache");
     journey_unload(journey);
     status = compiler_build_anew(journey->bench->compiler, journey->request, anew, journey->result,
                                  journey->error);
@@ -189,7 +190,8 @@ int journey_load(struct journey *journey, const struct device_image images[CASES
     return 1;
 }
 
-/* The real resources, from the device: of the launch with the most shared memory. */
+/* Reads the actual resources from the device and records those of the launch with the most
+   shared memory; checks them against the limits. */
 static int check_resources(struct journey *journey) {
     struct device *device = journey->bench->device;
     struct outcome *outcome = &journey->result->outcome;
@@ -216,10 +218,11 @@ static int check_resources(struct journey *journey) {
             int limit = config_smem_limit(journey->bench->config, &device->info);
             if (resources.smem_bytes > limit || resources.ctas_per_sm == 0) {
                 snprintf(reason, sizeof reason,
-                         "%s takes %d bytes of shared memory and %d registers a thread for %d "
+                         "%s uses %d bytes of shared memory and %d registers per thread for %d "
                          "threads; the limit is %d bytes%s",
                          launch->kernel, resources.smem_bytes, resources.registers, threads, limit,
-                         resources.ctas_per_sm == 0 ? ", and no block fits a multiprocessor" : "");
+                         resources.ctas_per_sm == 0 ? ", and no block fits on a multiprocessor"
+                                                    : "");
                 trial_gate(journey->result, "resources", false, 0, "%.150s", reason);
                 trial_end(journey->result, VERDICT_OVER_LIMIT, reason);
                 return 1;
@@ -232,7 +235,8 @@ static int check_resources(struct journey *journey) {
     return 0;
 }
 
-/* An interpreter takes up to some 20 ns an operation, which no GPU's deadline foresees. */
+/* An interpreter takes up to some 20 ns per operation, which the GPU's deadline does not allow
+   for. */
 static double deadline_of(const struct journey *journey, const struct template *template,
                           int case_index) {
     struct plan plan;
@@ -265,7 +269,8 @@ uint64_t journey_seed(const struct journey *journey, int case_index, int input) 
 
 struct measure_settings journey_settings(const struct journey *journey, int case_index) {
     const struct timing *timing = &journey->bench->config->timing;
-    /* A set that no call of the graph takes would be judged by outputs that nobody wrote. */
+    /* An input set that no call of the graph uses would be compared by outputs that were never
+       written. */
     int sets = timing->input_sets < timing->launches ? timing->input_sets : timing->launches;
     return (struct measure_settings){.sets = sets,
                                      .launches = timing->launches,
@@ -302,7 +307,7 @@ void journey_unload(struct journey *journey) {
     }
 }
 
-/* Under the name by which Nsight Systems shows it. */
+/* Runs one gate inside an NVTX range of that name, which Nsight Systems shows. */
 static int go(struct journey *journey, const char *name, int (*step)(struct journey *)) {
     range_begin(name, journey->request->number);
     int status = step(journey);
@@ -316,8 +321,8 @@ static int travel(struct journey *journey, const struct device_image *images) {
         int (*step)(struct journey *);
     } timing[] = {{"time", journey_time},
                   {"duel", journey_duel},
-                  {"promote", promotion_check},
-                  {"crown", journey_crown}};
+                  {"final checks", promotion_check},
+                  {"final timing", journey_crown}};
     struct outcome *outcome = &journey->result->outcome;
     journey->images = images;
     int status = journey_load(journey, images);
@@ -351,11 +356,11 @@ int bench_try(struct bench *bench, const struct trial_request *request,
     if (journey.template == NULL)
         return -1;
     outcome_set_cases(&result->outcome, journey.template->case_count);
-    device->fresh_memory = request->watched &&
-                           !request->profiled; /* else reads of what nobody wrote would be missed */
+    device->fresh_memory = request->watched && !request->profiled; /* else reads of uninitialised
+                                                                      memory would be missed */
     int status = travel(&journey, images);
     enum verdict verdict = result->outcome.verdict;
-    /* A context that is lost takes its modules along; an emulated device loses none. */
+    /* A lost context has already unloaded its modules; an emulated device is never lost. */
     if (device->info.predicts || (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT))
         journey_unload(&journey);
     if (status < 0)

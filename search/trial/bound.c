@@ -49,7 +49,7 @@ bool bound_exceeded(const struct errors *found, const struct errors *bound, char
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!(rows[i].found <= rows[i].bound)) {
-            snprintf(text, REASON_SIZE, "%s %.3e, above %.3e, which is honest here", rows[i].what,
+            snprintf(text, REASON_SIZE, "%s %.3e exceeds the error bound %.3e", rows[i].what,
                      rows[i].found, rows[i].bound);
             return true;
         }

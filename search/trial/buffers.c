@@ -49,7 +49,7 @@ void buffers_release(struct buffers *buffers) {
     buffers->set_count = 0;
 }
 
-/* `fills` may be NULL: all N(0, 1). */
+/* `fills` NULL: all N(0, 1). */
 static int fill(struct buffers *buffers, int set, const struct tensor_fill *fills, uint64_t seed,
                 struct error *error) {
     static const struct tensor_fill normal = {FILL_NORMAL, 1};
@@ -74,7 +74,7 @@ int buffers_stress(struct buffers *buffers, int set, const struct stress *stress
     return fill(buffers, set, stress->fills, seed, error);
 }
 
-/* A word of a tensor: two halves, a float, half a double. */
+/* A 32-bit word of a tensor: two halves, a float, half a double. */
 static uint32_t rough_word(enum dtype dtype, int index, uint32_t bits) {
     switch (dtype) {
     case DTYPE_F16:
@@ -162,7 +162,8 @@ int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t 
     return judge_checksum(buffers->judge, spans, count, checksum, error);
 }
 
-/* Now rather than when the tensors were made: they may be others' by now. */
+/* Set for each sequence, because tensors may have been replaced by shared ones since they were
+   allocated. */
 static void bind_maps(struct buffers *buffers, int set) {
     for (int m = 0; m < buffers->template->map_count; m++) {
         struct tensor_map *map = &buffers->maps[set][m];
@@ -206,7 +207,7 @@ void buffers_sequence(struct buffers *buffers, int set, struct device_module *mo
                 to->map = &buffers->maps[set][argument->map];
             else if (argument->tensor >= 0)
                 memcpy(to->bytes, &tensors[argument->tensor], sizeof to->bytes);
-            else /* little-endian: an i32 is an i64's front */
+            else /* little-endian: an i32 is the first half of an i64 */
                 memcpy(to->bytes, &argument->value, (size_t)argument->size);
         }
     }

@@ -14,7 +14,7 @@ extern const char _binary_search_trial_calibrate_cu_end[];
 enum { FORMAT = 1, THREADS = 256, SAMPLES = 9, DUELS = 12, EMPTY_LAUNCHES = 100 };
 static const double least_margin = 0.005, margin_factor = 1.5, deadline_s = 10;
 
-/* ---- keeping ---- */
+/* ---- storing ---- */
 
 static const struct figure {
     const char *name;
@@ -44,7 +44,7 @@ int calibration_path(const struct device_info *info, char path[PATH_SIZE], struc
                    ? -1
                    : path_join(path, path, name, error);
     if (home == NULL || home[0] != '/')
-        return error_set(error, "there is no home folder: set XDG_DATA_HOME");
+        return error_set(error, "HOME is not set: set XDG_DATA_HOME");
     return path_join(path, home, ".local/share/evotile/devices", error) < 0
                ? -1
                : path_join(path, path, name, error);
@@ -146,7 +146,7 @@ static struct device_sequence call(struct device_module *module, const char *ker
     };
 }
 
-/* The two that compute take the same arguments. */
+/* Both compute kernels take the same arguments. */
 static struct device_sequence computing(struct device_module *module, const char *kernel,
                                         int blocks, int iterations, uint64_t sink) {
     struct device_sequence sequence = call(module, kernel, blocks);
@@ -171,10 +171,10 @@ struct calibration {
 };
 
 static int failed(struct calibration *it, const char *reason) {
-    return error_set(it->error, "measuring what the device can do failed: %.300s", reason);
+    return error_set(it->error, "calibrating the device failed: %.300s", reason);
 }
 
-/* A call's median, in graphs of so many. */
+/* The median time of a call, in graphs of `launches` calls. */
 static int measure(struct calibration *it, const struct device_sequence *sequence, int launches,
                    bool cold, double *call_us) {
     const struct device_backend *backend = it->device->backend;
@@ -186,7 +186,7 @@ static int measure(struct calibration *it, const struct device_sequence *sequenc
     enum verdict verdict = backend->graph_new(it->device, sequence, 1, &timing, &graph, reason);
     if (verdict != VERDICT_OK)
         return failed(it, reason);
-    /* Once for clocks and caches. */
+    /* The first pass warms up clocks and caches. */
     for (int i = 0; i < 2 && verdict == VERDICT_OK; i++)
         verdict = backend->graph_sample(it->device, graph, SAMPLES, samples_us, reason);
     backend->graph_free(it->device, graph);
@@ -220,7 +220,7 @@ static int measure_read(struct calibration *it, size_t bytes, int passes, double
     return status;
 }
 
-/* `each`: operations of a thread in an iteration. */
+/* Measures a compute kernel's TFLOP/s. */
 static int measure_computing(struct calibration *it, const char *kernel, double each,
                              double *tflops) {
     enum { ITERATIONS = 4096 };
@@ -233,7 +233,7 @@ static int measure_computing(struct calibration *it, const char *kernel, double 
     return 0;
 }
 
-/* A kernel of some 5 us against itself. */
+/* Duels of a kernel of some 5 us against itself. */
 static int measure_margin(struct calibration *it, double *margin) {
     const struct device_backend *backend = it->device->backend;
     const struct device_info *info = &it->device->info;
@@ -314,6 +314,7 @@ int calibrate_device(struct device *device, struct nvrtc *nvrtc, struct error *e
     if (calibrate(device, nvrtc, error) < 0)
         return -1;
     if (!kept || calibration_write(path, &device->info, &unkept) < 0)
-        log_warn("the figures of this device are measured anew each time: %s", unkept.text);
+        log_warn("this device's calibration cannot be stored and is measured every time: %s",
+                 unkept.text);
     return 0;
 }

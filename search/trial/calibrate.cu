@@ -1,8 +1,8 @@
-// What calibrate.c finds a device's ceilings with, and tests make kernels of a known length from.
-// Each kernel keeps its results alive by a store that never happens.
+// Kernels by which calibrate.c measures a device's ceilings; tests use them as kernels of a known duration. Each
+// keeps its results alive by a store that never happens.
 typedef unsigned long long u64;
 
-// Every 16 bytes of `from`, `passes` times, past L1.
+// Reads every 16 bytes of `from`, `passes` times, bypassing L1.
 extern "C" __global__ void evotile_read(const uint4 *from, u64 count, int passes, unsigned *sink) {
     u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     u64 step = (u64)gridDim.x * blockDim.x;
@@ -18,7 +18,7 @@ extern "C" __global__ void evotile_read(const uint4 *from, u64 count, int passes
         *sink = sum;
 }
 
-// Eight independent chains of fp32 multiply-adds a thread: 16 operations an iteration.
+// Eight independent chains of fp32 multiply-adds per thread: 16 operations per iteration.
 extern "C" __global__ void evotile_multiply_add(int iterations, float *sink) {
     float a[8];
     for (int k = 0; k < 8; k++)
@@ -35,8 +35,7 @@ extern "C" __global__ void evotile_multiply_add(int iterations, float *sink) {
         *sink = sum;
 }
 
-// Eight independent mma.sync.m16n8k16 a warp, half in and fp32 sums: 8 * 4096 operations an
-// iteration.
+// Eight independent mma.sync.m16n8k16 per warp, half inputs and fp32 sums: 8 * 4096 operations per iteration.
 extern "C" __global__ void evotile_matrix(int iterations, float *sink) {
 #if __CUDA_ARCH__ >= 800
     unsigned a[4], b[2];

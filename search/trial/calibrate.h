@@ -1,22 +1,24 @@
 /*
- * calibrate: what one device can do, measured once and kept: its ceilings, what timing itself costs
- * and how far two timings of the very same kernel lie apart.
+ * calibrate: the measured limits of one device: its ceilings, the overhead of timing, and how far
+ * two timings of the same kernel differ. Measured once and stored.
  *
- *     calibrate_device(device, nvrtc, &error);     // fills the ceilings in device->info
+ *     calibrate_device(device, nvrtc, &error);     // sets the ceilings in device->info
  *
- * Measured, in about two seconds, by kernels of our own (calibrate.cu):
- *   dram_gb_per_s   reading 1 GiB once, or what a quarter of the memory is if less
- *   l2_gb_per_s     reading a third of L2 over and over
- *   tensor_tflops   mma.sync m16n8k16, half inputs and fp32 sums. On sm_90 this is not the most
- * that the tensor cores do: only wgmma reaches that, and our kernels do not use it fp32_tflops
- * multiply-adds launch_us       a kernel that does nothing, one of a hundred in a graph event_us
- * between two events with an empty graph between them: what a cold figure, of one call, holds too
- * much duel_margin     0.005, or half as much again as the ratio farthest from 1 of twelve A/A
- * duels if that is more: a kernel against itself, captured anew each time
+ * The kernels of calibrate.cu measure, in about two seconds:
+ *   dram_gb_per_s   reading 1 GiB once, or a quarter of the memory if that is less
+ *   l2_gb_per_s     reading a third of L2 repeatedly
+ *   tensor_tflops   mma.sync m16n8k16, half inputs and fp32 sums. On sm_90 the tensor cores can do
+ *                   more, but only with wgmma, which calibrate.cu does not use
+ *   fp32_tflops     multiply-adds
+ *   launch_us       an empty kernel, one of a hundred in a graph
+ *   event_us        between two events around an empty graph: what a cold figure, of one call,
+ *                   includes in excess
+ *   duel_margin     0.005, or 1.5 times the largest deviation from 1 of twelve A/A duel ratios if
+ *                   that is more: a kernel against itself, captured again for each duel
  *
- * The figures are kept in $XDG_DATA_HOME/evotile/devices/UUID.json (~/.local/share where that is
- * not set) and hold for that device and driver; another driver, or a file that is damaged, has them
- * measured again.
+ * The figures are stored in $XDG_DATA_HOME/evotile/devices/UUID.json (~/.local/share if that is not
+ * set) and hold for that device and driver; with another driver or a damaged file they are measured
+ * again.
  */
 #ifndef EVOTILE_TRIAL_CALIBRATE_H
 #define EVOTILE_TRIAL_CALIBRATE_H
@@ -25,11 +27,11 @@
 #include "device/device.h"
 #include "device/nvrtc.h"
 
-/* Fails when the device does, or NVRTC. Figures that cannot be kept are a warning. Not for a device
-   that predicts. */
+/* Fails if the device or NVRTC fails. Figures that cannot be stored are a warning. Not for a
+   device that predicts. */
 int calibrate_device(struct device *device, struct nvrtc *nvrtc, struct error *error);
 
-/* Our kernels, compiled for the device. */
+/* Compiles the kernels of calibrate.cu for the device and loads them. */
 int calibrate_load(struct device *device, struct nvrtc *nvrtc, struct device_module **module,
                    struct error *error);
 /* A call of evotile_multiply_add on `blocks` blocks of 256 threads. `sink` is 4 bytes of device
@@ -37,10 +39,11 @@ int calibrate_load(struct device *device, struct nvrtc *nvrtc, struct device_mod
 struct device_sequence calibrate_busy(struct device_module *module, int blocks, int iterations,
                                       uint64_t sink);
 
-/* Where the figures of a device lie. */
+/* The path of a device's stored figures. */
 int calibration_path(const struct device_info *info, char path[PATH_SIZE], struct error *error);
 int calibration_write(const char *path, const struct device_info *info, struct error *error);
-/* Whether the file is whole and about this device and driver; then fills the figures in. */
+/* Reads stored figures. Returns false if the file is damaged or belongs to another device or
+   driver. */
 bool calibration_read(const char *path, struct device_info *info);
 
 #endif

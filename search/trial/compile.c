@@ -85,8 +85,8 @@ static void fill_key(struct compiler *compiler, const struct template *template,
     trial_key_place(key, &compiler->device, nvrtc_version(compiler->nvrtc));
 }
 
-/* ptxas -v reports each kernel: "8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads".
- */
+/* ptxas -v reports for each kernel: "8 bytes stack frame, 4 bytes spill stores, 4 bytes spill
+   loads". */
 static int spill_bytes(const char *log) {
     int most = 0;
     for (const char *at = log; (at = strstr(at, " bytes stack frame, ")) != NULL;) {
@@ -117,7 +117,7 @@ static int build(struct compiler *compiler, const struct template *template, con
     return 0;
 }
 
-/* Puts the template's own file and line before what NVRTC says of the text that it was given. */
+/* Replaces the position in NVRTC's message by the template's own file and line. */
 static int name_origin(const struct template *template, const struct genome *genome, int variant,
                        char reason[REASON_SIZE], struct error *error) {
     char name[NAME_SIZE], rest[REASON_SIZE];
@@ -133,7 +133,7 @@ static int name_origin(const struct template *template, const struct genome *gen
     return found < 0 ? -1 : 0;
 }
 
-/* Is the genome valid, and what is its key? */
+/* Checks the genome's constraints and sets the key. */
 static int prepare(struct compiler *compiler, const struct trial_request *request,
                    struct compile_options *options, const struct template **template,
                    struct trial_result *result, struct error *error) {

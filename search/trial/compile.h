@@ -1,13 +1,13 @@
 /*
- * compile: the first half of a trial. A genome becomes source and machine code for each variant of
- * its goal's cases, through a cache addressed by everything that went in; so do our own programs
- * that it is judged with, whoever compiles them with compiler_nvrtc.
+ * compile: the first half of a trial: turns a genome into source and machine code for each variant
+ * of its goal's cases, through a cache keyed by all compilation inputs. compiler_nvrtc gives access
+ * to the same cache for evotile's own kernels.
  *
  *     struct compiler *compiler = compiler_new(config, device_info, &cache, &error);
- *     enum verdict verdict = compiler_build(compiler, &request, images, &result, &error);
+ *     int status = compiler_build(compiler, &request, images, &result, &error);
  *     compiler_free(compiler);
  *
- * It never touches a device: it runs in worker processes of its own.
+ * It never uses a device: it runs in compile worker processes.
  */
 #ifndef EVOTILE_TRIAL_COMPILE_H
 #define EVOTILE_TRIAL_COMPILE_H
@@ -18,26 +18,25 @@
 
 struct compiler;
 
-/* `config` and the cache's context outlive the compiler; no cache: NULL. */
+/* `config` and the cache's context must outlive the compiler. `cache` may be NULL. */
 struct compiler *compiler_new(const struct config *config, const struct device_info *device,
                               const struct image_cache *cache, struct error *error);
 void compiler_free(struct compiler *compiler);
 
-/* The goal's template, for those who need its geometry too. Loaded on first use; NULL with `error`.
- */
+/* The goal's template, loaded on first use; NULL with `error`. */
 const struct template *compiler_template(struct compiler *compiler, int goal, struct error *error);
 struct nvrtc *compiler_nvrtc(struct compiler *compiler);
 
-/* One image a case that is the first of its variant (template_variant), at the case's index; the
-   others stay empty. Returns 0 with images to release, 1 when the candidate failed (the result says
-   why), -1 with `error`. Fills the result's key and, from the compiler's report, spills. Where the
-   request names a source file for a variant, that one is compiled in place of the template's text.
- */
+/* Compiles one image per variant (template_variant), at the index of the variant's first case;
+   the other entries stay empty. Returns 0 with images to release, 1 when the candidate failed
+   (the result says why), -1 with `error`. Sets the result's key and, from the compiler's report,
+   its spills. If the request names a source file for a variant, that file is compiled in place
+   of the template's source. */
 int compiler_build(struct compiler *compiler, const struct trial_request *request,
                    struct device_image images[CASES_MAX], struct trial_result *result,
                    struct error *error);
-/* The same past the cache, whose entries are replaced: for a kernel that is not what its entry
-   says. */
+/* The same without reading the cache; replaces the cache entries. For a kernel that does not
+   match its entry. */
 int compiler_build_anew(struct compiler *compiler, const struct trial_request *request,
                         struct device_image images[CASES_MAX], struct trial_result *result,
                         struct error *error);

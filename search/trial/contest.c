@@ -1,6 +1,5 @@
-/* A duel as a gate of a trial: the rival is loaded beside the candidate, on the same
-   device, and both fight over inputs of the same seeds; or it is a baseline, in a process of its
-   own. */
+/* The duel as a gate of a trial. The opponent is loaded beside the candidate on the same device,
+   and both run on inputs of the same seeds; or it is a baseline in a process of its own. */
 #include "trial/journey.h"
 
 #include "base/clock.h"
@@ -10,14 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-/* The other side: a genome on its own way, or a baseline. */
+/* The other side of the duel: a genome with an evaluation of its own, or a baseline. */
 struct rival {
-    struct trial_request request; /* borrows from the candidate's */
+    struct trial_request request; /* borrows pointers from the candidate's request */
     struct trial_result result;
     struct journey journey;
-    struct baseline *baseline;      /* NULL: it is a genome */
-    int implementations[CASES_MAX]; /* of the baseline's, whom a case is fought with */
-    struct error *failure;          /* set when the baseline failed within a round */
+    struct baseline *baseline;      /* NULL: the opponent is a genome */
+    int implementations[CASES_MAX]; /* of the baseline, by case */
+    struct error *failure;          /* set if the baseline failed within a round */
     bool failed;
 };
 
@@ -53,10 +52,10 @@ void bench_close_guest(struct bench *bench) {
     *guest = (struct guest){0};
 }
 
-/* What a rival cannot do is no verdict on the candidate. */
+/* An opponent that fails is an error, not a verdict on the candidate. */
 static int refuse(const struct rival *rival, struct error *error) {
     const struct outcome *outcome = &rival->result.outcome;
-    return error_input(error, "there is no duel with a kernel that fails: %s: %.300s",
+    return error_input(error, "a duel needs an opponent that works, but it fails: %s: %.300s",
                        verdict_name(outcome->verdict), outcome->reason);
 }
 
@@ -69,7 +68,7 @@ static int same_cases(const struct journey *a, const struct journey *b, struct e
         template_print_shape(b->template, &b->template->cases[c], right);
         same = strcmp(left, right) == 0;
     }
-    return same ? 0 : error_input(error, "the two are not about the same cases");
+    return same ? 0 : error_input(error, "the two sides of the duel have different cases");
 }
 
 void bench_close_visitor(struct bench *bench) {
@@ -85,7 +84,7 @@ static bool same_command(const struct baseline_command *a, const struct baseline
     return same;
 }
 
-/* A framework takes seconds to start: once for all duels of a worker. */
+/* Starting a framework takes seconds: a worker does it once for all its duels. */
 static struct baseline *open_visitor(struct bench *bench, const struct baseline_command *command,
                                      struct error *error) {
     struct visitor *visitor = &bench->visitor;
@@ -103,9 +102,9 @@ void bench_forget_champion(struct bench *bench) {
     bench->champion.known = false;
 }
 
-/* Leaves the images with the bench: most duels are with the champion of the last one. Only the
-   images: what lies on the GPU could have been written to by any candidate since, so that a rival
-   is loaded for its duel alone. */
+/* Compiles the opponent, or reuses the cached images: most duels have the same opponent as the
+   previous one. Only the images are cached: any candidate since could have overwritten GPU
+   memory, so that an opponent is loaded for each duel. */
 static int compile(struct bench *bench, bool by_request, struct rival *rival, struct error *error) {
     const struct trial_request *request = &rival->request;
     struct champion *champion = &bench->champion;
@@ -150,7 +149,8 @@ static int build(struct journey *journey, struct rival *rival, struct error *err
     int status = compile(bench, journey->request->duel_blocks > 0, rival, error);
     if (status == 0)
         status = journey_load(&rival->journey, bench->champion.images);
-    /* The champion of a search was verified before; who was called to a duel was not. */
+    /* A search's champion was verified in its own trial; the opponent of a requested duel was
+       not. */
     if (status == 0 && journey->request->duel_blocks > 0)
         status = journey_verify(&rival->journey);
     return status == 1 ? refuse(rival, error) : status;
@@ -181,16 +181,16 @@ static int enter_baseline(struct rival *rival, const struct journey *journey, in
     rival->failure = error;
     *corner = (struct duel_corner){.sample = sample_baseline, .context = rival};
     return status == 1
-               ? error_set(error, "%s does not do this case: %.300s",
+               ? error_set(error, "%s does not support this case: %.300s",
                            baseline_implementation(rival->baseline, rival->implementations[c]),
                            unable)
                : status;
 }
 
-/* Both sides' calls of one case, captured in an order that changes from round to round. */
+/* The captured calls of both sides in one case. The order of capture alternates between rounds. */
 struct match {
     struct duel_corner corners[DUEL_SIDES];
-    struct measurement *measurements[DUEL_SIDES]; /* NULL: a baseline's */
+    struct measurement *measurements[DUEL_SIDES]; /* NULL: a baseline */
 };
 
 static int enter(struct match *match, int side, const struct journey *sides[DUEL_SIDES], int c,
@@ -200,7 +200,7 @@ static int enter(struct match *match, int side, const struct journey *sides[DUEL
     struct verify_case one = journey_case(journey, journey->template, c, module);
     struct measure_settings settings = journey_settings(sides[DUEL_CHALLENGER], c);
     settings.launches = launches;
-    settings.beside = match->measurements[1 - side]; /* NULL the first time */
+    settings.beside = match->measurements[1 - side]; /* NULL for the side captured first */
     if (measurement_new(&one, &settings, &match->measurements[side], verdict, reason, error) < 0)
         return -1;
     if (*verdict == VERDICT_OK)
@@ -232,11 +232,11 @@ static int fight_case(struct duel *duel, struct rival *rival, const struct journ
     return rival->failed ? -1 : status;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole duel ---- */
 
-/* What the search keeps is the score, and it crowns the best. The winner keeps its own timing, so
-   that scores stay on one scale, unless that alone would not crown it; whoever did not win ranks
-   behind the champion, if by nothing else than the last bit. */
+/* The search accepts the candidate with the best score as champion. The winner keeps its own
+   timing, so that scores stay on one scale, unless that timing alone would not make it champion.
+   A candidate that did not win gets a score behind the champion's, if only by one bit. */
 double journey_score(const struct journey *journey, double timed_us) {
     const struct duel_outcome *duel = &journey->result->outcome.duel;
     double champion_us = journey->request->champion_us;
@@ -266,7 +266,7 @@ static void tell(struct journey *journey, const struct duel *duel, double start)
     outcome->score_us = journey_score(journey, outcome->score_us);
 }
 
-/* Whom each case was fought with, and how: for who asked for the duel. */
+/* Records the opponent and the figures of each case of a requested duel. */
 static void note_bouts(struct journey *journey, const struct rival *rival,
                        const struct duel *duel) {
     struct trial_result *result = journey->result;
@@ -315,8 +315,8 @@ static int fight(struct journey *journey, struct rival *rival, double start) {
     return status;
 }
 
-/* Has the baseline's process there, and finds for each case whom to fight: the fastest, or who was
- * named. */
+/* Starts the baseline's process and selects an implementation for each case: the named one, or
+   the fastest. */
 static int call_baseline(struct journey *journey, struct rival *rival, struct error *error) {
     const struct trial_rival *from = &journey->request->rival;
     const struct template *template = journey->template;
@@ -342,8 +342,8 @@ int journey_duel(struct journey *journey) {
     const struct trial_request *request = journey->request;
     const struct outcome *outcome = &journey->result->outcome;
     double start = clock_seconds();
-    /* Two timings of one kernel differ by a percent or more where its buffers lie elsewhere:
-       whoever comes as near as that may be the faster one. */
+    /* Two timings of one kernel differ by a percent or more if its buffers have other addresses:
+       a candidate within that tolerance may be the faster one. */
     double near_us = request->champion_us * (1 + journey->bench->config->timing.case_tolerance);
     bool challenges = !outcome->predicted && !outcome->raced && outcome->score_us < near_us;
     if (!request->rival.present || (request->duel_blocks == 0 && !challenges))

@@ -1,13 +1,11 @@
-/* Which cases and inputs a candidate must be right on, and what else a champion must.
- *
- *   every trial   each probe case on random numbers, twice, and on one of the template's recipes;
- *                 each case on `inputs` sets of random numbers, at least two: the first of them
- *                 twice, the second in its place; the smallest case of a variant on one recipe,
- *                 which changes from trial to trial
- *   a champion    the smallest case of a variant on all recipes; the held-out cases on random
- *                 numbers and all recipes; each case on fresh random numbers, in flush memory,
- *                 where inputs are read-only
- */
+/*  Which cases and inputs a candidate must compute correctly, and which more a champion must.
+
+     every trial   each probe case on random numbers, twice, and on one of the template's stress
+                   recipes; each case on `inputs` sets of random numbers, at least two: the first of
+                   them twice, the second in the same buffers; the smallest case of each variant on
+   one stress recipe, which changes from trial to trial a champion    the smallest case of each
+   variant on all recipes; the held-out cases on random numbers and all recipes; each case on fresh
+   random numbers, in flush memory with read-only inputs */
 #include "trial/journey.h"
 
 #include "base/clock.h"
@@ -15,12 +13,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Seeds of a trial's inputs, by what they are for: cases from 0, and each with up to 900 inputs. */
+/* Ranges of a trial's input seeds by purpose: cases start at 0, each with up to 900 inputs. */
 enum { PROBE_SEEDS = 500, HELD_OUT_SEEDS = 700, STRESS_INPUTS = 100, PROMOTION_INPUTS = 400 };
 
-/* ---- the small cases of a goal ---- */
+/* ---- a goal's probe cases ---- */
 
-/* NULL without an error: the template has no probe cases. */
+/* The template for the goal's probe cases. NULL without an error: it has none. */
 static const struct template *probes_of(struct bench *bench, int goal,
                                         const struct template *template, struct error *error) {
     if (!bench->probes_known[goal]) {
@@ -31,7 +29,7 @@ static const struct template *probes_of(struct bench *bench, int goal,
     return bench->probes[goal];
 }
 
-/* The case of the goal whose variant another template's case has; -1 where none has. */
+/* The goal's variant that matches a case of another template; -1 if none does. */
 static int variant_of(const struct template *template, const struct template *others, int other) {
     for (int c = 0; c < template->case_count; c++) {
         bool same = true;
@@ -44,7 +42,7 @@ static int variant_of(const struct template *template, const struct template *ot
     return -1;
 }
 
-/* ---- ourselves ---- */
+/* ---- self-test ---- */
 
 int bench_answer(struct bench *bench, uint64_t *answer, struct error *error) {
     const struct template *template = compiler_template(bench->compiler, 0, error);
@@ -66,12 +64,12 @@ int bench_answer(struct bench *bench, uint64_t *answer, struct error *error) {
 
 /* ---- one input of one case ---- */
 
-/* A gate that tries many inputs of many cases. */
+/* The progress of a gate that checks many inputs of many cases. */
 struct attempt {
     struct journey *journey;
     const char *gate;
     double start;
-    int cases, inputs; /* tried */
+    int cases, inputs; /* checked so far */
     double worst;      /* relative L2 */
 };
 
@@ -92,7 +90,7 @@ static int attempt_input(struct attempt *attempt, const struct verify_case *one,
                         attempt->start, verdict, text);
 }
 
-/* Recipes `first`, first + step ... that the genome must bear. */
+/* Checks the stress recipes first, first + step, ... that apply to the genome. */
 static int attempt_stress(struct attempt *attempt, const struct verify_case *one, int first,
                           int step, uint64_t seed) {
     const struct template *template = one->template;
@@ -114,13 +112,13 @@ static int attempt_stress(struct attempt *attempt, const struct verify_case *one
 
 /* ---- before timing ---- */
 
-/* A recipe that changes from trial to trial, and from one case to the next. */
+/* The stress recipe of a case, which changes from trial to trial and from case to case. */
 static int turn_of(const struct journey *journey, const struct template *template, int index) {
     uint64_t turn = journey->request->seed + (uint64_t)index;
     return template->stress_count > 0 ? (int)(turn % (uint64_t) template->stress_count) : 0;
 }
 
-/* Each with random numbers, twice, and one of the recipes. */
+/* Checks each probe case on random numbers, twice, and on one stress recipe. */
 static int verify_probes(struct journey *journey) {
     struct attempt attempt = {journey, "probe cases", clock_seconds(), 0, 0, 0};
     struct error none = {0};
@@ -154,16 +152,16 @@ static int verify_probes(struct journey *journey) {
     return 0;
 }
 
-/* What a device that interprets can run of a real case in bearable time. */
+/* Returns whether a case takes too long on an interpreting device. */
 static bool too_long_to_run(const struct journey *journey, const struct plan *plan) {
-    /* Instructions go with both: a byte moved costs about what sixteen tensor-core operations do.
-     */
+    /* The instruction count depends on both: a byte moved costs about as much as sixteen
+       tensor-core operations. */
     return journey->bench->device->info.predicts &&
            plan->operations + 16 * plan->bytes > INT64_C(100000000);
 }
 
-/* The case of the fewest operations among those of a variant stands for them where recipes are
-   concerned: one of them in a trial, all of them for a champion. */
+/* Returns whether a case has the fewest operations of its variant. That case represents the
+   variant on stress recipes: on one of them in a trial, on all of them for a champion. */
 static bool is_smallest(const struct journey *journey, int case_index) {
     const struct template *template = journey->template;
     struct plan own;
@@ -187,7 +185,8 @@ static int verify_case(struct attempt *attempt, int c, bool stressed) {
     struct device_module *module = journey->modules[template_variant(journey->template, c)];
     struct verify_case one = journey_case(journey, journey->template, c, module);
     int status = 0;
-    /* Twice is on two inputs: other ones come in the same place. */
+    /* The first input's second run already uses new inputs in the same buffers, so one set fewer
+       is needed. */
     int fresh = journey->bench->config->timing.inputs - 1;
     for (int i = 0; (i == 0 || i < fresh) && status == 0; i++) {
         const struct verify_input input = {.seed = journey_seed(journey, c, i), .twice = i == 0};
@@ -224,7 +223,7 @@ static int verify_cases(struct journey *journey) {
                journey->template->case_count, attempt.inputs, attempt.worst,
                outcome->limited_range ? ", limited range" : "",
                attempt.cases < journey->template->case_count
-                   ? "; the rest are too long for this device"
+                   ? "; the rest take too long on this device"
                    : "");
     return 0;
 }
@@ -234,9 +233,9 @@ int journey_correct(struct journey *journey) {
     return status == 0 ? verify_cases(journey) : status;
 }
 
-/* ---- a champion ---- */
+/* ---- final checks of a champion ---- */
 
-/* NULL without an error: the config holds no cases out. */
+/* The template for the held-out cases. NULL without an error: the config has none. */
 static const struct template *held_out_of(struct bench *bench, struct error *error) {
     if (bench->config->held_out_count > 0 && bench->held_out == NULL)
         bench->held_out = config_load_held_out(bench->config, &bench->device->info, error);
@@ -279,7 +278,7 @@ static int promote_held_out(struct journey *journey) {
     return 0;
 }
 
-/* All recipes, on the smallest case of each variant. */
+/* Checks all stress recipes on the smallest case of each variant. */
 static int promote_stress(struct journey *journey) {
     struct attempt attempt = {journey, "hard inputs", clock_seconds(), 0, 0, 0};
     struct plan plan;
@@ -304,8 +303,8 @@ static int promote_stress(struct journey *journey) {
     return 0;
 }
 
-/* Fresh seeds, first with nothing mapped before the tensors, then with nothing behind them; once
-   where every stray access is trapped anyway. */
+/* Checks each case on fresh seeds, first with unmapped memory before the tensors, then behind
+   them; once if the device traps every stray access anyway. */
 static int promote_flush(struct journey *journey) {
     struct attempt attempt = {journey, "flush memory", clock_seconds(), 0, 0, 0};
     const struct device *device = journey->bench->device;
@@ -335,10 +334,10 @@ static int promote_flush(struct journey *journey) {
         attempt.cases++;
     }
     trial_gate(journey->result, attempt.gate, true, clock_seconds() - attempt.start,
-               "%d case%s correct on %d fresh inputs, tensors at the edge of what is mapped, %s",
+               "%d case%s correct on %d fresh inputs, tensors beside unmapped memory, %s",
                attempt.cases, attempt.cases == 1 ? "" : "s", attempt.inputs,
                read_only ? "inputs read-only"
-                         : "inputs writable: this driver maps nothing read-only");
+                         : "inputs writable: the driver has no read-only mappings");
     return 0;
 }
 
@@ -358,7 +357,7 @@ int promotion_check(struct journey *journey) {
     return status == 0 ? promote_flush(journey) : status;
 }
 
-/* ---- under a tool that watches ---- */
+/* ---- under a tool ---- */
 
 int journey_watched(struct journey *journey) {
     bool profiled = journey->request->profiled;

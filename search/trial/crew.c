@@ -1,5 +1,5 @@
-/* Workers, what becomes of those that fail, and what they say all move the same flights from list
-   to list, which is best read in one piece; hence the length. */
+/* Starting workers, handling their failures and reading their messages all move the same jobs
+   between the same lists, so they stay together in this long file. */
 #include "trial/crew.h"
 
 #include "base/clock.h"
@@ -21,10 +21,10 @@ enum {
     COMPILE_DEADLINE_S = 120,
     DEVICE_DEADLINE_S = 300,
     START_DEADLINE_S = 120,
-    RECYCLE_AFTER = 400, /* trials of one worker: what a library leaks (a recording has
-                            none) does not add up overnight */
-    LEAVE_S = 2,         /* for a worker that ends by itself */
-    DEATHS_MAX = 3,      /* in a row, before a worker was ready */
+    RECYCLE_AFTER = 400, /* restart a worker after so many trials, so that library leaks do not
+                            add up overnight (a recorded device has none) */
+    LEAVE_S = 2,         /* for a worker that exits by itself */
+    DEATHS_MAX = 3,      /* in a row, without a worker that became ready */
 };
 
 enum stage { STAGE_COMPILE, STAGE_DEVICE, STAGE_COUNT };
@@ -32,32 +32,33 @@ static const char *const stage_names[STAGE_COUNT] = {"compile", "device"};
 
 struct worker {
     enum stage stage;
-    int post; /* of a device worker */
+    int post; /* index of its device slot; device workers only */
     struct process process;
     bool ready;
-    bool leaving;          /* it lost its GPU with its last trial, and ends by itself */
+    bool leaving;          /* it lost its CUDA context in its last trial and exits by itself */
     struct flight *flight; /* NULL: idle */
-    double deadline;       /* for the flight, or for getting ready */
-    double since;          /* when it was started, became idle or got its flight */
+    double deadline;       /* for the job, or for becoming ready */
+    double since;          /* when it was started, became idle or got its job */
     int done;
 };
 
 struct crew {
-    struct pool pool; /* first; its device is that of the first worker that was ready */
+    struct pool pool; /* must be first; pool.device describes the first device that was ready */
     struct crew_settings settings;
     struct posts posts;
-    int compile_deaths; /* as of a post */
+    int compile_deaths; /* as device_slot.failed_starts */
     int worker_count;
     struct worker workers[CREW_WORKERS_MAX];
     struct flights waiting[STAGE_COUNT];
-    struct flights finished; /* flights whose `compiled` is the final result */
+    struct flights finished; /* jobs with their final result */
     struct ghosts ghosts;
     struct flow flow;
 };
 
 /* ---- workers ---- */
 
-/* Of an emulated device: one worker alone may take all cores. */
+/* Interpreter threads of a worker: all cores for the only worker of an emulated device, else
+   one. */
 static int threads_of(const struct crew_settings *settings, int stage) {
     bool alone = stage == STAGE_DEVICE && settings->device_workers == 1;
     return alone ? share_read("").cores : 1;
@@ -88,7 +89,8 @@ static int start_worker(struct crew *crew, struct worker *worker, struct error *
     worker->done = 0;
     worker->since = clock_seconds();
     worker->deadline = worker->since + START_DEADLINE_S;
-    if (worker->stage == STAGE_COMPILE) { /* it has no device of its own to describe */
+    if (worker->stage == STAGE_COMPILE) { /* a compile worker has no device: send it the one to
+                                             compile for */
         char *line = wire_print_device(&crew->pool.device);
         process_send(&worker->process, line);
         free(line);
@@ -100,7 +102,7 @@ static void finish(struct crew *crew, struct flight *flight) {
     flights_add(&crew->finished, flight);
 }
 
-/* The trial that a worker had ends here, for a reason that is the worker's end. */
+/* Ends the job of a worker that died or was killed, with that as the reason. */
 static void end_flight(struct crew *crew, struct flight *flight, enum verdict verdict,
                        const char *reason) {
     struct trial_result *result = &flight->compiled;
@@ -113,7 +115,8 @@ static void end_flight(struct crew *crew, struct flight *flight, enum verdict ve
 
 /* ---- devices that fail ---- */
 
-/* The kernel of a device worker that has not gone may still run: nothing is timed beside it. */
+/* The kernel of a killed device worker that has not exited may still run: nothing is timed
+   beside it. */
 static bool is_haunted(const struct crew *crew, const struct worker *worker) {
     return worker->stage == STAGE_DEVICE && ghosts_at(&crew->ghosts, worker->post);
 }
@@ -122,13 +125,13 @@ static bool is_retired(const struct crew *crew, const struct worker *worker) {
     return worker->stage == STAGE_DEVICE && crew->posts.items[worker->post].set_aside;
 }
 
-/* Goes on without a device, for the reason in `error`: 0; or -1 where it was the last. What its
-   workers had is done by others. */
+/* Takes a device out of service for the reason in `error` and queues its workers' jobs again.
+   Returns 0, or -1 if it is the last active device. */
 static int set_aside(struct crew *crew, int post, const struct error *error) {
     if (posts_left(&crew->posts) == 1)
         return -1;
     crew->posts.items[post].set_aside = true;
-    log_warn("%s is set aside, and the search goes on with the %d left: %s",
+    log_warn("%s is quarantined, and the search continues on the %d remaining: %s",
              crew->posts.items[post].info.spec, posts_left(&crew->posts), error->text);
     for (int w = 0; w < crew->worker_count; w++) {
         struct worker *worker = &crew->workers[w];
@@ -145,12 +148,13 @@ static int set_aside(struct crew *crew, int post, const struct error *error) {
     return 0;
 }
 
-/* A trial ended on a device, which may be one too many. */
+/* Records a verdict for a device, and quarantines the device if it lost too many trials in a
+   row. */
 static void note_end(struct crew *crew, int post, enum verdict verdict) {
     struct error error = {0};
     if (!crew->posts.items[post].set_aside && posts_note(&crew->posts, post, verdict, &error) < 0 &&
         set_aside(crew, post, &error) < 0)
-        BUG("the last device was set aside for its luck");
+        BUG("the last device was quarantined for its crash rate");
 }
 
 static int look_for_ghosts(struct crew *crew, struct error *error) {
@@ -162,7 +166,8 @@ static int look_for_ghosts(struct crew *crew, struct error *error) {
     return 0;
 }
 
-/* Puts another in the place of a worker that ended or must end, at once. */
+/* Replaces a worker that exited or must exit. Its job, if any, ends with `verdict`;
+   `reason_given` NULL: the reason is how the worker ended. */
 static int replace_worker(struct crew *crew, struct worker *worker, enum verdict verdict,
                           const char *why, double patience_s, struct error *error) {
     char how[128] = "";
@@ -195,14 +200,14 @@ static int replace_worker(struct crew *crew, struct worker *worker, enum verdict
 
 /* ---- messages ---- */
 
-/* What the device worker reports stands beside what the compile worker did before it. */
+/* A device worker's result replaces the compile worker's, but keeps its compile time. */
 static void take_result(struct crew *crew, struct worker *worker, struct trial_result *result) {
     struct flight *flight = worker->flight;
     double now = clock_seconds();
     flow_note(worker->stage == STAGE_COMPILE ? &crew->flow.compile : &crew->flow.judge,
               now - worker->since);
     worker->flight = NULL;
-    worker->deadline = INFINITY; /* an idle worker has none */
+    worker->deadline = INFINITY; /* an idle worker has no deadline */
     worker->since = now;
     worker->done++;
     if (worker->stage == STAGE_COMPILE) {
@@ -264,7 +269,7 @@ static int take_message(struct crew *crew, struct worker *worker, const char *li
                    : -1;
     default:
         trial_request_release(&message.request);
-        return error_set(error, "a worker sent what only we send");
+        return error_set(error, "a worker sent a message that only the parent sends");
     }
 }
 
@@ -276,8 +281,8 @@ static int hear(struct crew *crew, struct worker *worker, struct error *error) {
             return -1;
     if (!worker->process.ended || is_retired(crew, worker))
         return 0;
-    /* A device worker leaves by itself after a hang or a lost context; that trial has its result.
-     */
+    /* A device worker exits by itself after a hang or a lost context; that trial already has its
+       result. */
     crew->pool.restarts++;
     return replace_worker(crew, worker, VERDICT_CRASHED, NULL, 1.0, error);
 }
@@ -292,7 +297,8 @@ static int enforce_deadline(struct crew *crew, struct worker *worker, struct err
     char reason[REASON_SIZE];
     if (clock_seconds() < worker->deadline)
         return 0;
-    if (!worker->ready && is_haunted(crew, worker)) { /* who waits for the driver as well */
+    if (!worker->ready && is_haunted(crew, worker)) { /* the replacement waits for the driver,
+                                                         too */
         worker->deadline = clock_seconds() + START_DEADLINE_S;
         return 0;
     }
@@ -302,7 +308,7 @@ static int enforce_deadline(struct crew *crew, struct worker *worker, struct err
     return replace_worker(crew, worker, VERDICT_TIMEOUT, reason, 0, error);
 }
 
-/* Gives an idle worker the next trial that waits for its kind. */
+/* Gives an idle worker the next job of its stage. */
 static int employ(struct crew *crew, struct worker *worker, struct error *error) {
     if (!worker->ready || worker->leaving || worker->flight != NULL ||
         (worker->stage == STAGE_DEVICE && crew->posts.items[worker->post].paused) ||
@@ -314,12 +320,12 @@ static int employ(struct crew *crew, struct worker *worker, struct error *error)
     worker->since = clock_seconds();
     worker->deadline = worker->since + stage_deadline(crew, worker->stage);
     char *line = wire_print_request(&worker->flight->request);
-    process_send(&worker->process, line); /* a dead worker is noticed by its end of file */
+    process_send(&worker->process, line); /* a dead worker shows as end of file on its pipe */
     free(line);
     return 0;
 }
 
-/* One round: hear whoever speaks within the timeout, then keep everyone busy. */
+/* Waits up to the timeout for messages, reads them, enforces deadlines and dispatches jobs. */
 static int go_round(struct crew *crew, double timeout_s, struct error *error) {
     struct pollfd polled[CREW_WORKERS_MAX];
     if (look_for_ghosts(crew, error) < 0)
@@ -347,7 +353,7 @@ static struct crew *crew_of(const struct pool *pool) {
 
 static void add_worker(struct crew *crew, enum stage stage, int post) {
     if (crew->worker_count == CREW_WORKERS_MAX)
-        BUG("more workers than a crew has room for");
+        BUG("more than %d workers in a local pool", CREW_WORKERS_MAX);
     crew->workers[crew->worker_count++] =
         (struct worker){.stage = stage, .post = post, .process = {.to = -1, .from = -1}};
 }
@@ -375,7 +381,7 @@ static int start_all(struct crew *crew, struct error *error) {
     if (crew->posts.count * device_workers + crew->settings.compile_workers > CREW_WORKERS_MAX)
         return error_input(error,
                            "%d device workers and %d compile workers are more than the %d that a "
-                           "crew can have: ask for fewer",
+                           "local pool can have: ask for fewer",
                            crew->posts.count * device_workers, crew->settings.compile_workers,
                            CREW_WORKERS_MAX);
     for (int p = 0; p < crew->posts.count; p++)
@@ -450,7 +456,7 @@ static void crew_submit(struct pool *pool, const struct trial_request *request) 
                 flight_new(request));
 }
 
-/* Of two champions the later is the better. */
+/* Champions only improve, so a lower score is the newer one. */
 static void face(struct flight *flight, const struct trial_champion *champion) {
     if (flight != NULL && flight->request.goal == champion->goal &&
         !(flight->request.champion_us > 0 && flight->request.champion_us <= champion->score_us))
@@ -470,8 +476,8 @@ static void crew_crown(struct pool *pool, const struct trial_champion *champion)
 
 static int crew_tend(struct pool *pool, struct error *error) {
     struct crew *crew = crew_of(pool);
-    /* Whom the trials of a worker by itself face is no matter of how fast it is: it is given the
-       next but one when the result before was taken. */
+    /* With a single worker, results are consumed one at a time, so that the champion that each
+       trial is compared against does not depend on timing. */
     if (crew->worker_count == 1 && crew->finished.first != NULL)
         return 0;
     return go_round(crew, 0, error);
@@ -526,7 +532,7 @@ struct pool *crew_new(const struct crew_settings *settings, struct error *error)
     crew->settings.program = own_copy(settings->program);
     crew->settings.config_path = own_copy(settings->config_path);
     crew->settings.template_folder = own_copy(settings->template_folder);
-    crew->settings.devices = NULL; /* the posts have them */
+    crew->settings.devices = NULL; /* the device slots have them */
     posts_init(&crew->posts, &list);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         flights_init(&crew->waiting[stage]);

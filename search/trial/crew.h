@@ -1,24 +1,29 @@
 /*
- * crew: a pool of processes on this host. Compile workers (NVRTC holds one lock a process) and
- * device workers (one a GPU) are children of ours; the parent never touches CUDA. A candidate that
- * hangs or kills its worker costs itself and a restart, nothing else.
+ * local_pool: a pool of worker processes on this host.
  *
- *     const struct crew_settings settings = {program, config_path, folder, "cuda:all", 15};
- *     struct pool *pool = crew_new(&settings, &error);
- *     ...                                                     // trial/pool.h
+ * Compile workers (NVRTC serialises compilations within a process) and device workers (one a GPU)
+ * are child processes; the parent never initialises CUDA. A candidate that hangs or kills its
+ * worker costs one trial and one worker restart.
+ *
+ *     const struct local_pool_settings settings = {.program = program, .config_path = config_path,
+ *         .template_folder = folder, .devices = "cuda:all", .compile_workers = 15};
+ *     struct pool *pool = local_pool_new(&settings, &error);
+ *     pool_submit(pool, &request);                           // pool/pool.h
  *     pool_free(pool);
  *
- * Deadlines: a compilation 120 s, the rest of a trial 300 s; past them the worker is killed and the
- * trial's verdict is timeout. A worker that dies with a candidate gives it the verdict crashed.
- * Another is started in its place at once. Where a killed device worker has not gone (a driver can
- * take minutes to end a kernel that hangs), the other gets no trial before it has, so that nothing
- * is timed beside it; compiling goes on.
+ * Deadlines: 120 s for a compilation, 300 s for the rest of a trial. A worker that misses its
+ * deadline is killed, and its trial gets the verdict timeout. A worker that dies during a trial
+ * gives it the verdict crashed. In both cases a replacement starts immediately. While a killed
+ * device worker has not exited (a driver can take minutes to end a kernel that hangs), its
+ * replacement gets no trial, so that nothing is timed beside the old kernel; compiling goes on.
  *
- * A device is set aside, with a warning, when its worker does not start three times in a row or
- * says that the device is gone, when a killed worker has not gone after 10 minutes, and when
- * so many of its trials end in a crash or a hang in a row as those of the others make all but
- * impossible. The others go on; of the last one, all but the last of these is the end: pool_wait
- * fails. pool_free does not wait for a killed worker: it runs nothing more.
+ * A device is quarantined, with a warning, when
+ *   - its worker fails to start three times in a row, or reports that the device is gone,
+ *   - a killed worker has not exited after 10 minutes, or
+ *   - so many of its trials in a row crash or hang that the rates of the other devices make chance
+ *     an implausible explanation.
+ * The other devices go on. The last device is never quarantined: there the first two make pool_wait
+ * fail. pool_free does not wait for a killed worker, which runs nothing more.
  */
 #ifndef EVOTILE_TRIAL_CREW_H
 #define EVOTILE_TRIAL_CREW_H
@@ -27,19 +32,20 @@
 
 enum { CREW_WORKERS_MAX = 256 };
 
-/* The crew copies the strings. */
+/* The pool copies the strings. */
 struct crew_settings {
-    const char *program;         /* evotile itself */
-    const char *config_path;     /* a file that workers read */
-    const char *template_folder; /* the one to use, whatever the config says */
-    const char *devices;         /* a list as of device/list.h, all of one model */
-    int compile_workers;         /* 0: device workers compile for themselves */
-    int device_workers; /* a device; 0: one, or one a core where the only one is emulated */
-    double deadline_s;  /* of either stage; 0: those above */
+    const char *program;         /* the evotile binary */
+    const char *config_path;     /* read by the workers */
+    const char *template_folder; /* overrides the config's template */
+    const char *devices;         /* a list (device/list.h), all of one model */
+    int compile_workers;         /* 0: device workers compile their own trials */
+    int device_workers; /* per device; 0: one, or one per core for a single emulated device */
+    double deadline_s;  /* of either stage; 0: the defaults above */
 };
 
-/* Starts the workers and waits until every device has one that is ready, or is set aside. Fails
-   with the worker's own words when none can, and when the devices are of several models. */
+/* Starts the workers and waits until every device has a ready worker or is quarantined. Fails
+   with the worker's error text when no device can start, and when the devices are of several
+   models. */
 struct pool *crew_new(const struct crew_settings *settings, struct error *error);
 
 #endif

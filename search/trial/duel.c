@@ -10,7 +10,7 @@ enum { LEG_SAMPLES_MAX = 8, ROUND_TRIES = 3, RESAMPLES = 2000, LEGS = 4 };
 static const double leg_us = 320;
 static const double confidence = 0.99;
 
-/* What one side took in one case, over all rounds. */
+/* One side's samples of one case, over all rounds. */
 struct taken {
     int count, room;
     double *samples_us;
@@ -19,9 +19,9 @@ struct taken {
 struct duel {
     struct duel_settings settings;
     int case_count;
-    int counts[CASES_MAX]; /* blocks so far; equal after a round of every case */
+    int counts[CASES_MAX]; /* blocks so far; equal for all cases after each full round */
     struct taken taken[CASES_MAX][DUEL_SIDES];
-    double logs[CASES_MAX][DUEL_ROUNDS * DUEL_BLOCKS_MAX]; /* of each block's ratio */
+    double logs[CASES_MAX][DUEL_ROUNDS * DUEL_BLOCKS_MAX]; /* logarithm of each block's ratio */
     double gpu_us;
 };
 
@@ -66,12 +66,12 @@ int duel_launches(double call_us, int sets) {
 
 /* ---- blocks ---- */
 
-/* How one side's replays go within a round. */
+/* One side's samples within a round. */
 struct side {
     const struct duel_corner *corner;
-    int samples;                            /* of a leg */
-    int count;                              /* of the block so far */
-    double samples_us[2 * LEG_SAMPLES_MAX]; /* of both legs of a block */
+    int samples;                            /* of a segment */
+    int count;                              /* in the current block so far */
+    double samples_us[2 * LEG_SAMPLES_MAX]; /* of both segments of a block */
 };
 
 static enum verdict ask(const struct duel_corner *corner, int count, double *samples,
@@ -88,7 +88,7 @@ static enum verdict leg(struct duel *duel, struct side *side, int launches, char
     if (verdict != VERDICT_OK)
         return verdict;
     side->count += side->samples;
-    /* There is one replay more than is timed. */
+    /* One more replay runs than is timed. */
     duel->gpu_us += samples[0] * launches * (side->samples + 1);
     return VERDICT_OK;
 }
@@ -106,7 +106,7 @@ static enum verdict block(struct duel *duel, struct side *champion, struct side 
     return verdict;
 }
 
-/* How many samples make a leg long enough; the first tells what one takes. */
+/* Sets the number of samples that makes a segment long enough, from one first sample. */
 static enum verdict prepare(struct duel *duel, struct side *side, const struct duel_corner *corner,
                             int launches, char *reason) {
     *side = (struct side){.corner = corner, .samples = 1};
@@ -126,7 +126,7 @@ static enum verdict fight(struct duel *duel, int case_index,
     enum verdict verdict = VERDICT_OK;
     for (int i = 0; i < DUEL_SIDES && verdict == VERDICT_OK; i++)
         verdict = prepare(duel, &sides[i], &corners[i], launches, reason);
-    /* The first block warms both up and does not count. */
+    /* The first block warms up both sides and does not count. */
     for (int b = -1; b < duel->settings.blocks && verdict == VERDICT_OK; b++) {
         verdict =
             block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio, reason);
@@ -147,7 +147,7 @@ enum verdict duel_round(struct duel *duel, int case_index,
     enum verdict verdict = VERDICT_OK;
     bool fit = false;
     if (duel->counts[case_index] + duel->settings.blocks > DUEL_ROUNDS * DUEL_BLOCKS_MAX)
-        BUG("a duel goes on after its end");
+        BUG("a duel of more than %d blocks", DUEL_ROUNDS * DUEL_BLOCKS_MAX);
     for (int try = 0; try < ROUND_TRIES && verdict == VERDICT_OK && !fit; try++) {
         for (int i = 0; i < DUEL_SIDES; i++)
             taken[i].count = before[i];

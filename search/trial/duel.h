@@ -1,23 +1,22 @@
 /*
- * duel: which of two candidates is faster, decided by blocks in which they take turns.
+ * duel: decides which of two candidates is faster by blocks of alternating samples.
  *
- * A block is A B B A (A the champion, B the challenger), so that a slow drift of the clocks weighs
- * on both alike; its ratio is the median of B's samples over that of A's. Blocks come in rounds; a
- * round has both candidates captured afresh, for two graphs of the very same kernel differ by some
- * 0.1 %, steadily. After each round the geometric mean of the ratios, over cases and blocks, has a
- * 99 % bootstrap interval:
- *   wholly below 1 - margin                 the challenger won, unless one of the cases is slower
- *                                           than the champion's by more than the tolerance
+ * A block is A B B A (A the champion, B the challenger), so that a linear drift of the clocks
+ * affects both equally; its ratio is the median of B's samples over the median of A's. Blocks come
+ * in rounds. Both candidates are captured again for each round, because two graphs of the same
+ * kernel differ steadily by some 0.1 %. After each round the geometric mean of the ratios, over
+ * cases and blocks, has a 99 % bootstrap interval: wholly below 1 - margin                 the
+ * challenger won, unless one of the cases is slower than the champion's by more than the tolerance
  *   wholly above 1 + margin                 it lost
- *   wholly between the two                  undecided for good: the two are equal
+ *   wholly between the two                  undecided, finally: the two are equal
  *   else                                    another round, up to four; then undecided
- * Undecided, the champion stays.
+ * If the duel is undecided, the champion stays.
  *
  *     struct duel *duel = duel_new(&settings, case_count);
- *     do
- *         for (int c = 0; c < case_count; c++)
- *             ... capture both ...; duel_round(duel, c, corners, launches, reason);
- *     while (!duel_decide(duel, &outcome));
+ *     do {
+ *         for (int c = 0; c < case_count; c++) // capture both sides, then:
+ *             verdict = duel_round(duel, c, samplers, launches, reason);
+ *     } while (verdict == VERDICT_OK && !duel_decide(duel, &outcome));
  *     duel_free(duel);
  */
 #ifndef EVOTILE_TRIAL_DUEL_H
@@ -29,9 +28,9 @@
 enum { DUEL_ROUNDS = 4, DUEL_BLOCKS_MAX = 250, DUEL_LAUNCHES_MAX = 100 };
 
 struct duel_settings {
-    int blocks;       /* a round: 10 */
-    double margin;    /* 0.005 */
-    double tolerance; /* 0.02 */
+    int blocks;       /* per round; default 10 */
+    double margin;    /* default 0.005 */
+    double tolerance; /* default 0.02 */
     uint64_t seed;    /* of the bootstrap */
     struct watch *watch;
 };
@@ -43,13 +42,14 @@ void duel_free(struct duel *duel);
 
 enum duel_side { DUEL_CHAMPION, DUEL_CHALLENGER, DUEL_SIDES };
 
-/* How many calls a graph has for a duel: about 0.3 ms of them, a multiple of the input sets, at
-   most DUEL_LAUNCHES_MAX. Many short calls in one graph scatter less than many replays of a short
-   one. */
+/* Number of calls in a duel's graph: about 0.3 ms of them, a multiple of the input sets, at most
+   DUEL_LAUNCHES_MAX. Many short calls in one graph scatter less than many replays of a short
+   graph. */
 int duel_launches(double call_us, int sets);
 
-/* One side of a round: `launches` calls in a warm graph of the device's, or, where there is none,
-   in somebody else's, who is asked for samples as a backend's graph_sample is. */
+/* The source of one side's samples in a round: a warm graph of `launches` calls on a device, or,
+   with `graph` NULL, a function that samples elsewhere and has the contract of a backend's
+   graph_sample. */
 struct duel_corner {
     struct device *device;
     struct device_graph *graph;
@@ -57,22 +57,23 @@ struct duel_corner {
     void *context;
 };
 
-/* One round of blocks in one case. Anything but VERDICT_OK ends the duel. A round in which the GPU
-   was throttled is fought again, up to three times. */
+/* Runs one round of blocks of one case. Any verdict but VERDICT_OK ends the duel. A round during
+   which the GPU was throttled is repeated, up to three times in all. */
 enum verdict duel_round(struct duel *duel, int case_index,
                         const struct duel_corner corners[DUEL_SIDES], int launches,
                         char reason[REASON_SIZE]);
 
-/* After each round of every case: fills what is known so far, and says whether that is the end. */
+/* To be called after each round of every case: sets the outcome so far, and returns whether the
+   duel is over. */
 bool duel_decide(struct duel *duel, struct duel_outcome *outcome);
 
-/* The case that is slowest against the champion's, and its ratio. */
+/* The case with the highest ratio to the champion's time, and that ratio. */
 int duel_worst_case(const struct duel *duel, double *ratio);
 double duel_case_ratio(const struct duel *duel, int case_index);
-/* What one case came to, with its own interval and both sides' percentiles over all blocks;
-   `against` is left empty. */
+/* The result of one case, with its own interval and both sides' percentiles over all blocks;
+   `against` stays empty. */
 struct bout duel_bout(const struct duel *duel, int case_index);
-/* What the GPU was kept busy for. */
+/* GPU time that the duel has used. */
 double duel_gpu_us(const struct duel *duel);
 
 /* "won", "lost", "undecided". */

@@ -1,4 +1,5 @@
-/* flights: trials on their way through a crew, in the order they came. Private to trial/crew.c. */
+/* job_list: a FIFO queue of jobs, each a trial with its request and result. Private to
+   pool/local_pool.c. */
 #ifndef EVOTILE_TRIAL_FLIGHTS_H
 #define EVOTILE_TRIAL_FLIGHTS_H
 
@@ -7,7 +8,7 @@
 struct flight {
     struct flight *next;
     struct trial_request request;
-    struct trial_result compiled; /* what the compile worker said, at last the whole result */
+    struct trial_result compiled; /* the compile worker's result, in the end the whole trial's */
     bool was_compiled;
 };
 
@@ -17,12 +18,12 @@ struct flights {
 
 void flights_init(struct flights *flights);
 void flights_add(struct flights *flights, struct flight *flight);
-/* The first, now the caller's; NULL: there is none. */
+/* Removes and returns the first job, which the caller then owns; NULL if the list is empty. */
 struct flight *flights_take(struct flights *flights);
-/* Frees all that are left. */
+/* Frees the remaining jobs. */
 void flights_release(struct flights *flights);
 
-/* Takes the request over. */
+/* Takes ownership of the request's strings. */
 struct flight *flight_new(const struct trial_request *request);
 void flight_free(struct flight *flight);
 

@@ -5,8 +5,8 @@
 
 enum { REMEMBERED = 32, WAITING = 2 };
 
-/* Of compilations to judging, before either was seen: on an H200 it was 2 while champions still
-   followed on each other, and 11 later. */
+/* Ratio of compile time to evaluation time before either was measured: on an H200 it was 2 while
+   new champions were frequent, and 11 later. */
 static const double usual_ratio = 4;
 
 void flow_note(struct flow_stage *stage, double seconds) {

@@ -1,17 +1,17 @@
 /*
- * flow: how many trials a crew has under way: as few as keep its devices busy, for whatever is
- * asked early is asked with fewer answers (search/evolve/README.md has what that costs). Private to
- * trial/crew.c.
+ * concurrency: the limit on a local pool's trials in flight: as few as keep its devices busy,
+ * because a genome that is proposed early is proposed with fewer results (search/evolve/README.md
+ * has what that costs). Private to pool/local_pool.c.
  *
- *     struct flow flow = {0};
- *     flow_note(&flow.compile, seconds);          // after each compilation
- *     flow_note(&flow.judge, seconds);            // after each trial on a device
- *     int capacity = flow_capacity(&flow, devices, compilers);
+ *     struct concurrency concurrency = {0};
+ *     concurrency_record(&concurrency.compile, seconds);     // after each compilation
+ *     concurrency_record(&concurrency.evaluate, seconds);    // after each trial on a device
+ *     int capacity = concurrency_limit(&concurrency, devices, compilers);
  */
 #ifndef EVOTILE_TRIAL_FLOW_H
 #define EVOTILE_TRIAL_FLOW_H
 
-/* Seconds that a stage takes, as a mean of which a note is forgotten after some 32 others. */
+/* Duration of a stage, as an exponential moving average over some 32 values. */
 struct flow_stage {
     double mean_s;
     int count;
@@ -23,11 +23,11 @@ struct flow {
 
 void flow_note(struct flow_stage *stage, double seconds);
 
-/* Trials that keep `devices` workers of devices busy, where so many workers compile for them; never
-   more than all workers and two for each device, which is what it is without compilers. By Little's
-   law devices * compile / judge are compiled at a time while no device waits; two deviations of
-   what comes and goes by chance are added (square-root staffing: Halfin and Whitt, 1981), and for
-   each device the one that it has and two that wait. */
+/* Number of trials in flight that keeps `devices` device workers busy with `compilers` compile
+   workers; at most all workers and two for each device, which is the value without compilers. By
+   Little's law devices * compile / evaluate trials are compiling while no device waits; two
+   standard deviations are added for random arrivals (square-root staffing: Halfin and Whitt,
+   1981), and for each device one running trial and two queued ones. */
 int flow_capacity(const struct flow *flow, int devices, int compilers);
 
 #endif

@@ -11,7 +11,7 @@ static const double patience_s = 600;
 void ghosts_add(struct ghosts *ghosts, const char *role, int device, pid_t process) {
     if (process == 0)
         return;
-    log_warn("the %s worker, process %ld, was killed and has not gone yet", role, (long)process);
+    log_warn("the %s worker, process %ld, was killed and has not exited yet", role, (long)process);
     if (ghosts->count == GHOSTS_MAX)
         memmove(ghosts->items, ghosts->items + 1, (size_t)--ghosts->count * sizeof *ghosts->items);
     ghosts->items[ghosts->count++] = (struct ghost){role, device, process, clock_seconds()};
@@ -22,7 +22,7 @@ void ghosts_look(struct ghosts *ghosts) {
         const struct ghost *ghost = &ghosts->items[g];
         if (!process_is_gone(ghost->process))
             continue;
-        log_info("process %ld went, %.0f s after it was killed", (long)ghost->process,
+        log_info("process %ld exited %.0f s after it was killed", (long)ghost->process,
                  clock_seconds() - ghost->since);
         ghosts->items[g] = ghosts->items[--ghosts->count];
     }
@@ -40,11 +40,12 @@ int ghosts_check(const struct ghosts *ghosts, int device, struct error *error) {
         const struct ghost *ghost = &ghosts->items[g];
         double age_s = clock_seconds() - ghost->since;
         if (ghost->device == device && age_s > patience_s)
-            return error_set(error,
-                             "the %s worker, process %ld, was killed %.0f s ago and has not gone: "
-                             "the GPU hangs; see nvidia-smi, reset it or start the machine anew, "
-                             "then `evotile resume`",
-                             ghost->role, (long)ghost->process, age_s);
+            return error_set(
+                error,
+                "the %s worker, process %ld, was killed %.0f s ago and has not exited: "
+                "the GPU hangs; see nvidia-smi, reset the GPU or reboot the machine, "
+                "then `evotile resume`",
+                ghost->role, (long)ghost->process, age_s);
     }
     return 0;
 }

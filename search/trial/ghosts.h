@@ -1,10 +1,12 @@
 /*
- * ghosts: workers that were killed and have not gone: a driver that clears up after a hang can hold
- * them for minutes, and until then their kernel may still run. Private to trial/crew.c.
+ * zombie_workers: workers that were killed and have not exited. A driver that cleans up after a
+ * hang can hold a process for minutes, and until it exits its kernel may still run. Private to
+ * pool/local_pool.c.
  *
- *     ghosts_add(&ghosts, "device", 0, process);      // what process_stop left behind
- *     ghosts_look(&ghosts);                           // now and then: forgets who went
- *     if (ghosts_at(&ghosts, 0)) ... time nothing there ...
+ *     zombie_workers_add(&zombie_workers, "device", 0, pid);       // as process_stop returned it
+ *     zombie_workers_remove_exited(&zombie_workers);               // periodically
+ *     if (zombie_workers_on_device(&zombie_workers, 0))
+ *         log_info("nothing may be timed on device 0");
  */
 #ifndef EVOTILE_TRIAL_GHOSTS_H
 #define EVOTILE_TRIAL_GHOSTS_H
@@ -18,7 +20,7 @@ enum { GHOSTS_MAX = 64, GHOST_NOWHERE = -1 };
 
 struct ghost {
     const char *role;
-    int device; /* GHOST_NOWHERE: it had none */
+    int device; /* ZOMBIE_NO_DEVICE: a compile worker */
     pid_t process;
     double since; /* clock_seconds */
 };
@@ -28,11 +30,13 @@ struct ghosts {
     struct ghost items[GHOSTS_MAX];
 };
 
-/* Warns of it; process 0 is none. Where there are too many, the oldest is forgotten. */
+/* Adds a process, with a warning; does nothing for process 0. When the list is full, the oldest
+   entry is dropped. */
 void ghosts_add(struct ghosts *ghosts, const char *role, int device, pid_t process);
 void ghosts_look(struct ghosts *ghosts);
-/* Whether one is on that device. */
+/* Returns whether a zombie worker is on that device. */
 bool ghosts_at(const struct ghosts *ghosts, int device);
-/* -1, with the remedy, where one has been there for too long. */
+/* Returns -1, with the remedy in `error`, if a zombie worker has been on the device for more
+   than 10 minutes. */
 int ghosts_check(const struct ghosts *ghosts, int device, struct error *error);
 #endif

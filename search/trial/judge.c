@@ -3,13 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-extern const char
-    _binary_search_trial_judge_cu_start[]; /* trial/judge.cu, embedded by the Makefile */
+extern const char _binary_search_trial_judge_cu_start[]; /* compare.cu, embedded by the Makefile */
 extern const char _binary_search_trial_judge_cu_end[];
 
 enum { THREADS = 256, RUN_DEADLINE_S = 60 };
 
-/* As judge.cu writes it. */
+/* Mirrors struct comparison of compare.cu. */
 struct raw_comparison {
     double error_squares, reference_squares;
     double worst_row, worst_element, largest_reference;
@@ -19,8 +18,8 @@ struct raw_comparison {
 struct judge {
     struct device *device;
     struct device_module *module;
-    uint64_t result;                /* device memory for what a kernel returns */
-    struct device_sequence pending; /* issued, and run together: each run is waited for */
+    uint64_t result;                /* device memory for a kernel's results */
+    struct device_sequence pending; /* run together, because each run is waited for */
 };
 
 struct judge *judge_new(struct device *device, struct nvrtc *nvrtc, struct error *error) {
@@ -37,16 +36,16 @@ struct judge *judge_new(struct device *device, struct nvrtc *nvrtc, struct error
              device->info.compute_capability);
     const char *options[] = {architecture, "--std=c++17", "--ptxas-options=-v"};
     judge->device = device;
-    int status = nvrtc_compile(nvrtc, "judge.cu", source, options, 3, &image, reason, error);
+    int status = nvrtc_compile(nvrtc, "compare.cu", source, options, 3, &image, reason, error);
     free(source);
     if (status == 1)
-        BUG("judge.cu does not compile: %s", reason);
+        BUG("compare.cu does not compile: %s", reason);
     if (status == 0) {
         status = device->backend->module_load(device, &image, &judge->module, error);
         nvrtc_image_release(&image);
     }
     if (status == 0)
-        status = device->backend->memory_new(device, "the judge's result",
+        status = device->backend->memory_new(device, "the comparator's result",
                                              sizeof(struct raw_comparison), &judge->result, error);
     if (status == 0)
         return judge;
@@ -79,11 +78,11 @@ static int run_pending(struct judge *judge, struct error *error) {
     pending->count = 0;
     if (verdict == VERDICT_OK)
         return 0;
-    return error_set(error, "our own kernels failed, %s the first of them: %s",
+    return error_set(error, "evotile's own kernels failed, %s first: %s",
                      pending->launches[0].kernel, reason);
 }
 
-/* One of our kernels over `items`, of which a thread takes at least one. */
+/* Queues one of compare.cu's kernels over `items`; each thread processes one or more. */
 static int issue(struct judge *judge, struct device_launch *launch, int64_t items,
                  struct error *error) {
     int64_t blocks = (items + THREADS - 1) / THREADS;

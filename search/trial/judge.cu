@@ -1,8 +1,8 @@
-// The judge's own kernels: inputs are made, outputs compared and bytes summed up on the device, so that large
-// cases cost milliseconds. They run on every backend: on the emulated device through the same interpreter.
+// The comparator's kernels: inputs are filled, outputs compared and bytes summed up on the device, so that large
+// cases cost milliseconds. They run on every backend, on the emulated device in its PTX interpreter.
 //
 // All are grid-stride loops over any number of blocks of 256 threads. Sums are over integers or are merged by
-// atomics; `result` is cleared by the caller.
+// atomics; the caller clears `result`.
 
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -11,8 +11,8 @@ enum dtype { F16, BF16, F32, F64, U32, I32 }; // template.h's order
 
 // ---- random numbers ----
 
-// SplitMix64's finaliser (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014): a
-// counter hashed is a random number that needs no state.
+// SplitMix64's finaliser (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014): hashing a
+// counter gives a random number without state.
 __device__ u64 mixed(u64 word) {
     word += 0x9e3779b97f4a7c15ull;
     word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -20,7 +20,7 @@ __device__ u64 mixed(u64 word) {
     return word ^ (word >> 31);
 }
 
-// N(0, 1) by Box and Muller; at most 6.7 away from 0.
+// N(0, 1) by Box and Muller; at most 6.7 from 0.
 __device__ float normal(u64 seed, u64 index) {
     u64 bits = mixed(seed + index * 0xd1342543de82ef95ull);
     float radius = ((u32)bits + 0.5f) * 2.3283064e-10f; // (0, 1)
@@ -43,8 +43,8 @@ __device__ unsigned short to_bf16(float value) {
 
 enum fill { NORMAL, CONSTANT, SPIKES, EXTREMES }; // template.h's order
 
-// Element i of a tensor with rows of `row` elements, as template.h says of each fill. `largest` is the dtype's;
-// `pattern` is the same for all tensors of an input, `seed` is not.
+// Element i of a tensor with rows of `row` elements, as template.h describes each fill. `largest` is the dtype's;
+// `pattern` is the same for all tensors of an input, `seed` differs.
 __device__ float filled(int fill, float value, float largest, u64 seed, u64 pattern, u64 i, u64 row, u64 elements) {
     if (fill == CONSTANT)
         return value;
@@ -62,7 +62,7 @@ __device__ float filled(int fill, float value, float largest, u64 seed, u64 patt
     return (mixed(seed + i % row) & 1) ? value * largest : -value * largest;
 }
 
-// In a tensor of integers element i becomes a hash.
+// Fills a tensor. In a tensor of integers, element i becomes a hash.
 extern "C" __global__ void evotile_fill(void *tensor, int dtype, u64 elements, u64 row, int fill, float value,
                                         float largest, u64 seed, u64 pattern) {
     u64 step = (u64)gridDim.x * blockDim.x;
@@ -92,14 +92,14 @@ __device__ double element(const void *tensor, int dtype, u64 i) {
     }
 }
 
-// trial/judge.h mirrors this. Maxima are of doubles that are not negative, whose bits order as integers do.
+// compare.h mirrors this. Maxima are of nonnegative doubles: their bits order as integers do.
 struct comparison {
     double error_squares, reference_squares;
     u64 worst_row_bits;         // relative L2 of a row
     u64 worst_element_bits;     // absolute
     u64 largest_reference_bits; // absolute
-    u64 not_finite;             // elements that are NaN or infinite where the reference is not, or the other way round
-    u64 not_zero;               // elements of the output that are not 0
+    u64 not_finite;             // elements that are NaN or infinite where the reference is not, or vice versa
+    u64 not_zero;               // nonzero elements of the output
 };
 
 __device__ bool is_finite(double value) {
@@ -112,8 +112,8 @@ __device__ double warp_sum(double value) {
     return value;
 }
 
-// A warp a row of `row` elements. Errors are relative to the reference, but at least to `smallest_normal` in every
-// element: below it a dtype has no relative precision, and a reference of zeros has no size.
+// One warp per row of `row` elements. Errors are relative to the reference, but at least to `smallest_normal` in
+// every element: below it a dtype has no relative precision, and a reference of zeros has no magnitude.
 extern "C" __global__ void evotile_compare(const void *output, int dtype, const double *reference, u64 rows, u64 row,
                                            double smallest_normal, comparison *result) {
     u64 warps = (u64)gridDim.x * (blockDim.x / 32);
@@ -155,7 +155,7 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
     }
 }
 
-// The words from the index-th four on, of which there may be fewer.
+// The index-th group of four words; the last group may be shorter.
 __device__ u64 four_words(const unsigned short *words, u64 index, u64 count) {
     if (4 * index + 4 <= count)
         return ((const u64 *)words)[index];
@@ -165,8 +165,8 @@ __device__ u64 four_words(const unsigned short *words, u64 index, u64 count) {
     return bits;
 }
 
-// The sum of a hash of every (position, four 16-bit words): it does not depend on the order, and any change of the
-// bytes changes it. All our dtypes have an even number of bytes. `salt` tells spans apart that add up in one result.
+// The sum of a hash of every (position, four 16-bit words): independent of the order, and changed by any change of
+// the bytes. All dtypes have an even number of bytes. `salt` distinguishes spans that are added into one result.
 extern "C" __global__ void evotile_checksum(const unsigned short *words, u64 count, u64 salt, u64 *result) {
     u64 step = (u64)gridDim.x * blockDim.x;
     u64 sum = 0;

@@ -15,7 +15,7 @@ struct measurement {
     struct device_sequence sequences[SETS_MAX];
     struct device_graph *warm, *cold;
     double warmed_us;
-    bool shared[TENSORS_MAX]; /* with settings.beside */
+    bool shared[TENSORS_MAX]; /* with settings.share_with */
 };
 
 static bool shares_inputs(const struct measurement *it) {
@@ -26,8 +26,7 @@ static bool shares_inputs(const struct measurement *it) {
     return all;
 }
 
-/* A prediction needs no particular inputs, and takes none in rotation; shared ones are there
-   already. */
+/* Predictions do not depend on the inputs and use one set; shared inputs are filled already. */
 static int fill(struct measurement *it, struct error *error) {
     bool predicts = it->one.device->info.predicts, inputs = !predicts && !shares_inputs(it);
     for (int s = 0; s < it->buffers.set_count; s++) {
@@ -131,7 +130,7 @@ void latency_summarise(struct latency *latency) {
     latency->p90_us = statistics_percentile(latency->samples_us, latency->sample_count, 90);
 }
 
-/* One block of samples, taken again where the GPU was throttled meanwhile. */
+/* Takes one block of samples, and repeats it if the GPU was throttled meanwhile. */
 static enum verdict take(struct measurement *it, struct device_graph *graph, int samples,
                          struct latency *latency, char *reason) {
     struct device *device = it->one.device;
@@ -158,7 +157,7 @@ static enum verdict warm_up(struct measurement *it, double warmup_us, char *reas
     double sample_us = 0;
     if (device->info.predicts)
         return VERDICT_OK;
-    /* Each sample is two replays: the one before it is not timed. */
+    /* Each sample is two replays; the first is not timed. */
     for (; it->warmed_us < warmup_us && verdict == VERDICT_OK;
          it->warmed_us += 2 * fmax(1.0, sample_us * it->settings.launches))
         verdict = device->backend->graph_sample(device, it->warm, 1, &sample_us, reason);

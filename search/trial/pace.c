@@ -1,5 +1,6 @@
-/* Timing a candidate on every case of its goal: the race; the full timing in one placement, which a
-   search compares by; and for whom it would crown, or who was asked for, one in several. */
+/* Timing a candidate on every case of its goal: the race; the full timing in one placement,
+   which the search compares by; and the final timing in several placements, for a candidate that
+   would become champion or was requested to be timed so. */
 #include "trial/journey.h"
 
 #include "base/clock.h"
@@ -8,22 +9,23 @@
 
 #include <math.h>
 
-/* Cold samples of who does not reign: its figure on the board, at a fifth of the time. */
+/* Cold samples of a candidate that is not champion: enough for its leaderboard figure at a fifth
+   of the cost. */
 enum { COLD_SAMPLES = 10 };
 
-/* Input sets of all placements of a case, which are there together. */
+/* Maximum number of input sets over all placements of a case, which exist at the same time. */
 enum { SETS_AT_ONCE = 40 };
 
-/* The race forgives 25 %: a fifth of the warm-up is enough for it. */
+/* The race margin is 25 %, so a fifth of the warm-up suffices. */
 static const double race_warmup = 0.2;
 
-/* How the timing of every case goes. Samples are shared out to placements, one after the other:
-   fresh memory and, where the images are at hand, freshly loaded code, each beside those before it,
-   so that none gets the place of another. */
+/* How every case is timed. Samples are divided among placements, which are created one after the
+   other: fresh memory and, if the images are available, freshly loaded code. Earlier placements
+   stay allocated, so that no two use the same addresses. */
 struct pace {
     const char *gate;
     int samples, cold_samples, placements;
-    double warmup_us; /* a placement */
+    double warmup_us; /* per placement */
     bool check_after;
 };
 
@@ -45,19 +47,21 @@ static enum verdict check_floor(const struct journey *journey, const struct work
     if (latency->p50_us >= floor_us)
         return VERDICT_OK;
     snprintf(reason, REASON_SIZE,
-             "%.3f us %s: the operations and bytes of a call take this device at least %.3f us",
+             "%.3f us %s is below the roofline: this device needs at least %.3f us for a call's "
+             "operations and bytes",
              latency->p50_us, cold ? "cold" : "warm", floor_us);
     return VERDICT_IMPOSSIBLE;
 }
 
-/* No more than there are samples, nor than what a device keeps red zones of. */
+/* The number of placements: at most one per sample, and within the number of allocations that a
+   device keeps red zones for. */
 static int placements_of(const struct timing *timing) {
     int most = SETS_AT_ONCE / timing->input_sets;
     most = most < timing->samples ? most : timing->samples;
     return timing->placements < most ? timing->placements : most;
 }
 
-/* Of `samples`, those that the placement of this index takes. */
+/* The share of `samples` of the placement with this index. */
 static int share(int samples, int placements, int index) {
     return samples * (index + 1) / placements - samples * index / placements;
 }
@@ -72,9 +76,9 @@ static enum verdict take(const struct pace *pace, int index, struct measurement 
     return verdict;
 }
 
-/* One placement of a case on its way. */
+/* One placement of a case. */
 struct placed {
-    struct device_module *module; /* its own; NULL: the journey's */
+    struct device_module *module; /* its own copy of the code; NULL: the evaluation's */
     struct measurement *measurement;
 };
 
@@ -110,7 +114,7 @@ static void displace(struct journey *journey, struct placed *placed, enum verdic
         device->backend->module_unload(device, placed->module);
 }
 
-/* What the samples of a case come to. */
+/* Computes throughput figures from a case's samples and checks them against the roofline floor. */
 static enum verdict rate(const struct journey *journey, const struct plan *plan,
                          struct case_outcome *to, char *reason) {
     const struct device_info *info = &journey->bench->device->info;
@@ -127,7 +131,7 @@ static enum verdict rate(const struct journey *journey, const struct plan *plan,
     return verdict;
 }
 
-/* A goal of one case goes on to the full timing with what it raced with. */
+/* With a single case, the full timing continues with the race's measurement. */
 static bool keeps(const struct journey *journey, const struct pace *pace) {
     return !pace->check_after && !journey->bench->device->info.predicts &&
            journey->template->case_count == 1;
@@ -158,8 +162,8 @@ static int time_case(struct journey *journey, const struct pace *pace, int c, en
     return status;
 }
 
-/* Leaves the figures of every case, their geometric mean as the score and in `least_us` the mean of
-   the fastest samples. */
+/* Times every case. Sets their figures, their geometric mean as the score and, in `least_us`,
+   the geometric mean of the fastest samples. */
 static int time_cases(struct journey *journey, const struct pace *pace, double *least_us) {
     struct outcome *outcome = &journey->result->outcome;
     double start = clock_seconds();
@@ -183,18 +187,18 @@ static int time_cases(struct journey *journey, const struct pace *pace, double *
     *least_us = statistics_geometric_mean(least, count);
     if (pace->cold_samples > 0)
         trial_gate(journey->result, pace->gate, true, clock_seconds() - start,
-                   "%.3f us warm, %.3f us cold, %d and %d samples a case in %d placement%s",
+                   "%.3f us warm, %.3f us cold, %d and %d samples per case in %d placement%s",
                    outcome->score_us, statistics_geometric_mean(cold, count), pace->samples,
                    pace->cold_samples, pace->placements, pace->placements == 1 ? "" : "s");
     else
         trial_gate(journey->result, pace->gate, true, clock_seconds() - start,
-                   "%.3f us%s, %d samples a case", outcome->score_us,
+                   "%.3f us%s, %d samples per case", outcome->score_us,
                    outcome->predicted ? " predicted" : " warm", pace->samples);
     return 0;
 }
 
-/* What stays within the common limit of shared memory has a board of its own, and races against the
-   best of that. */
+/* Genomes within the default shared-memory limit have a leaderboard of their own and race
+   against its best score. */
 static double to_beat_us(const struct journey *journey) {
     const struct trial_request *request = journey->request;
     bool raised = journey->result->outcome.resources.smem_bytes > SMEM_UNRAISED;
@@ -209,13 +213,13 @@ static int race(struct journey *journey, double warmup_us) {
                               .warmup_us = race_warmup * warmup_us};
     double least_us;
     int status = time_cases(journey, &pace, &least_us);
-    /* Of five samples the least is below the true median in 31 of 32 cases. */
+    /* The least of five samples is below the true median with probability 31/32. */
     journey->result->outcome.raced =
         status == 0 && least_us > to_beat_us(journey) * (1 + timing->race_margin);
     return status;
 }
 
-/* In all placements, or in one with fewer cold samples. */
+/* Full timing in all placements, or in one placement with fewer cold samples. */
 static int time_fully(struct journey *journey, const char *gate, bool everywhere) {
     const struct timing *timing = &journey->bench->config->timing;
     double least_us;
@@ -255,7 +259,7 @@ int journey_crown(struct journey *journey) {
     struct outcome *outcome = &journey->result->outcome;
     if (outcome->predicted || journey->request->full || !journey_would_reign(journey))
         return 0;
-    int status = time_fully(journey, "crowning", true);
+    int status = time_fully(journey, "final timing", true);
     if (status == 0)
         outcome->score_us = journey_score(journey, outcome->score_us);
     return status;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* A device fails when what its trials came to would, going by the others, happen by chance this
-   often. */
+/* A device fails when a run of lost trials of this length has at most this probability, given
+   the rate of lost trials on the other devices. */
 static const double bad_luck = 1e-6;
 
 void posts_init(struct posts *posts, const struct device_list *list) {
@@ -41,7 +41,7 @@ int posts_take(struct posts *posts, int post, const struct device_info *info, st
                            "model a run of its own with --device",
                            posts->items[first].info.spec, posts->items[first].info.name, info->spec,
                            info->name);
-    posts->items[post].info = *info; /* what `auto` has come to, it stays */
+    posts->items[post].info = *info; /* includes the spec that `auto` resolved to */
     posts->items[post].known = true;
     posts->items[post].deaths = 0;
     return 0;
@@ -61,8 +61,9 @@ int posts_note(struct posts *posts, int post, enum verdict verdict, struct error
     if (!is_lost || posts_left(posts) == 1 ||
         pow((lost + 1.0) / (done + 2.0), its->lost_in_a_row) > bad_luck)
         return 0;
-    return error_set(error,
-                     "its last %d trials crashed or hung, and %d of the other devices' %d; see "
-                     "nvidia-smi",
-                     its->lost_in_a_row, lost, done);
+    return error_set(
+        error,
+        "its last %d trials all crashed or hung, but only %d of the other devices' %d; see "
+        "nvidia-smi",
+        its->lost_in_a_row, lost, done);
 }

@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIGURE_LIMIT 0x1p53 /* beyond, a double in JSON is no whole number for sure */
+#define FIGURE_LIMIT 0x1p53 /* beyond this a double in JSON is not always an exact integer */
 
 enum { LIMIT_S = 120, NAMES_MAX = 3, FIELDS_MAX = 64, FIELD_SIZE = 256 };
 
-/* What each is called by ncu. Where a name differs from chip to chip all of them are asked for, and
-   the first that has a number counts; two in `sum` are added up. */
+/* Each metric's names in ncu. If a name differs between chips, all of them are requested, and
+   the first that has a number counts; with `sum`, both are added. */
 static const struct {
     const char *name;
     bool sum;
@@ -72,17 +72,17 @@ void profile_free(struct profile *profile) {
 int profile_find(char path[PATH_SIZE], struct error *error) {
     return process_find("ncu", path)
                ? 0
-               : error_set(error,
-                           "ncu is not here: it is Nsight Compute's, which comes with the CUDA "
-                           "Toolkit; install it, or put its folder on PATH");
+               : error_set(error, "ncu is not installed: it is part of Nsight Compute, which comes "
+                                  "with the CUDA "
+                                  "Toolkit; install it, or put its folder on PATH");
 }
 
-/* ---- what rules may read ---- */
+/* ---- metrics for hints ---- */
 
 static const struct {
     enum profile_metric metric;
     enum measure measure;
-    bool counts; /* else per cents */
+    bool counts; /* else a percentage */
 } figures[] = {
     {PROFILE_SM, MEASURE_SM, false},
     {PROFILE_MEMORY, MEASURE_MEMORY, false},
@@ -99,7 +99,7 @@ static const struct {
 
 void profile_measure(const struct profiled_kernel *kernels, int count, struct measures *measures) {
     for (size_t f = 0; count > 0 && f < sizeof figures / sizeof *figures; f++) {
-        double total = 0; /* NaN where a kernel has none */
+        double total = 0; /* NaN if a kernel has none */
         double weights = 0;
         for (int k = 0; k < count; k++) {
             double weight = figures[f].counts ? 1 : kernels[k].values[PROFILE_DURATION];
@@ -116,13 +116,13 @@ void profile_measure(const struct profiled_kernel *kernels, int count, struct me
 
 static const char nothing[] = "its report names no kernel";
 
-/* A line of CSV: fields in double quotes, or none; "" within them is one. */
+/* A line of CSV: fields with or without double quotes; "" within quotes is one quote. */
 struct csv_line {
     int count;
     char fields[FIELDS_MAX][FIELD_SIZE];
 };
 
-/* Parses one line up to its end; false where it is not CSV of more than one field. */
+/* Parses one line; returns false if it is not CSV of more than one field. */
 static bool read_line(const char *line, size_t length, struct csv_line *csv) {
     const char *at = line;
     const char *end = line + length;
@@ -148,7 +148,7 @@ static bool read_line(const char *line, size_t length, struct csv_line *csv) {
     return csv->count > 1;
 }
 
-/* Where the columns are that we read; -1: not there. */
+/* Indices of the columns to read; -1: not present. */
 enum column {
     COLUMN_ID,
     COLUMN_KERNEL,
@@ -186,7 +186,7 @@ static const char *field(const struct csv_line *csv, const int columns[COLUMN_CO
     return columns[column] < csv->count ? csv->fields[columns[column]] : "";
 }
 
-/* "1,362.20" and "4.0e-05" are numbers; "n/a" and "" are none. */
+/* "1,362.20" and "4.0e-05" are numbers; "n/a" and "" give NaN. */
 static double read_number(const char *text) {
     char digits[FIELD_SIZE];
     char *end;
@@ -199,8 +199,8 @@ static double read_number(const char *text) {
     return used > 0 && *end == '\0' && isfinite(number) ? number : NAN;
 }
 
-/* What a unit is of our own: ns and bytes. `--print-units base` asks for these, under names that
-   have changed. */
+/* The factor that converts a unit to ns or bytes. `--print-units base` asks for these units;
+   their names differ between versions of ncu. */
 static double scale_of(const char *unit) {
     static const struct {
         const char *unit;
@@ -213,9 +213,9 @@ static double scale_of(const char *unit) {
     return 1;
 }
 
-/* The numbers of one kernel, by ncu's names. */
+/* The numbers of one kernel by ncu's metric names. */
 struct raw {
-    double values[PROFILE_METRIC_COUNT][NAMES_MAX]; /* NaN: not there */
+    double values[PROFILE_METRIC_COUNT][NAMES_MAX]; /* NaN: not reported */
 };
 
 static void clear(struct raw *raw) {
@@ -272,14 +272,14 @@ static void read_words(const char *line, size_t length, struct profile *profile)
                  line + blank);
 }
 
-/* Where the reading of a report stands. */
+/* The state of parsing a report. */
 struct reading {
     struct profile *profile;
     struct csv_line csv;
     bool headed;
     int columns[COLUMN_COUNT];
-    char id[FIELD_SIZE];            /* of the kernel whose rows come */
-    struct profiled_kernel *kernel; /* NULL: none yet, or one too many */
+    char id[FIELD_SIZE];            /* of the current kernel */
+    struct profiled_kernel *kernel; /* NULL: none yet, or more than PROFILED_MAX */
     struct raw raw;
 };
 
@@ -308,7 +308,7 @@ void profile_read(const char *report, struct profile *profile) {
         if (strncmp(line, "==", 2) == 0)
             read_words(line, length, profile);
         else if (!read_line(line, length, &it->csv))
-            ; /* what the program itself printed */
+            ; /* output of the profiled program */
         else if (!it->headed)
             it->headed = read_headings(&it->csv, it->columns);
         else if (it->csv.count > it->columns[COLUMN_VALUE])
@@ -324,7 +324,7 @@ void profile_read(const char *report, struct profile *profile) {
 
 /* ---- running ---- */
 
-/* Metrics that this ncu does not know for this chip, by the names in `rows`. */
+/* Metrics that this ncu does not support on this chip, by the names in `rows`. */
 struct unknown {
     bool metrics[PROFILE_METRIC_COUNT][NAMES_MAX];
 };
@@ -338,8 +338,8 @@ static char *metric_list(const struct unknown *unknown) {
     return text.bytes;
 }
 
-/* "Failed to find metric regex:^dram__bytes_read\.(sum|...)$": ncu then counts nothing at all.
-   Whether it named one that was asked for. */
+/* ncu's message is "Failed to find metric regex:^dram__bytes_read\.(sum|...)$", and it then
+   counts nothing at all. Marks the metrics that it names; returns whether there was a new one. */
 static bool learn_unknown(const char *problem, struct unknown *unknown) {
     bool learnt = false;
     if (strstr(problem, "find metric") == NULL)
@@ -367,7 +367,7 @@ static char *kernel_filter(const struct profiling *how) {
     return text.bytes;
 }
 
-/* One attempt, in the time that is left. */
+/* Runs ncu once, in the remaining time. */
 static int run_tool(const struct profiling *how, const struct trial_request *request,
                     const struct unknown *unknown, const char *report_path, double limit_s,
                     struct profile *profile, struct error *error) {
@@ -394,7 +394,7 @@ static int run_tool(const struct profiling *how, const struct trial_request *req
     char *report = path_read_file(report_path, 64 << 20, NULL, &(struct error){0});
     profile_read(report != NULL ? report : "", profile);
     free(report);
-    /* ncu's own words say more than what followed from it. */
+    /* ncu's own message says more than the worker's. */
     if (problem[0] != '\0' && profile->count == 0 && strcmp(profile->problem, nothing) == 0)
         snprintf(profile->problem, sizeof profile->problem, "%s", problem);
     return 0;
@@ -422,7 +422,7 @@ int profile_run(const struct profiling *how, const struct trial_request *request
     struct trial_request profiled = *request;
     char scratch[PATH_SIZE];
     profiled.profiled = true;
-    setenv("LC_ALL", "C", 1); /* ncu writes numbers as the locale does */
+    setenv("LC_ALL", "C", 1); /* ncu formats numbers by the locale */
     if (how->report != NULL)
         return run_known(how, &profiled, how->report, profile, error);
     if (path_join(scratch, temporary, "evotile-profile-XXXXXX", error) < 0)

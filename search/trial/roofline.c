@@ -4,7 +4,7 @@
 
 static const double slack = 1.1, tensor_slack = 2.0;
 
-/* 0 where the rate is not known. TFLOP/s are 1e6 a microsecond, GB/s 1e3. */
+/* 0 if the rate is unknown. 1 TFLOP/s is 1e6 operations per microsecond, 1 GB/s 1e3 bytes. */
 static double time_us(double amount, double rate_per_us) {
     return rate_per_us > 0 ? amount / rate_per_us : 0;
 }

@@ -26,7 +26,7 @@ const char *sanitizer_name(enum sanitizer sanitizer) {
 int sanitize_find(char path[PATH_SIZE], struct error *error) {
     if (process_find("compute-sanitizer", path))
         return 0;
-    return error_set(error, "compute-sanitizer is not here: it is part of the CUDA Toolkit "
+    return error_set(error, "compute-sanitizer is not installed: it is part of the CUDA Toolkit "
                             "(cuda-sanitizer); install it, or put its folder on PATH");
 }
 
@@ -38,7 +38,7 @@ static bool is_summary(const char *line, int *count) {
     return at != NULL && sscanf(at, "SUMMARY: %d", count) == 1;
 }
 
-/* The first words of the first finding, and where it is. */
+/* Returns whether a line describes a finding or its location. */
 static bool is_told(const char *line) {
     static const char *const others[] = {"COMPUTE-SANITIZER", "SUMMARY", "Saved host backtrace",
                                          "Host Frame", "Target application returned"};
@@ -74,7 +74,7 @@ void sanitize_read(const char *report, struct findings *findings) {
     }
     findings->ran = summed;
     if (!summed && told == 0)
-        snprintf(findings->first, sizeof findings->first, "its report has no summary");
+        snprintf(findings->first, sizeof findings->first, "the report has no summary");
 }
 
 /* ---- running ---- */
@@ -99,7 +99,7 @@ static int run_tool(const struct sanitizing *how, enum sanitizer tool,
     if (status < 0)
         return -1;
     findings->seconds = clock_seconds() - start;
-    if (status == 1) { /* what it has reported by then is not all */
+    if (status == 1) { /* the report is incomplete */
         snprintf(findings->first, sizeof findings->first, "%s", problem);
         return 0;
     }
@@ -107,10 +107,9 @@ static int run_tool(const struct sanitizing *how, enum sanitizer tool,
     if (report != NULL)
         sanitize_read(report, findings);
     else
-        snprintf(findings->first, sizeof findings->first, "it wrote no report");
+        snprintf(findings->first, sizeof findings->first, "the tool wrote no report");
     free(report);
-    /* A candidate that fails under the tool is a finding, though the tool may have no words for it.
-     */
+    /* A candidate that fails under the tool is a finding, even if the tool reports none. */
     if (problem[0] != '\0' && findings->count == 0) {
         findings->count = findings->ran ? 1 : 0;
         snprintf(findings->first, sizeof findings->first, "%s", problem);

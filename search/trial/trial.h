@@ -1,8 +1,9 @@
 /*
- * trial: one candidate's way from genome to outcome, as it passes between processes.
+ * trial: one evaluation of a candidate, from genome to outcome, as it passes between processes.
  *
- * The parent (trial/pool.h) sends a `struct trial_request` to a compile worker and then to a device
- * worker; what comes back is a `struct trial_result`. Messages are JSON, one a line (trial/wire.h).
+ * The parent (pool/pool.h) sends a `struct trial_request` to a compile worker and then to a device
+ * worker, which returns a `struct trial_result`. Messages are JSON, one per line
+ * (pool/protocol.h).
  */
 #ifndef EVOTILE_TRIAL_TRIAL_H
 #define EVOTILE_TRIAL_TRIAL_H
@@ -14,12 +15,13 @@
 #include "outcome/outcome.h"
 #include "template/template.h"
 
-/* Version of how we verify and time, a part of every key: raise it when figures would change. */
+/* Version of the verification and timing methods, a part of every key: raise it when results
+   would change. */
 #define TRIAL_METHOD "warm and cold graphs 4"
 
 enum { GATES_MAX = 16, GATE_TEXT_SIZE = 160 };
 
-/* What one gate on the way said: for `try`, and to learn where the time goes. */
+/* The result of one gate, for `try` and for timing the gates. */
 struct gate {
     char name[32];
     bool passed;
@@ -27,19 +29,20 @@ struct gate {
     char text[GATE_TEXT_SIZE];
 };
 
-/* Whom a candidate fights a duel with: another genome, or a baseline. */
+/* A duel's opponent: another genome, or a baseline. */
 struct trial_rival {
     bool present;
-    struct baseline_command baseline; /* no words: it is a genome, and the rest counts */
-    char *implementation;             /* of the baseline; NULL: in each case the fastest. Owned */
+    struct baseline_command baseline; /* no words: the opponent is a genome, and the fields below
+                                         count */
+    char *implementation;             /* of the baseline; NULL: the fastest of each case. Owned */
     int64_t trial;                    /* its number */
     int goal;
     struct genome genome;
-    char *config, *template_folder; /* where it comes from; NULL: the worker's own. Owned */
+    char *config, *template_folder; /* of the opponent; NULL: the worker's own. Owned */
     char *sources[CASES_MAX];       /* as in a request */
 };
 
-/* A goal's champion as it stands: whom its trials are held against. */
+/* A goal's current champion, which the goal's trials are compared against. */
 struct trial_champion {
     int goal;
     int64_t trial; /* its number */
@@ -48,31 +51,32 @@ struct trial_champion {
 };
 
 struct trial_request {
-    int64_t number; /* the trial's; unique in a run */
+    int64_t number; /* the trial number; unique in a run */
     int goal;
     struct genome genome;
-    bool full;                /* no race: always the full timing */
-    bool promote;             /* checked as a champion must be, whatever its score */
-    bool watched;             /* small cases only, once each, no timing: a tool watches */
-    bool profiled;            /* with that: the goal's own cases instead */
-    double champion_us;       /* score of the goal's champion, 0 when there is none: sets race and
-                                 deadlines */
-    double unraised_us;       /* where the config raises the limit of shared memory, the best score
-                                 within SMEM_UNRAISED: what needs no more races against that. 0:
-                                 there is none */
-    uint64_t seed;            /* of the inputs; differs from one trial to the next */
-    char *sources[CASES_MAX]; /* files to compile in place of the template's text, at the index of
-                                 a variant's first case; owned, mostly NULL */
-    struct trial_rival rival; /* the champion: who comes near its score fights it */
-    int duel_blocks;          /* more than 0: the duel is fought however slow the candidate, in at
-                                 least so many blocks, and the rival is verified first */
+    bool full;                /* skip the race: always the full timing */
+    bool promote;             /* run a champion's final checks for any score */
+    bool watched;             /* small cases only, once each, no timing: runs under a tool */
+    bool profiled;            /* with under_tool: the goal's own cases instead */
+    double champion_us;       /* score of the goal's champion, 0 if there is none: decides the
+                                 race and sets deadlines */
+    double unraised_us;       /* if the config raises the shared-memory limit: the best score
+                                 within SMEM_DEFAULT_LIMIT, which genomes within that limit race
+                                 against. 0: none */
+    uint64_t seed;            /* of the inputs; differs between trials */
+    char *sources[CASES_MAX]; /* files to compile in place of the template's source, at the index
+                                 of a variant's first case; owned, mostly NULL */
+    struct trial_rival rival; /* the champion: a candidate with a score near its own fights a
+                                 duel against it */
+    int duel_blocks;          /* more than 0: a requested duel, of at least so many blocks,
+                                 however slow the candidate is; the opponent is verified first */
 };
 
-/* One case of a duel that was asked for. */
+/* One case of a requested duel. */
 struct bout {
-    char against[64];        /* the baseline's implementation; empty where the rival is a genome */
-    double ratio, low, high; /* as of the whole duel, for this case alone */
-    double p50_us, p90_us;   /* of the candidate's samples in all blocks */
+    char against[64];        /* the baseline's implementation; empty if the opponent is a genome */
+    double ratio, low, high; /* as in duel_outcome, for this case alone */
+    double p50_us, p90_us;   /* of the candidate's samples over all blocks */
     double rival_p50_us, rival_p90_us;
 };
 
@@ -82,33 +86,33 @@ struct trial_result {
     struct genome genome;
     bool has_key;
     struct key key;       /* released with trial_result_release */
-    int64_t rival;        /* trial number of the rival it fought, -1 without a duel */
-    struct key rival_key; /* where the duel was asked for; empty otherwise */
-    char baseline[128];   /* the name of the one that it fought; empty: none */
-    int bout_count;       /* 0, or one a case */
+    int64_t rival;        /* trial number of the duel's opponent, -1 without a duel */
+    struct key rival_key; /* of a requested duel's opponent; else empty */
+    char baseline[128];   /* name of the baseline it was compared with; empty: none */
+    int bout_count;       /* 0, or one per case */
     struct bout bouts[CASES_MAX];
     char worker[64];
     int gate_count;
     struct gate gates[GATES_MAX];
-    struct outcome outcome; /* last, as most of it is room */
+    struct outcome outcome; /* last, because most of it is unused capacity */
 };
 
-/* Sets where and how figures come about: the key's device, driver, NVRTC and method. */
+/* Sets the parts of the key that describe the environment: device, driver, NVRTC and method. */
 void trial_key_place(struct key *key, const struct device_info *device, const char *nvrtc);
 
 void trial_request_release(struct trial_request *request);
-/* Sets what the request says of its goal's champion. */
+/* Sets the request's fields about its goal's champion. */
 void trial_request_face(struct trial_request *request, const struct trial_champion *champion);
 void trial_result_release(struct trial_result *result);
 
-/* All 0. */
+/* Sets all fields to 0. */
 void trial_result_clear(struct trial_result *result);
-/* Of a request with which nothing was done yet. */
+/* Initialises the result of a request, with no gates yet. */
 void trial_result_begin(struct trial_result *result, const struct trial_request *request);
-/* `to` gets what `from` owns; what it had itself was released, or never there. */
+/* Moves `from` to `to`, including what it owns; `to` must own nothing. */
 void trial_result_move(struct trial_result *to, struct trial_result *from);
 
-/* Appends a gate; beyond GATES_MAX the last is replaced. */
+/* Appends a gate; beyond GATES_MAX it replaces the last one. */
 void trial_gate(struct trial_result *result, const char *name, bool passed, double seconds,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -5,13 +5,14 @@
 
 enum { REFERENCE_DEADLINE_S = 120 };
 
-/* Turns a trial's seed into one that no other input of it has. */
+/* XORed with an input's seed, gives the seed of the new inputs. */
 #define OTHER_SEEDS UINT64_C(0x5851f42d4c957f2d)
 
-/* Of the inputs that we test ourselves on. */
+/* Seed of the self-test's inputs. */
 #define KNOWN_SEED UINT64_C(1)
 
-/* Beyond so many operations the references of all timed sets would take a trial's time. */
+/* Beyond this number of operations the references of all timed sets would dominate a trial's
+   time. */
 static const double all_sets_operations = 4e9;
 
 static void refuse(enum verdict *verdict, enum verdict why, char *reason, const char *format, ...)
@@ -26,13 +27,13 @@ static void refuse(enum verdict *verdict, enum verdict why, char *reason, const 
 
 /* ---- the reference and the plain kernel ---- */
 
-/* Outputs of another program, made from the candidate's own inputs. */
+/* Outputs of the reference or the plain kernel, computed from the candidate's own inputs. */
 struct twin {
     struct plan plan;
     struct buffers buffers;
 };
 
-/* Runs the plan that is in `twin` on the inputs of a set, into outputs of its own. */
+/* Runs `reference_run->plan` on the inputs of a set, into newly allocated outputs. */
 static int run_twin(const struct verify_case *one, const struct buffers *buffers, int set,
                     struct device_module *module, const char *what, struct twin *twin,
                     struct error *error) {
@@ -63,7 +64,8 @@ static int run_twin(const struct verify_case *one, const struct buffers *buffers
 
 /* ---- comparing ---- */
 
-/* One output of a set: its bound from the plain kernel, then the candidate. */
+/* Compares one output of a set: computes the error bound from the plain kernel, then checks the
+   candidate. */
 static int judge_output(const struct verify_case *one, const struct buffers *buffers, int set,
                         int t, const struct twin *reference, const struct twin *plain,
                         enum verdict *verdict, struct judgement *found, char *reason,
@@ -81,7 +83,7 @@ static int judge_output(const struct verify_case *one, const struct buffers *buf
     if (honest.not_finite > 0)
         return error_input(error,
                            "%s: the plain kernel's %s has %lld elements that are NaN or infinite "
-                           "where the reference's are not: its \"stress\" asks for too much",
+                           "where the reference's are not: reduce its \"stress\" values",
                            one->template->document.file, name, (long long)honest.not_finite);
     const struct errors bound = bound_honest(&honest, tensor->precision, buffers->plan);
     errors_worst(&found->errors, &candidate.errors);
@@ -96,7 +98,8 @@ static int judge_output(const struct verify_case *one, const struct buffers *buf
     return 0;
 }
 
-/* Every output of a set. The candidate has run; what it is compared with is only made now. */
+/* Compares every output of a set. The candidate has run; the data that it is compared with is
+   computed only now. */
 static int judge_outputs(const struct verify_case *one, const struct buffers *buffers, int set,
                          enum verdict *verdict, struct judgement *found, char *reason,
                          struct error *error) {
@@ -128,7 +131,7 @@ static enum verdict look_at_guards(const struct verify_case *one, char *reason) 
                : VERDICT_OK;
 }
 
-/* That a set's inputs are as they were filled. */
+/* Checks that a set's inputs are unchanged. */
 static int look_at_inputs(struct buffers *buffers, int set, enum verdict *verdict, char *reason,
                           struct error *error) {
     int changed = buffers_changed(buffers, set, error);
@@ -137,7 +140,7 @@ static int look_at_inputs(struct buffers *buffers, int set, enum verdict *verdic
     return changed < 0 ? -1 : 0;
 }
 
-/* One call on a set, then everything that must not have happened. */
+/* Runs one call on a set, then checks for accesses that are not allowed. */
 static int run_guarded(const struct verify_case *one, struct buffers *buffers, int set,
                        enum verdict *verdict, char *reason, struct error *error) {
     struct device_sequence sequence;
@@ -149,9 +152,9 @@ static int run_guarded(const struct verify_case *one, struct buffers *buffers, i
     if (*verdict == VERDICT_CRASHED && protected && !one->device->info.predicts) {
         size_t used = strlen(reason);
         snprintf(reason + used, REASON_SIZE - used,
-                 ", with inputs that could not be written to and nothing mapped beside tensors");
+                 ", with read-only inputs and unmapped memory beside the tensors");
     }
-    if (*verdict == VERDICT_OK) /* else nothing can be had of the device, or need be */
+    if (*verdict == VERDICT_OK) /* after a failure the device may be lost */
     protected = buffers_protect(buffers, set, false, error);
     if (protected < 0)
         return -1;
@@ -182,12 +185,12 @@ static int run_again(const struct verify_case *one, struct buffers *buffers,
         return -1;
     if (first != second)
         refuse(verdict, VERDICT_RACY, reason,
-               "two runs on the same input differ: a race, or a read of memory nobody wrote");
+               "two runs on the same input differ: a race, or a read of uninitialised memory");
     return 0;
 }
 
-/* Other inputs where the ones before lay, over the outputs of those: for a kernel that remembers
-   results by address, or that works only where it finds poison. */
+/* Runs on new inputs in the same buffers, over the old outputs: catches a kernel that caches
+   results by address or that works only on poison. */
 static int run_on_others(const struct verify_case *one, struct buffers *buffers, int set,
                          uint64_t seed, enum verdict *verdict, struct judgement *found,
                          char *reason, struct error *error) {
@@ -267,7 +270,7 @@ int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_
     return run_on_others(one, buffers, one_set, seed, verdict, &found, reason, error);
 }
 
-/* ---- ourselves ---- */
+/* ---- self-test ---- */
 
 static uint64_t bits_of(double value) {
     uint64_t bits;
@@ -275,7 +278,7 @@ static uint64_t bits_of(double value) {
     return bits;
 }
 
-/* What both made of the inputs, in one number, and how they compare: all of it that is exact. */
+/* Hashes the outputs of both programs and everything in their comparison that is exact. */
 static int sum_up(const struct verify_case *one, struct buffers *inputs, struct twin *reference,
                   struct twin *plain, uint64_t *answer, struct error *error) {
     struct buffers *const made[] = {inputs, &reference->buffers, &plain->buffers};

@@ -1,20 +1,20 @@
 /*
- * verify: is one case right on one input. The measures of a candidate's correctness that every run
- * of it goes through are here; correct.c says which cases and inputs are tried.
+ * verify: checks that a candidate computes one case correctly on one input, and that it touches
+ * nothing else. correctness.c decides which cases and inputs are checked.
  *
  *     struct verify_input input = {.seed = seed, .twice = true};
  *     if (verify_input(&one, &input, &verdict, &found, reason, &error) < 0) return -1;
  *
- * Where the device can, inputs are read-only while the candidate runs: always on the emulated one,
- * in flush memory on a GPU. What uses an input as scratch space and puts it back is caught so
- * alone.
+ * If the device supports it, inputs are read-only while the candidate runs: always on the emulated
+ * device, in flush memory on a GPU. Only this catches a candidate that uses an input as scratch
+ * space and restores it.
  *
- * The order is what makes a wild write harmless: inputs are summed up before the candidate runs and
- * after; the red zones of every allocation are looked at after it; and only then, from the inputs
- * that are still as they were, into memory that held nothing of this input, the reference and the
- * plain kernel compute what it is compared with. Nothing that it is compared with exists while it
- * runs. What does exist are our kernels, which a wild write could reach on a GPU: so they answer
- * the same question after each trial as before the first (verify_ourselves).
+ * The order of the steps makes a wild write harmless: inputs are checksummed before the candidate
+ * runs and again after; then the red zones of every allocation are checked; only then do the
+ * reference and the plain kernel compute, from the unchanged inputs, into memory that held nothing
+ * of this input. No data that the candidate is compared with exists while it runs. A wild write on
+ * a GPU could still reach evotile's own kernels: a self-test after each trial computes a hash that
+ * must equal the one from before the first trial (verify_self_test).
  */
 #ifndef EVOTILE_TRIAL_VERIFY_H
 #define EVOTILE_TRIAL_VERIFY_H
@@ -26,8 +26,8 @@ struct verify_case {
     struct device *device;
     struct judge *judge;
     struct device_module *reference; /* the template's reference kernels */
-    struct device_module *plain;     /* and its plain ones */
-    const struct template *template; /* loaded for the cases that case_index counts */
+    struct device_module *plain;     /* the template's plain kernels */
+    const struct template *template; /* loaded for the cases that case_index refers to */
     const struct genome *genome;
     int case_index;
     struct device_module *module; /* the candidate's variant */
@@ -37,42 +37,44 @@ struct verify_case {
 struct verify_input {
     uint64_t seed;
     const struct stress *stress; /* NULL: random numbers */
-    bool twice;                  /* once more on other poison: outputs must agree bit for bit, or,
-                                    where the template has float atomics, be right again. Then on
-                                    other inputs in the same place, over the outputs that lie there:
-                                    what remembers results by address fails, and what works only
-                                    where it finds poison */
+    bool twice;                  /* run again on other poison: outputs must agree bit for bit or,
+                                    if the template uses float atomics, be correct again. Then
+                                    run on new inputs in the same buffers, over the old outputs:
+                                    this fails kernels that cache results by address and kernels
+                                    that work only on poison */
     enum placement placement;    /* of the candidate's tensors */
-    bool unpoisoned;             /* leaves outputs and workspaces as they come, for tools that watch
-                                    who reads what nobody wrote */
+    bool unpoisoned;             /* do not poison outputs and workspaces, for tools that find
+                                    reads of uninitialised memory */
 };
 
-/* The worst errors over the outputs, and the bounds they were held to. */
+/* The largest errors over the outputs, and their bounds. */
 struct judgement {
     struct errors errors, bound;
-    bool inputs_read_only; /* the candidate could not even have written to them for a while */
+    bool inputs_read_only; /* the inputs were mapped read-only while the candidate ran */
 };
 
-/* Fills inputs, runs the candidate, and compares. Returns 0 with a verdict (and its reason unless
-   ok), -1 when the device or the template failed. */
+/* Fills inputs, runs the candidate, and compares. Returns 0 with a verdict (and its reason
+   unless ok), -1 when the device or the template failed. */
 int verify_input(const struct verify_case *one, const struct verify_input *input,
                  enum verdict *verdict, struct judgement *found, char reason[REASON_SIZE],
                  struct error *error);
 
-/* Whether a recipe stays within what the genome must bear in this case. */
+/* Returns whether a stress recipe applies to the genome in this case: it stays within the
+   genome's declared input range. */
 bool verify_bears(const struct plan *plan, const struct template *template,
                   const struct stress *stress);
 
-/* One number that all we judge with has a part in: filling, reference, plain kernel, comparing and
-   summing up. It never changes for a case; a candidate that wrote into our own kernels or their
-   constants changes it. `one` needs no module; its genome is the same each time. */
+/* Computes a hash that depends on everything that verification uses: filling, reference, plain
+   kernel, comparison and checksum. It is constant for a case, unless a candidate overwrote
+   evotile's own kernels or their constants. `one` needs no module; its genome must be the same
+   each time. */
 int verify_ourselves(const struct verify_case *one, uint64_t *answer, struct error *error);
 
-/* After timing: looks at the red zones and at the inputs of every set, compares outputs with the
-   reference, and then runs once more on new inputs in the same buffers, over the outputs of the
-   old ones, for a kernel that remembers results by address or looks for poison. Where references
-   cost much, it compares one set, which a candidate cannot know, instead of all. Spoils the inputs.
- */
+/* Verifies after timing: checks the red zones and the inputs of every set, compares outputs with
+   the reference, and then runs once more on new inputs in the same buffers, over the old
+   outputs, to catch a kernel that caches results by address or looks for poison. If references
+   are expensive, it compares one set, which the candidate cannot know, instead of all.
+   Overwrites the inputs. */
 int verify_timed(const struct verify_case *one, struct buffers *buffers, uint64_t seed,
                  enum verdict *verdict, char reason[REASON_SIZE], struct error *error);
 

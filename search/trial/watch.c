@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-/* Of NVML's clocks event reasons: hardware slowdown, software thermal slowdown, hardware thermal
+/* NVML's clocks event reasons: hardware slowdown, software thermal slowdown, hardware thermal
    slowdown, hardware power brake. */
 static const int64_t throttled = 0x8 | 0x20 | 0x40 | 0x80;
 
-/* A reading takes longer than a race's samples, and the driver renews its figures some ten times a
-   second: one that is no older stands for the beginning of the next block too. */
+/* A reading takes longer than a race's samples, and the driver updates its figures some ten
+   times a second, so that a reading of at most this age counts as the beginning of the next
+   block. */
 static const double fresh_s = 0.1;
 
 struct watch {
@@ -19,7 +20,7 @@ struct watch {
     struct nvml *nvml;
     struct nvml_gpu gpu;
     pid_t run;
-    bool fit; /* at the block's beginning; of the last reading between two blocks */
+    bool fit; /* at the last reading, which also stands for the beginning of the next block */
     double read_at_s;
     int readings;
     struct conditions conditions;
@@ -70,7 +71,7 @@ void watch_begin(struct watch *watch) {
     watch->conditions = (struct conditions){0};
 }
 
-/* Notes a reading; says whether it is fit for timing. */
+/* Records a reading; returns whether the GPU was not throttled. */
 static bool note(struct watch *watch) {
     struct nvml_state state = {.sm_mhz = -1, .memory_mhz = -1, .temperature_c = -1, .power_w = -1};
     struct conditions *it = &watch->conditions;
@@ -127,7 +128,7 @@ int watch_others(const struct watch *watch) {
     for (int i = 0; i < count && i < 64; i++)
         ours += (pid_t)processes[i].pid == watch->run ||
                 process_parent((pid_t)processes[i].pid) == watch->run;
-    /* In a container we may be listed under another number, or not at all. */
+    /* In a container our process may be listed under another number, or not at all. */
     int others = count - (ours > 0 ? ours : 1);
     return others > 0 ? others : 0;
 }

@@ -1,20 +1,19 @@
 /*
- * watch: how the GPU did while something was timed: clocks, temperature, power and what held the
- * clocks down, read through NVML before and after each timed block. It only looks: clocks are never
- * changed by us.
+ * clock_monitor: records a GPU's clocks, temperature, power and throttling during timing, read
+ * through NVML before and after each timed block. It only reads: evotile never changes clocks.
  *
- *     struct watch *watch = watch_new(&device->info);      // NULL where there is nothing to see
- *     watch_begin(watch);                                  // a trial
- *     watch_before(watch); ... timing ...; if (!watch_after(watch)) ... take the block again ...
- *     outcome->conditions = watch_conditions(watch);
- *     watch_free(watch);
+ *     struct clock_monitor *monitor = clock_monitor_new(&device->info, getppid()); // NULL: no NVML
+ *     clock_monitor_reset(monitor);                                                // a trial
+ * starts do clock_monitor_begin_block(monitor); // then time a block while
+ * (!clock_monitor_end_block(monitor)); // throttled: repeat it outcome->conditions =
+ * clock_monitor_conditions(monitor); clock_monitor_free(monitor);
  *
  * Throttled means that the hardware or its driver slowed the chip down to protect it: a hardware
  * slowdown, heat, or the power brake. Idle clocks and the software power cap do not count: a GPU
- * that does nothing between two blocks reports the first, and one at its power limit runs as fast
- * as anybody's does. They are noted, not discarded.
+ * that idles between two blocks reports the first, and every GPU at its power limit reports the
+ * second. They are recorded, but the block is not discarded.
  *
- * All functions take NULL for a device that cannot be watched.
+ * All functions accept NULL, for a device that cannot be monitored.
  */
 #ifndef EVOTILE_TRIAL_WATCH_H
 #define EVOTILE_TRIAL_WATCH_H
@@ -26,29 +25,30 @@
 
 struct watch;
 
-/* NULL for a device that predicts, and where NVML does not answer. `run` is the process whose
-   children use the GPU together. */
+/* Returns NULL for a device that predicts and if NVML is not available. Processes that are `run`
+   or its children count as the run's own. */
 struct watch *watch_new(const struct device_info *info, pid_t run);
-/* The same over any source of readings. */
+/* The same with another source of readings. */
 typedef void watch_read(void *context, struct nvml_state *state);
 struct watch *watch_over(watch_read *read, void *context);
 void watch_free(struct watch *watch);
 
-/* Forgets what was noted. Where a block begins within 0.1 s of the last reading, that one stands
-   for its beginning; the one at its end is always new. */
+/* Clears the recorded conditions. If a block begins within 0.1 s of the last reading, that
+   reading counts as its beginning; the reading at its end is always new. */
 void watch_begin(struct watch *watch);
 void watch_before(struct watch *watch);
-/* False where the GPU was throttled before or after the block, which then counts as discarded. */
+/* Returns false if the GPU was throttled before or after the block, which then counts as
+   discarded. */
 bool watch_after(struct watch *watch);
-/* What was noted since watch_begin. */
+/* The conditions recorded since clock_monitor_reset. */
 struct conditions watch_conditions(const struct watch *watch);
 
-/* How the GPU is doing now, for people: all that NVML tells, of which limits and memory only at the
-   first look. False where nobody can look. */
+/* Reads the GPU's current state for display: all that NVML reports; limits and memory only on
+   the first call. Returns false if the GPU cannot be read. */
 bool watch_look(struct watch *watch, struct nvml_state *state);
 
-/* Processes that compute on the GPU and are neither the run nor its children; 0 where nobody knows.
- */
+/* Number of processes that compute on the GPU and are neither the run nor its children; 0 if
+   unknown. */
 int watch_others(const struct watch *watch);
 
 #endif

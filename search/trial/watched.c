@@ -12,8 +12,8 @@ enum { TOOL_WORDS_MAX = 32, LEAVE_S = 30 };
 
 enum heard { HEARD, HEARD_END, HEARD_NOTHING };
 
-/* Waits for the next message of the worker, which may end before it, or take too long. Lines that
-   are no messages are the tool's own words. */
+/* Waits for the worker's next message. Skips lines that are not messages: the tool prints on the
+   same stream. */
 static enum heard hear(struct process *child, double deadline, struct wire_message *message) {
     struct error ignored;
     for (;;) {
@@ -33,14 +33,14 @@ static enum heard hear(struct process *child, double deadline, struct wire_messa
     }
 }
 
-/* The worker's side of the talk: the device, then our request, then the result. False when it did
-   not end in time. */
+/* Exchanges messages with the worker: reads its device, sends the request, reads the result.
+   Returns false if it did not finish in time. */
 static bool talk(struct process *child, const struct trial_request *request, double deadline,
                  char *problem) {
     struct wire_message message;
     enum heard heard = hear(child, deadline, &message);
     if (heard != HEARD) {
-        snprintf(problem, WATCHED_PROBLEM_SIZE, "the worker did not start under it");
+        snprintf(problem, WATCHED_PROBLEM_SIZE, "the worker did not start under the tool");
         return heard == HEARD_END;
     }
     if (message.kind == WIRE_FAILURE) {
@@ -94,7 +94,8 @@ int watched_run(const struct watched_worker *worker, const struct trial_request 
     if (process_start(&child, argv, error) < 0)
         return -1;
     if (talk(&child, &watched, clock_seconds() + worker->limit_s, problem)) {
-        process_stop(&child, LEAVE_S, NULL, 0); /* it writes its report when the worker has gone */
+        process_stop(&child, LEAVE_S, NULL, 0); /* the tool writes its report when the worker has
+                                                   exited */
         return 0;
     }
     process_stop(&child, 0, NULL, 0);

@@ -1,15 +1,16 @@
 /*
- * watched: one candidate in a worker of ours that runs under a tool which watches it:
- * compute-sanitizer, Nsight Compute. The tool writes its report where its own arguments say; the
- * worker talks to us as any does (trial/wire.h). The request says what is run: small cases, or,
- * `profiled`, the goal's own.
+ * tool_runner: runs one candidate in a worker process under a tool: compute-sanitizer or Nsight
+ * Compute. The tool writes its report where its own arguments say; the worker talks to the parent
+ * by pool/protocol.h, as any worker does. The request decides what runs: small cases, or, with
+ * `profiled`, the goal's own cases.
  *
  *     const char *const tool[] = {"/usr/bin/tool", "--log-file", report, NULL};
- *     struct watched_worker worker = {tool, program, config_path, template_folder, "cuda:0", 60};
- *     int status = watched_run(&worker, &request, problem, &error);
- *     if (status == 0) ... read the report ...
+ *     struct tool_runner worker = {tool, program, config_path, template_folder, "cuda:0", 60};
+ *     int status = tool_runner_run(&worker, &request, problem, &error);
+ *     if (status == 0)
+ *         log_info("the report is complete: %s", report);
  *
- * It blocks for as long as that takes, the limit at most.
+ * Blocks until tool and worker have ended, at most for the limit.
  */
 #ifndef EVOTILE_TRIAL_WATCHED_H
 #define EVOTILE_TRIAL_WATCHED_H
@@ -19,14 +20,15 @@
 enum { WATCHED_PROBLEM_SIZE = 256 };
 
 struct watched_worker {
-    const char *const *tool; /* its path and arguments, at most 32, ended by NULL; ours follow */
-    const char *program, *config_path, *template_folder, *device; /* as of a pool */
+    const char *const *tool; /* its path and arguments, at most 32, NULL-terminated; the worker's
+                                command line follows */
+    const char *program, *config_path, *template_folder, *device; /* as in local_pool_settings */
     double limit_s;
 };
 
-/* 0: tool and worker have ended; 1: not within the limit, and were killed. `problem` says then, or
-   where the candidate failed, what it was; else it is empty. -1: nothing could be started. The
-   request's texts stay the caller's. */
+/* Returns 0 when tool and worker have ended; 1 when they exceeded the limit and were killed; -1
+   when nothing could be started. `problem` says why after 1 or when the candidate failed; else
+   it is empty. The request's strings stay the caller's. */
 int watched_run(const struct watched_worker *worker, const struct trial_request *request,
                 char problem[WATCHED_PROBLEM_SIZE], struct error *error);
 

@@ -1,5 +1,5 @@
-/* What prints a message and what reads it stand side by side, so that neither is changed alone;
-   hence the length. */
+/* The printer and the reader of each message stand side by side, so that neither is changed
+   alone; the file is long for that reason. */
 #include "trial/wire.h"
 
 #include <cjson/cJSON.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- fields of plain structs, listed once for both directions ---- */
+/* ---- fields of plain structs, listed once for printing and reading ---- */
 
 enum field_kind { FIELD_INT, FIELD_INT64, FIELD_DOUBLE, FIELD_BOOL, FIELD_TEXT };
 
@@ -117,13 +117,13 @@ static const struct field bout_fields[] = {
 };
 
 static void add_int64(cJSON *object, const char *name, int64_t value) {
-    char digits[24]; /* a double does not hold all of them */
+    char digits[24]; /* a JSON number (a double) does not hold all 64 bits */
     snprintf(digits, sizeof digits, "%" PRId64, value);
     cJSON_AddStringToObject(object, name, digits);
 }
 
-/* cJSON prints the shortest number that is nearly the one it was given; ours come back as they
-   were. What is not finite becomes null. */
+/* cJSON may round a number when it prints it; this prints one that reads back exactly.
+   Non-finite values become null. */
 static cJSON *number(double value) {
     char digits[32];
     snprintf(digits, sizeof digits, "%.17g", value);
@@ -155,7 +155,7 @@ static cJSON *print_fields(const struct field *fields, const void *from) {
     return object;
 }
 
-/* Readers clear `ok` where a message lacks what it must have, or has something else there. */
+/* Readers clear `ok` if a required member is missing or has the wrong type. */
 static const cJSON *member(const cJSON *object, const char *name, bool *ok) {
     const cJSON *found = cJSON_GetObjectItemCaseSensitive(object, name);
     *ok = *ok && found != NULL;
@@ -226,7 +226,7 @@ static void read_fields(const struct field *fields, const cJSON *object, void *t
     }
 }
 
-/* ---- genomes: two digits a gene ---- */
+/* ---- genomes: two hexadecimal digits per gene ---- */
 
 static void add_genome(cJSON *object, const struct genome *genome) {
     char digits[2 * GENES_MAX + 1] = "";
@@ -265,7 +265,7 @@ static char *finish(cJSON *object, enum wire_kind kind) {
     return line;
 }
 
-/* As far as the last that there is. */
+/* Prints the array up to its last entry that is not NULL. */
 static void add_sources(cJSON *object, char *const sources[CASES_MAX]) {
     cJSON *list = cJSON_AddArrayToObject(object, "sources");
     int count = CASES_MAX;
@@ -276,7 +276,7 @@ static void add_sources(cJSON *object, char *const sources[CASES_MAX]) {
                                                       : cJSON_CreateNull());
 }
 
-/* NULL stands for no text. */
+/* A NULL string becomes JSON null. */
 static void add_text_or_null(cJSON *object, const char *name, const char *text) {
     cJSON_AddItemToObject(object, name,
                           text != NULL ? cJSON_CreateString(text) : cJSON_CreateNull());
@@ -516,7 +516,7 @@ static void read_failure(const cJSON *object, struct error *failure, bool *ok) {
 
 int wire_read(const char *line, struct wire_message *message, struct error *error) {
     bool ok = true;
-    cJSON *object = cJSON_ParseWithOpts(line, NULL, true); /* nothing may follow it */
+    cJSON *object = cJSON_ParseWithOpts(line, NULL, true); /* trailing text is an error */
     const cJSON *kind = member(object, "kind", &ok);
     int index = 0;
     message->request = (struct trial_request){0};

@@ -1,7 +1,7 @@
 /*
  * 300 random genomes of the templates in six shapes each, on a GPU and on the emulated device:
- * every element of their outputs is within the bounds of emulated/agree.h. EVOTILE_SHARE: only one
- * of so many genomes.
+ * every element of their outputs is within the bounds of emulated/agree.h. EVOTILE_SHARE=N runs one
+ * of N genomes.
  */
 #include "emulated/agree.h"
 
@@ -48,7 +48,7 @@ int main(void) {
         return 77;
     }
     if (device.compute_capability != 90) {
-        printf("%s is no sm_90, which one of the templates is for\n", device.name);
+        printf("%s is not sm_90, which one of the templates needs\n", device.name);
         return 77;
     }
     printf("%s, driver %s\n", device.name, device.driver);

@@ -1,6 +1,5 @@
-/* The bound on a real GPU: honest genomes within it, mutants beyond it. EVOTILE_GENOMES (default 3)
- * honest genomes a shape and as many mutants, drawn from EVOTILE_SEED.
- */
+/* The error bound on a real GPU: correct genomes within it, mutants beyond it. EVOTILE_GENOMES
+   (default 3) correct genomes per shape and as many mutants, drawn from EVOTILE_SEED. */
 #include "trial/judged.h"
 
 #include "base/clock.h"
@@ -25,7 +24,7 @@ static const char *const shapes[] = {
     "{\"B\":1,\"H\":1,\"S\":16384,\"D\":64}",
 };
 
-/* The largest error seen, as a share of its bound. */
+/* The largest error so far, as a share of its bound. */
 struct shares {
     struct errors worst;
     int tried;
@@ -71,7 +70,7 @@ static void try_honest(struct judged *judged, const char *shape, struct random *
     }
 }
 
-/* A random genome that splits the keys, or one that does not, where the shape admits of it. */
+/* A random genome that splits the keys, or one that does not, if the shape allows it. */
 static struct genome sample(const struct template *template, struct random *random, bool split) {
     struct genome genome;
     for (int try = 0; try < 1000; try++) {
@@ -135,10 +134,11 @@ static void honest_within_and_mutants_beyond(void **state) {
             try_mutant(&judged, shapes[i], &random, n % 2 == 1, &least, &split, &accepted);
         for (int k = 0; k < 2; k++) {
             if (shares[k].tried > 0)
-                print_message("%-55s %s %4d inputs: of the bound %.2f L2, %.2f row, %.2f element\n",
-                              shapes[i], k ? "limited" : "full   ", shares[k].tried,
-                              shares[k].worst.relative_l2, shares[k].worst.row_relative_l2,
-                              shares[k].worst.max_absolute);
+                print_message(
+                    "%-55s %s %4d inputs: share of the bound: %.2f L2, %.2f row, %.2f element\n",
+                    shapes[i], k ? "limited" : "full   ", shares[k].tried,
+                    shares[k].worst.relative_l2, shares[k].worst.row_relative_l2,
+                    shares[k].worst.max_absolute);
             errors_worst(&all[k].worst, &shares[k].worst);
             all[k].tried += shares[k].tried;
         }
@@ -162,5 +162,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(honest_within_and_mutants_beyond),
     };
-    return cmocka_run_group_tests_name("bound on a GPU", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("error bound on a GPU", tests, NULL, NULL);
 }

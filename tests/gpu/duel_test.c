@@ -1,5 +1,5 @@
-/* Duels on a real GPU, between kernels whose difference is known: multiply-adds of n and of m
-   iterations. Prints what it measures. */
+/* Duels on a real GPU between kernels of known difference: multiply-adds of n and of m
+   iterations. Prints the measurements. */
 #include "base/error.h"
 #include "base/statistics.h"
 #include "trial/calibrate.h"
@@ -30,7 +30,7 @@ static struct device_graph *capture(int iterations, int launches) {
     return graph;
 }
 
-/* Over several captures: one alone is off by up to a percent at 4 us. */
+/* The mean over several captures: a single one is off by up to a percent at 4 us. */
 static double call_us(int iterations) {
     double samples[50];
     double medians[CAPTURES];
@@ -46,7 +46,7 @@ static double call_us(int iterations) {
     return statistics_geometric_mean(medians, CAPTURES);
 }
 
-/* How many iterations take so long: two points make a line. */
+/* The number of iterations that takes the target time, from a line through two points. */
 static int iterations_for(double target_us) {
     double few = call_us(100);
     double many = call_us(2100);
@@ -58,7 +58,7 @@ struct fight {
     double gpu_ms;
 };
 
-/* As contest.c does: both captured afresh each round, in an order that changes. */
+/* As duel_gate.c does: both captured again each round, in alternating order. */
 static struct fight duel_between(int champion, int challenger, double us, uint64_t seed) {
     const struct duel_settings settings = {
         .blocks = 10, .margin = device->info.duel_margin, .tolerance = 0.02, .seed = seed};
@@ -102,7 +102,7 @@ static void repeat(const char *what, int count, int champion, int challenger, st
         tally->gpu_ms[i] = fight.gpu_ms;
     }
     printf("%s, %.2f us: %d won, %d lost, %d undecided of %d; ratio %.5f (p1 %.5f, p99 %.5f); GPU "
-           "ms a duel: median %.1f, most %.1f\n",
+           "ms per duel: median %.1f, maximum %.1f\n",
            what, us, tally->results[DUEL_WON], tally->results[DUEL_LOST],
            tally->results[DUEL_UNDECIDED], count, statistics_median(tally->ratios, count),
            statistics_percentile(tally->ratios, count, 1),
@@ -153,13 +153,13 @@ static void clear_unequals_end_soon(void **state) {
     static const double targets_us[] = {4, 10, 100};
     for (int i = 0; i < 3; i++) {
         int iterations = iterations_for(targets_us[i]);
-        repeat("half as slow again", 20, iterations, iterations_for(1.5 * targets_us[i]), &tally);
+        repeat("1.5 times the time", 20, iterations, iterations_for(1.5 * targets_us[i]), &tally);
         assert_int_equal(tally.results[DUEL_LOST], 20);
         assert_true(statistics_percentile(tally.gpu_ms, 20, 100) <= 50);
     }
 }
 
-/* EVOTILE_DEVICE in place of cuda:0; EVOTILE_ONLY names one of the tests. */
+/* EVOTILE_DEVICE replaces cuda:0; EVOTILE_ONLY selects one of the tests. */
 int main(void) {
     struct error error = {0};
     const char *spec = getenv("EVOTILE_DEVICE");

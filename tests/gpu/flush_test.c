@@ -1,5 +1,5 @@
-/* What flush memory traps on a real GPU: reads beyond a tensor, and writes to one that is
- * read-only. Each in a child, whose context is lost. */
+/* Accesses that flush memory traps on a real GPU: reads beyond a tensor, and writes to a
+   read-only one. Each runs in a child process, because it loses the context. */
 #include "trial/judged.h"
 
 #include <sys/wait.h>
@@ -20,12 +20,12 @@ enum rights { WRITABLE, READ_ONLY, WRITABLE_AGAIN };
 struct probe {
     size_t bytes;
     bool at_end;
-    int64_t at; /* the byte that is read and, if `write`, written to with what it held */
+    int64_t at; /* the byte to read and, if `write`, to write back */
     bool write;
     enum rights rights;
 };
 
-/* Exits with the verdict, or REFUSED. */
+/* Exits with the verdict, or with REFUSED. */
 static void probe_in_child(const struct probe *probe) {
     struct judged judged;
     struct error error = {0};
@@ -92,7 +92,7 @@ static void writes_to_what_is_read_only_are_trapped(void **state) {
     probe.rights = READ_ONLY;
     int result = result_of(probe);
     if (result == REFUSED) {
-        printf("read-only: this driver maps no device memory read-only\n");
+        printf("read-only: the driver has no read-only mappings of device memory\n");
         skip();
     }
     printf("read-only: a write is %s, ", verdict_name((enum verdict)result));
@@ -102,11 +102,11 @@ static void writes_to_what_is_read_only_are_trapped(void **state) {
     probe.write = true;
     probe.rights = WRITABLE_AGAIN;
     assert_int_equal(result_of(probe), VERDICT_OK);
-    printf("a read is ok, a write after allowing it again is ok\n");
+    printf("a read is ok, a write is ok after write access is restored\n");
 }
 
 int main(void) {
-    /* No look at the driver here: children of a process that started it cannot use it. */
+    /* The driver must not be used here: children of a process that initialised it cannot use it. */
     struct device_info info;
     struct error error = {0};
     if (device_describe("cuda:0", &info, &error) < 0) {

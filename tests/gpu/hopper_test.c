@@ -1,6 +1,5 @@
-/* Hopper's instructions by way of templates/lib/hopper.cuh, on a GPU: what the emulated device is
- * tested with (tests/device/hopper_test.c) holds there too. Skipped on other GPUs than sm_90.
- */
+/* Hopper's instructions through templates/lib/hopper.cuh on a GPU: the checks of the emulated
+   device (tests/device/hopper_test.c) pass there, too. Skipped on GPUs other than sm_90. */
 #include "device/hopper.h"
 
 static struct hopper hopper;

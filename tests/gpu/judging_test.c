@@ -1,7 +1,7 @@
-/* Whole trials of the flagship on a real GPU, in this process: 500 duels of a kernel against
- * itself, built, loaded and captured afresh each; and what a loser, a winner of the race and a
- * champion cost. One line a shape and test. EVOTILE_DUELS (500) duels take about a minute a shape.
- */
+/* Whole attention trials on a real GPU, in this process: 500 duels of a kernel against itself,
+   each built, loaded and captured again; and the cost of a race loser, a race winner and a
+   champion. One line per shape and test. EVOTILE_DUELS (500) duels take about a minute per
+   shape. */
 #include "exploits/harness.h"
 
 #include "base/clock.h"
@@ -74,8 +74,8 @@ static void bar_close(struct bar *bar) {
 
 static struct bar bars[SHAPE_COUNT];
 
-/* The champion's score is set to twice the kernel's, so that every trial is near enough for a duel,
-   and none is a promotion. */
+/* The champion's score is set to twice the kernel's, so that every trial is near enough for a
+   duel; the final checks still do not run. */
 static void a_kernel_seldom_beats_itself(void **state) {
     struct bar *bar = *state;
     static double ratios[DUELS_MAX];
@@ -117,9 +117,10 @@ static void cost(struct bar *bar, const char *what, const struct trial_request *
         measure_s += result.outcome.measure_s;
         trial_result_release(&result);
     }
-    printf("cost, attention_fwd %s, %s: %.1f ms a trial: %.1f correctness, %.1f from race to end\n",
-           shapes[bar - bars], what, 1e3 * (clock_seconds() - start) / TRIALS,
-           1e3 * verify_s / TRIALS, 1e3 * measure_s / TRIALS);
+    printf(
+        "cost, attention_fwd %s, %s: %.1f ms per trial: %.1f correctness, %.1f from race to end\n",
+        shapes[bar - bars], what, 1e3 * (clock_seconds() - start) / TRIALS, 1e3 * verify_s / TRIALS,
+        1e3 * measure_s / TRIALS);
     fflush(stdout);
 }
 
@@ -129,9 +130,9 @@ static void what_trials_cost(void **state) {
     const struct trial_rival itself = {.present = true, .genome = bar->genome};
     cost(bar, "loses the race", &(struct trial_request){.champion_us = us / 2});
     cost(bar, "is timed", &(struct trial_request){.champion_us = us / 1.1});
-    cost(bar, "fights the champion",
+    cost(bar, "duel against the champion",
          &(struct trial_request){.champion_us = 2 * us, .rival = itself});
-    cost(bar, "is crowned", &(struct trial_request){.champion_us = 2 * us});
+    cost(bar, "becomes champion", &(struct trial_request){.champion_us = 2 * us});
 }
 
 int main(void) {
@@ -144,12 +145,12 @@ int main(void) {
     for (int s = 0; s < SHAPE_COUNT; s++) {
         bar_open(&bars[s], shapes[s]);
         tests[2 * s] = (struct CMUnitTest){
-            .name = "what_trials_cost", .test_func = what_trials_cost, .initial_state = &bars[s]};
-        tests[2 * s + 1] = (struct CMUnitTest){.name = "a_kernel_seldom_beats_itself",
+            .name = "trials_cost", .test_func = what_trials_cost, .initial_state = &bars[s]};
+        tests[2 * s + 1] = (struct CMUnitTest){.name = "kernel_seldom_beats_itself",
                                                .test_func = a_kernel_seldom_beats_itself,
                                                .initial_state = &bars[s]};
     }
-    int failed = cmocka_run_group_tests_name("judging on a GPU", tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("trial cost on a GPU", tests, NULL, NULL);
     for (int s = 0; s < SHAPE_COUNT; s++)
         bar_close(&bars[s]);
     return failed;

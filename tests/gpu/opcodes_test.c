@@ -1,12 +1,13 @@
 /*
- * Every form of every instruction that the emulated device knows (tests/device/ptx/forms), on a GPU
- * and on the emulated device, over the same operands: bit for bit, or within the table's bounds
- * where PTX leaves the result open. Says every form that differs; with OUT, writes of every form to
- * $OUT/opcodes.txt the worst difference, its bound, how many results were beyond that, of how many,
- * where the worst was, and some of the others. EVOTILE_FORMS: only those whose names hold it;
- * EVOTILE_SEED: other operands; EVOTILE_BLOCKS (128): of 128 threads each.
+ * Every form of every instruction that the emulated device supports (tests/device/ptx/forms), on a
+ * GPU and on the emulated device, over the same operands: equal bit for bit, or within the table's
+ * bounds where PTX leaves the result open. Prints every form that differs; with OUT, writes for
+ * every form to $OUT/opcodes.txt the worst difference, its bound, the number of results beyond it
+ * and the total, the operands of the worst one, and some of the others. EVOTILE_FORMS: only forms
+ * with this substring in the name; EVOTILE_SEED: other operands; EVOTILE_BLOCKS (128): blocks of
+ * 128 threads.
  */
-/* cmocka wants these before it. */
+/* cmocka needs these before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +80,7 @@ int main(void) {
         return 77;
     }
     if (device.compute_capability != 90) {
-        printf("%s is no sm_90, which some forms need\n", device.name);
+        printf("%s is not sm_90, which some forms need\n", device.name);
         return 77;
     }
     printf("%s, driver %s\n", device.name, device.driver);

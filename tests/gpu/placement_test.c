@@ -1,12 +1,12 @@
-/* What a call's time owes to where things lie: warm medians of one kernel in several placements, of
- * which each has its own buffers, its own copy of the code, both, or neither (captured afresh
- * only).
- *
- *     build/tests/gpu/placement_test [GENOME...]     of attention_fwd; without any, its default
- *
- * Prints a line a shape and kind: the medians in microseconds, and their spread about the median of
- * all. EVOTILE_PLACEMENTS: how many (default 8). Takes some 10 s a genome. Fails only where
- * something cannot be timed. */
+/* How placement affects a call's time: warm medians of one kernel in several placements. Depending
+   on the kind, each placement has its own buffers, its own copy of the code, both, or neither
+   (captured again only).
+
+       build/tests/gpu/placement_test [GENOME...]     of attention_fwd; without any, its default
+
+   Prints a line per shape and kind: the medians in microseconds, and their spread about the median
+   of all. EVOTILE_PLACEMENTS: number of placements (default 8). Takes some 10 s per genome. Fails
+   only if something cannot be timed. */
 #include "trial/judged.h"
 
 #include "base/statistics.h"
@@ -26,7 +26,7 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    {"captured afresh", false, false},
+    {"captured again", false, false},
     {"new buffers", true, false},
     {"new module", false, true},
     {"both new", true, true},
@@ -50,7 +50,8 @@ static struct device_image compile(struct judged *judged, const struct genome *g
     return image;
 }
 
-/* Every placement stays until the last is timed, so that none gets the place of another. */
+/* Every placement stays allocated until the last is timed, so that no two use the same
+   addresses. */
 static void time_kind(struct judged *judged, const struct device_image *image,
                       const struct kind *kind, int count, double medians[]) {
     struct error error = {0};

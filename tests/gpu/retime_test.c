@@ -1,5 +1,5 @@
-/* A run that goes on under another driver, on a GPU: its elites are judged and timed again, and
- * fight for the crown, before the search goes on. */
+/* A run that is resumed under another driver, on a GPU: its elites are verified and timed again,
+   and run duels, before the search continues. */
 #include "resume/faked.h"
 
 enum { TRIALS = 60, MORE = 70 };
@@ -46,7 +46,7 @@ static void elites_fight_again(void **state) {
     assert_int_equal(store_events(store, 0, count_retold, &retold, &error), 0);
     store_close(store);
     assert_int_equal(told_so_far(place.run_dir), MORE);
-    printf("%d elites were told again, %d of them right, after %d duels\n", retold.count,
+    printf("%d elites were remeasured, %d of them correct, after %d duels\n", retold.count,
            retold.right, retold.duels);
     assert_true(retold.count > 1 && retold.right == retold.count && retold.duels > 0);
     tiny_remove(&place.tiny);
@@ -62,5 +62,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elites_fight_again),
     };
-    return cmocka_run_group_tests_name("retiming on a GPU", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("remeasuring on a GPU", tests, NULL, NULL);
 }

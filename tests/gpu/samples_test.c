@@ -1,5 +1,5 @@
-/* Kernels of the kinds that everybody writes (tests/device/ptx/samples) on a GPU: what the emulated
-   device is held to is right there too. */
+/* Common kinds of kernels (tests/device/ptx/samples) on a GPU: the results that the emulated
+   device is tested for are right there, too. */
 #include "device/ptx/samples/samples.h"
 
 static struct samples bench;

@@ -1,6 +1,6 @@
-/* What a candidate that hangs the GPU or loses the context costs: its trial and one worker. The
- * honest trial that waits behind it ends within 5 s, and before and after it are what they were.
- */
+/* The cost of a candidate that hangs the GPU or loses the context: its trial and one worker. The
+   correct trial that waits behind it finishes within 5 s, and correct trials before and after it
+   give the same results. */
 #include "exploits/harness.h"
 
 #include "base/clock.h"
@@ -16,7 +16,7 @@ static const struct exploit *find(const char *name) {
     for (int i = 0; i < CORPUS_COUNT; i++)
         if (strcmp(corpus[i].name, name) == 0)
             return &corpus[i];
-    fail_msg("no exploit is called %s", name);
+    fail_msg("no exploit has the name %s", name);
     return NULL;
 }
 
@@ -26,7 +26,7 @@ static void submit(struct pool *pool, struct scene *scene, const struct exploit 
     pool_submit(pool, &request);
 }
 
-/* The next result must be this exploit's, with its verdict. */
+/* The next result must be this exploit's, with the expected verdict. */
 static void take(struct pool *pool, const struct exploit *exploit) {
     struct trial_result result = {0};
     struct error error = {0};
@@ -69,7 +69,7 @@ static void each_costs_one_worker(void **state) {
         double ended = clock_seconds();
         take(pool, honest);
         double next = clock_seconds();
-        printf("%s: its verdict after %.2f s; the next trial's %.2f s later; %d restarts\n",
+        printf("%s: verdict after %.2f s; the next trial's %.2f s later; %d restarts\n",
                exploit->name, ended - start, next - ended, pool_restarts(pool));
         fflush(stdout);
         late += next - ended > NEXT_S;

@@ -1,5 +1,5 @@
-/* bound: what is honest, by arithmetic; that honest kernels are within it, and that a kernel which
-   drops one tile of keys never is. */
+/* error_bound: its arithmetic; that correct kernels stay within it, and that a kernel that drops
+   one tile of keys never does. */
 #include "trial/judged.h"
 
 #include <math.h>
@@ -31,8 +31,7 @@ static void twice_the_plain_error(void **state) {
     assert_true(fabs(bound.relative_l2 - (4e-4 + u)) < 1e-12);
     assert_true(fabs(bound.row_relative_l2 - (12e-4 + u)) < 1e-12);
     assert_true(fabs(bound.max_absolute - (4e-3 + 2 * u)) < 1e-12);
-    bound =
-        bound_honest(&plain, DTYPE_I32, &plan); /* whole numbers have no rounding of their own */
+    bound = bound_honest(&plain, DTYPE_I32, &plan); /* integers have no rounding of their own */
     assert_true(bound.relative_l2 == 4e-4);
 }
 
@@ -51,7 +50,7 @@ static void relaxed_stays_below_a_dropped_tile(void **state) {
         }
 }
 
-/* To f16's eleven significant bits. */
+/* Rounds to f16's eleven significant bits. */
 static double rounded(double x) {
     int exponent;
     frexp(x, &exponent);
@@ -68,7 +67,7 @@ static double normal(struct random *random) {
     return sum;
 }
 
-/* What a kernel gives that rounds its weights, one that does not, and none that rounds at all. */
+/* Outputs of a kernel that rounds its probabilities, of one that does not, and exact ones. */
 static void weigh(struct random *random, const double *values, double *exact, double *plain,
                   double *candidate) {
     double weights[FEW_KEYS], sum = 0;
@@ -108,8 +107,8 @@ static void compare(const double *output, const double *exact, struct comparison
     comparison->errors.relative_l2 = sqrt(all_off / all);
 }
 
-/* One value in 256 is the dtype's largest: some rows have one large element, which the plain kernel
-   may get right by chance. */
+/* One value in 256 is the dtype's largest: some rows have one large element, which the plain
+   kernel may round well by luck. */
 static void luck_of_the_plain_kernel_condemns_nobody(void **state) {
     (void)state;
     static double values[FEW_KEYS * FEW_COLUMNS];
@@ -133,7 +132,7 @@ static void luck_of_the_plain_kernel_condemns_nobody(void **state) {
         if (bound_exceeded(&candidate.errors, &bound, text))
             fail_msg("input %d: %s", n, text);
     }
-    assert_true(luckiest < 0.25); /* else nothing was shown */
+    assert_true(luckiest < 0.25); /* else the test shows nothing */
 }
 
 static void says_which_is_exceeded(void **state) {
@@ -142,7 +141,7 @@ static void says_which_is_exceeded(void **state) {
     const struct errors bound = {1e-3, 2e-3, 1};
     assert_false(bound_exceeded(&bound, &bound, text));
     assert_true(bound_exceeded(&(struct errors){2e-3, 1e-3, 0.5}, &bound, text));
-    assert_string_equal(text, "relative L2 error 2.000e-03, above 1.000e-03, which is honest here");
+    assert_string_equal(text, "relative L2 error 2.000e-03 exceeds the error bound 1.000e-03");
     assert_true(bound_exceeded(&(struct errors){0, 3e-3, 0.5}, &bound, text));
     assert_non_null(strstr(text, "worst row"));
     assert_true(bound_exceeded(&(struct errors){0, 0, 2}, &bound, text));
@@ -150,9 +149,9 @@ static void says_which_is_exceeded(void **state) {
     assert_true(bound_exceeded(&(struct errors){NAN, 0, 0}, &bound, text));
 }
 
-/* ---- honest kernels ---- */
+/* ---- correct kernels ---- */
 
-/* Every recipe that the genome must bear, beside random numbers. */
+/* Checks random numbers and every stress recipe that applies to the genome. */
 static void assert_honest(uint64_t seed) {
     char reason[REASON_SIZE];
     char genome[GENOME_TEXT_SIZE];
@@ -223,7 +222,7 @@ static void a_dropped_tile_is_caught(void **state) {
             struct judgement found;
             char reason[REASON_SIZE];
             char text[GENOME_TEXT_SIZE];
-            do /* half of them with splits */
+            do /* half of them with split-KV */
                 assert_true(space_sample(template->space, &random, &genome));
             while ((gene_value(template, &genome, "KV_SPLITS") > 1) != (n < 2));
             int64_t tile = gene_value(template, &genome, "BLOCK_N");
@@ -235,7 +234,7 @@ static void a_dropped_tile_is_caught(void **state) {
             enum verdict verdict = judged_try(&judged, &input, &found, reason);
             genome_print(&genome, template->space, text);
             if (verdict != VERDICT_WRONG)
-                fail_msg("tile %d of %s is dropped, and nobody sees it (%s, error %.2e, bound "
+                fail_msg("dropped tile %d of %s is not detected (%s, error %.2e, bound "
                          "%.2e): %s",
                          dropped.tile, shapes[i], verdict_name(verdict), found.errors.relative_l2,
                          found.bound.relative_l2, text);
@@ -252,5 +251,5 @@ int main(void) {
         cmocka_unit_test(honest_kernels_are_within),
         cmocka_unit_test(a_dropped_tile_is_caught),
     };
-    return cmocka_run_group_tests_name("bound", tests, open_judged, close_judged);
+    return cmocka_run_group_tests_name("error_bound", tests, open_judged, close_judged);
 }

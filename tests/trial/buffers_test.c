@@ -1,5 +1,5 @@
-/* Sets of tensors: what is filled, what was changed since, who may write to it. On the emulated
-   device no candidate gets as far as changing an input, so that sums are tested here. */
+/* Sets of tensors: filling, detecting changes and write protection. Candidates on the emulated
+   device cannot change an input, so checksums are tested here. */
 #include "trial/judged.h"
 
 enum { SETS = 2, A = 0, B = 1, C = 2 };
@@ -102,7 +102,7 @@ static void seeds_decide_what_is_filled(void **state) {
     assert_int_not_equal(buffers.inputs[0], buffers.inputs[1]);
 }
 
-/* Of a floating number that lies at `bytes`: whether it is from a half to one, by its bits. */
+/* Returns whether the floating-point number at `bytes` is from one half to one, by its bits. */
 static bool is_rough(enum dtype dtype, const char *bytes) {
     static const struct {
         size_t size;
@@ -146,7 +146,7 @@ static void the_host_may_write_to_what_is_protected(void **state) {
     give(0, A, bytes);
     assert_true(changed(0));
     assert_int_equal(buffers_protect(&buffers, 0, false, &error), 1);
-    fill(0, 8); /* a kernel writes, and may */
+    fill(0, 8); /* a kernel writes to it, as allowed */
     assert_false(changed(0));
 }
 

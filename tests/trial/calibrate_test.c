@@ -1,4 +1,4 @@
-/* What calibration keeps, and the floor that follows from it. */
+/* Stored calibration figures, and the roofline floor computed from them. */
 #include "trial/calibrate.h"
 #include "trial/roofline.h"
 

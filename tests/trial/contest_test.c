@@ -1,10 +1,10 @@
-/* Whole trials on a device whose times are scripted: race, full timing, duel, promotion. The
- * champion has blocks of 32 threads, its challengers of 64. */
+/* Whole trials on a device with scripted latencies: race, full timing, duel, final checks. The
+   champion has blocks of 32 threads, its challengers of 64. */
 #include "trial/scripted.h"
 
 #include <math.h>
 
-enum { CHAMPION = 1, CHALLENGER = 2 }; /* warps a block */
+enum { CHAMPION = 1, CHALLENGER = 2 }; /* warps per block */
 
 #define CHAMPION_US 10.0
 
@@ -23,7 +23,7 @@ static struct trial_request challenge(struct scripted *it) {
     return request;
 }
 
-/* A challenger of `us` against the champion; the caller releases the result. */
+/* Runs a challenger of `us` against the champion; the caller releases the result. */
 static void challenge_at(struct scripted *it, double us, struct trial_result *result) {
     struct trial_request request = challenge(it);
     it->warm_us[CHAMPION] = CHAMPION_US;
@@ -49,10 +49,9 @@ static void the_race_drops_who_is_far_behind(void **state) {
     assert_null(gate_of(&result, "flush memory"));
     assert_int_equal(result.rival, -1);
     assert_int_equal(it->cold_samples, cold);
-    assert_in_range(it->warm_samples - samples, 5, 100); /* warm-up, and no more than five */
-    /* What a loser costs, where the kernels themselves take no time; 111 and 40 when this was
-     * written.
-     */
+    assert_in_range(it->warm_samples - samples, 5, 100); /* warm-up, and at most five samples */
+    /* The cost of a loser if the kernels themselves take no time; 111 and 40 when this was
+       written. */
     assert_in_range(it->waits - waits, 1, 120);
     assert_in_range(it->allocations - allocations, 1, 44);
     trial_result_release(&result);
@@ -73,7 +72,7 @@ static void who_is_behind_is_timed_and_fights_no_duel(void **state) {
     trial_result_release(&result);
 }
 
-/* The challengers take no shared memory, the champion is thought to. */
+/* The challengers use no shared memory, the champion is assumed to. */
 static void within_the_common_limit_the_race_is_another(void **state) {
     struct scripted *it = *state;
     struct trial_request request = challenge(it);
@@ -102,7 +101,7 @@ static void without_a_champion_there_is_no_race(void **state) {
     assert_null(gate_of(&result, "race"));
     assert_int_equal(result.outcome.cases[0].warm.sample_count, 50);
     assert_int_equal(result.outcome.cases[0].cold.sample_count, 50);
-    assert_non_null(gate_of(&result, "flush memory")); /* it reigns */
+    assert_non_null(gate_of(&result, "flush memory")); /* it becomes champion */
     trial_result_release(&result);
 }
 
@@ -121,7 +120,7 @@ static void a_duel_is_won(void **state) {
     trial_result_release(&result);
 }
 
-/* Faster in its own timing, but not beside the champion: there it is 2 % slower. */
+/* Faster in its own timing, but 2 % slower than the champion in the duel. */
 static void a_duel_is_lost(void **state) {
     struct scripted *it = *state;
     struct trial_request request = challenge(it);
@@ -131,7 +130,8 @@ static void a_duel_is_lost(void **state) {
     scripted_try(it, &request, &result);
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
     assert_int_equal(result.outcome.duel.result, DUEL_LOST);
-    assert_true(result.outcome.score_us > CHAMPION_US); /* ranks behind it, whatever its timing */
+    assert_true(result.outcome.score_us > CHAMPION_US); /* ranks behind the champion for any
+                                                           timing */
     assert_null(gate_of(&result, "flush memory"));
     trial_result_release(&result);
 }
@@ -170,7 +170,7 @@ static void what_is_impossible_is_refused(void **state) {
     trial_result_release(&result);
 }
 
-/* The candidate's source, with a fault in one shape. */
+/* The candidate's source with a fault in one shape. */
 static char *source_that_fails_at(struct scripted *it, const struct genome *genome, int rows,
                                   char path[PATH_SIZE]) {
     struct error error = {0};
@@ -202,11 +202,11 @@ static void a_champion_must_pass_what_is_held_out(void **state) {
     assert_int_equal(result.outcome.duel.result, DUEL_WON);
     assert_int_equal(result.outcome.verdict, VERDICT_WRONG);
     assert_non_null(strstr(result.outcome.reason, "ROWS=9"));
-    assert_true(result.outcome.score_us == 0); /* it is not crowned */
+    assert_true(result.outcome.score_us == 0); /* it does not become champion */
     assert_false(gate_of(&result, "held out")->passed);
     trial_result_release(&result);
 
-    it->warm_us[CHALLENGER] = 1.1 * CHAMPION_US; /* who does not reign is not asked */
+    it->warm_us[CHALLENGER] = 1.1 * CHAMPION_US; /* held-out cases are for champions only */
     scripted_try(it, &request, &result);
     assert_int_equal(result.outcome.verdict, VERDICT_OK);
     assert_null(gate_of(&result, "held out"));
@@ -227,11 +227,11 @@ static void a_duel_that_is_asked_for_is_fought_however_slow(void **state) {
     assert_int_equal(result.outcome.duel.result, DUEL_LOST);
     assert_int_equal(result.outcome.duel.blocks, 12);
     assert_true(fabs(result.outcome.duel.ratio - 3) < 0.01);
-    assert_true(fabs(result.outcome.score_us - 30) < 0.1); /* its own timing stands */
+    assert_true(fabs(result.outcome.score_us - 30) < 0.1); /* its own timing is kept */
     trial_result_release(&result);
 }
 
-/* What a replay, a try or a champion is timed in: samples from each of several places. */
+/* A replay, a try and a champion are timed with samples from several placements. */
 static void samples_come_from_several_placements(void **state) {
     struct scripted *it = *state;
     struct trial_request request = scripted_request(it, "THREADS=64");
@@ -254,21 +254,22 @@ static void samples_come_from_several_placements(void **state) {
     it->spread = 0;
 }
 
-/* The search compares by one placement, and goes on with what it raced with; what it crowns is
-   timed once more. */
+/* The search compares by one placement and continues with the race's measurement; a new champion
+   is timed again. */
 static void a_champion_is_timed_in_several_placements(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
     int modules = it->modules;
     challenge_at(it, 0.9 * CHAMPION_US, &result);
     assert_int_equal(result.outcome.duel.result, DUEL_WON);
-    assert_non_null(gate_of(&result, "crowning"));
-    assert_int_equal(it->modules - modules, 1 + 1 + 4); /* its own, the champion's, four places */
+    assert_non_null(gate_of(&result, "final timing"));
+    assert_int_equal(it->modules - modules, 1 + 1 + 4); /* its own, the champion's, four
+                                                           placements */
     trial_result_release(&result);
     modules = it->modules;
     int graphs = it->graphs;
     challenge_at(it, 1.1 * CHAMPION_US, &result);
-    assert_null(gate_of(&result, "crowning"));
+    assert_null(gate_of(&result, "final timing"));
     assert_int_equal(it->modules - modules, 1);
     assert_int_equal(it->graphs - graphs, 1);
     assert_int_equal(result.outcome.cases[0].cold.sample_count, 10);
@@ -287,7 +288,7 @@ static void a_rival_is_compiled_once(void **state) {
     trial_result_release(&result);
 }
 
-/* Whatever the verdict was, it came from damaged kernels. */
+/* The verdict came from damaged kernels, so it is replaced. */
 static void a_bench_that_was_written_into_says_so(void **state) {
     struct scripted *it = *state;
     static const char *const ours[] = {"scaled_add_reference", "scaled_add_plain"};
@@ -298,7 +299,7 @@ static void a_bench_that_was_written_into_says_so(void **state) {
         scripted_try(it, &request, &result);
         it->damaged = NULL;
         assert_int_equal(result.outcome.verdict, VERDICT_CRASHED);
-        assert_non_null(strstr(result.outcome.reason, "our own kernels"));
+        assert_non_null(strstr(result.outcome.reason, "own kernels"));
         assert_true(result.outcome.score_us == 0);
         trial_result_release(&result);
     }

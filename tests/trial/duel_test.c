@@ -1,4 +1,4 @@
-/* Duels between graphs whose samples a script makes up. */
+/* Duels between graphs with scripted samples. */
 #include "trial/duel.h"
 
 #include "base/random.h"
@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-/* ---- a device that is a script ---- */
+/* ---- a scripted device ---- */
 
 struct device_graph {
-    double us;      /* a call */
+    double us;      /* per call */
     double scatter; /* standard deviation, relative */
-    double drift;   /* relative, a sample: of the whole device */
+    double drift;   /* relative drift per sample, of the whole device */
     int fails_after;
 };
 
@@ -81,7 +81,7 @@ static void a_bias_within_the_margin_decides_nothing(void **state) {
             fight((struct device_graph){.us = 8.9, .scatter = 0.0006},
                   (struct device_graph){.us = 8.9 * 1.0008, .scatter = 0.0006}, seed);
         assert_int_equal(outcome.result, DUEL_UNDECIDED);
-        assert_int_equal(outcome.blocks, 10); /* equal: no need to go on */
+        assert_int_equal(outcome.blocks, 10); /* equal: no further round is needed */
     }
 }
 
@@ -122,7 +122,7 @@ static void the_same_seed_gives_the_same_interval(void **state) {
     assert_true(a.low == b.low && a.high == b.high && a.ratio == b.ratio);
 }
 
-/* Who is no graph of the device's is asked for samples in its stead. */
+/* A side without a graph is sampled by its callback. */
 static enum verdict sample_other(void *context, int count, double *samples_us, char *reason) {
     return sample(NULL, context, count, samples_us, reason);
 }
@@ -144,7 +144,7 @@ static void a_bout_has_the_samples_of_both(void **state) {
     struct bout bout = duel_bout(duel, 0);
     duel_free(duel);
     assert_int_equal(outcome.result, DUEL_WON);
-    /* With one case it is the duel itself. */
+    /* With one case the case result equals the duel's outcome. */
     assert_true(bout.ratio == outcome.ratio && bout.low == outcome.low &&
                 bout.high == outcome.high);
     assert_true(fabs(bout.p50_us / 4 - 1) < 0.001 && fabs(bout.rival_p50_us / 6 - 1) < 0.001);
@@ -221,7 +221,7 @@ static int readings, throttled_readings;
 static void read_script(void *context, struct nvml_state *state) {
     (void)context;
     *state = (struct nvml_state){.sm_mhz = 1980, .memory_mhz = 3201, .temperature_c = 40};
-    /* Every reading says that the power cap is reached, which does not count. */
+    /* Every reading reports the power cap, which does not count as throttling. */
     state->slowdowns = readings++ < throttled_readings ? 0x4 | 0x40 : 0x4;
 }
 

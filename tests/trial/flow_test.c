@@ -1,5 +1,5 @@
-/* flow: a crew simulated with it does as many trials as one that fills all its workers, and has
-   fewer under way. */
+/* concurrency: a simulated pool with this limit completes as many trials as one that fills all
+   its workers, with fewer in flight. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,21 +16,21 @@ enum { WORKERS_MAX = 128, TRIALS = 20000 };
 
 struct crew {
     int devices, compilers;
-    double compile_s; /* of a compilation, on the average */
-    bool full;        /* as many as there are workers, and two for each device */
-    double compiling[WORKERS_MAX], judging[WORKERS_MAX]; /* when each ends; INFINITY: idle */
+    double compile_s; /* mean duration of a compilation */
+    bool full;        /* in flight: all workers and two for each device */
+    double compiling[WORKERS_MAX], judging[WORKERS_MAX]; /* when each finishes; INFINITY: idle */
     double begun[2][WORKERS_MAX];
     int to_compile, to_judge;
     struct random random;
     struct flow flow;
 };
 
-/* Half of it, and what differs by chance. */
+/* Half of the mean, plus an exponentially distributed part. */
 static double compile_s(struct crew *crew) {
     return crew->compile_s * (0.5 - 0.5 * log(1 - random_uniform(&crew->random)));
 }
 
-/* Most lose the race, some are timed, a few fight: 28 ms on the average. */
+/* Most candidates lose the race, some are timed, a few run a duel: 28 ms on average. */
 static double judge_s(struct crew *crew) {
     double die = random_uniform(&crew->random);
     return die < 0.7 ? 0.009 : die < 0.95 ? 0.045 : 0.2;
@@ -59,7 +59,7 @@ static int first_of(const double *ends, int count) {
     return first;
 }
 
-/* Trials a second; and how many were under way, on the average over trials. */
+/* Returns trials per second; sets the mean number of trials in flight. */
 static double run(struct crew *crew, double *under_way) {
     int in_flight = 0, done = 0;
     double now = 0, sum = 0;
@@ -106,14 +106,14 @@ static void devices_hardly_wait(void **state) {
                 crew.full = true;
                 double best = run(&crew, &many);
                 print_message("%.2f s, %d devices, %2d compilers: %5.1f and %5.1f trials/s, %5.1f "
-                              "and %5.1f under way\n",
+                              "and %5.1f in flight\n",
                               compile_s[s], devices[d], compilers[c], rate, best, few, many);
                 assert_true(rate > 0.95 * best);
                 assert_true(few <= many);
             }
 }
 
-/* One GPU beside 63 compilers, as on an H200: 0.4 s a compilation. */
+/* One GPU and 63 compile workers, as on an H200: 0.4 s per compilation. */
 static void many_cores_are_not_all_used(void **state) {
     (void)state;
     struct crew crew = {1, 63, .compile_s = 0.4};
@@ -129,7 +129,7 @@ static void nobody_is_left_out(void **state) {
         assert_int_equal(flow_capacity(&flow, devices, 0), 3 * devices);
         assert_int_equal(flow_capacity(&flow, devices, 1), 3 * devices + 1);
     }
-    /* Whatever was noted. */
+    /* For any recorded durations. */
     static const double seconds[] = {0, 1e-9, 1, 1e9};
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {

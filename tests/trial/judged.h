@@ -1,13 +1,13 @@
 /*
- * judged: real templates' genomes put before the judge one input at a time, on any device: what
- * tests of the bound share. `drop` plants the mutation that the bound is made for: a kernel that
- * skips one tile of keys.
+ * verify_fixture: verifies genomes of real templates on one input at a time, on any device: shared
+ * by the tests of the error bound. `drop_tile` plants the mutation that the bound is designed to
+ * catch: a kernel that skips one tile of keys.
  *
- *     struct judged judged;
- *     judged_open(&judged, "emulated:sm_89");
- *     judged_load(&judged, "templates/attention_fwd", "{...}");    // a case
- *     judged_build(&judged, &genome, NULL);
- *     verdict = judged_try(&judged, seed, NULL, &found, reason);
+ *     struct verify_fixture fixture;
+ *     verify_fixture_open(&fixture, "emulated:sm_89");
+ *     verify_fixture_load(&fixture, "templates/attention_fwd", "{\"S\": 100}");    // a case
+ *     verify_fixture_build(&fixture, &genome, NULL, NULL);
+ *     verdict = verify_fixture_run(&fixture, &input, &found, reason);
  */
 #ifndef EVOTILE_TESTS_TRIAL_JUDGED_H
 #define EVOTILE_TESTS_TRIAL_JUDGED_H
@@ -28,7 +28,7 @@
 #include "device/nvrtc.h"
 #include "trial/verify.h"
 
-/* NVRTC leaves memory behind when it is unloaded, which is not ours to free. */
+/* NVRTC leaks memory when it is unloaded. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "detect_leaks=0";
@@ -36,7 +36,7 @@ const char *__asan_default_options(void) {
 
 struct judged {
     struct device *device;
-    struct cache *cache; /* a template's reference is compiled for one shape, not for each */
+    struct cache *cache; /* reuses the template's reference between shapes */
     struct nvrtc *nvrtc;
     struct judge *judge;
     struct template *template;
@@ -69,7 +69,7 @@ static inline void judged_drop(struct judged *judged, struct device_module **mod
     *module = NULL;
 }
 
-/* Compiles and loads; takes `source`. */
+/* Compiles and loads a module; takes ownership of `source`. */
 static inline void judged_compile(struct judged *judged, char *source,
                                   const struct compile_options *options,
                                   struct device_module **module) {
@@ -115,8 +115,7 @@ static inline void judged_load(struct judged *judged, const char *folder, const 
     judged_compile(judged, template_plain_source(judged->template, &error), NULL, &judged->plain);
 }
 
-/* `mutate` turns the source into another, which it returns in place of the one it frees; NULL for
-   none. */
+/* Builds a genome. `mutate`, unless NULL, frees the source and returns a changed one. */
 static inline void judged_build(struct judged *judged, const struct genome *genome,
                                 char *(*mutate)(char *source, void *context), void *context) {
     struct error error = {0};
@@ -167,7 +166,7 @@ struct dropped {
     bool one_unit; /* only for the first tile of queries of the first head */
 };
 
-/* Whoever looks at a tile asks whether its keys are seen: this one's never are. */
+/* Every use of a tile first asks whether its keys are visible: for this tile they never are. */
 static inline char *drop_tile(char *source, void *context) {
     static const char answer[] = "    return !causal ||";
     const struct dropped *dropped = context;

@@ -1,6 +1,6 @@
 /*
- * messages: one of each kind that trial/wire.h sends, with awkward numbers and texts in every
- * field. What is filled is released as its kind asks for.
+ * messages: example messages of each kind of protocol.h, with awkward numbers and texts in their
+ * fields. The caller releases each as its kind requires.
  */
 #ifndef EVOTILE_TESTS_TRIAL_MESSAGES_H
 #define EVOTILE_TESTS_TRIAL_MESSAGES_H
@@ -14,7 +14,7 @@
 #include "base/random.h"
 #include "trial/wire.h"
 
-/* Every bit of the mantissa at random, over many magnitudes. */
+/* A number with a random mantissa, over many magnitudes. */
 static inline double awkward_double(struct random *random) {
     static const double some[] = {0.0, 0.1, 1.0 / 3, DBL_MAX, DBL_MIN, 5e-324, 1e22, 123456789.125};
     if (random_below(random, 8) == 0)
@@ -48,7 +48,7 @@ static inline void example_case(struct random *random, struct case_outcome *one)
         one->warm.samples_us[i] = awkward_double(random);
 }
 
-/* Of so many cases. */
+/* A result of `case_count` cases. */
 static inline void example_result(struct random *random, int case_count,
                                   struct trial_result *result) {
     struct outcome *outcome = &result->outcome;

@@ -77,7 +77,7 @@ static void submit(struct bench_of_pool *test, int64_t number, const char *text,
     submit_genome(test, number, &genome, champion_us);
 }
 
-/* The next result, each number once; the caller releases it. */
+/* The next result; each trial number may come once. The caller releases it. */
 static void take(struct bench_of_pool *test, struct trial_result *result) {
     struct error error = {0};
     int got = pool_wait(test->pool, PATIENCE_S, result, &error);
@@ -160,7 +160,7 @@ static bool any_has(const struct bench_of_pool *test, int64_t trial) {
     return false;
 }
 
-/* Who only tends has its trials done, and takes the results when it waits. */
+/* A caller that only polls gets its trials done, and takes the results when it waits. */
 static void tended_workers_do_what_waits(void **state) {
     (void)state;
     struct bench_of_pool test;
@@ -183,7 +183,7 @@ static void tended_workers_do_what_waits(void **state) {
     end(&test);
 }
 
-/* A candidate that is bad in itself costs no worker. */
+/* A candidate that fails by itself costs no worker. */
 static void verdicts_come_through(void **state) {
     (void)state;
     struct bench_of_pool test;
@@ -204,10 +204,10 @@ static void verdicts_come_through(void **state) {
     end(&test);
 }
 
-/* A hang with so slow a champion is waited for longer than any test lasts. */
+/* With so slow a champion, the deadline of a hang is longer than any test. */
 static const double patient_us = 1e7;
 
-/* A champion's score is the deadline of who faces it. */
+/* A champion's score sets the deadline of trials compared against it. */
 static void who_waits_faces_the_new_champion(void **state) {
     (void)state;
     struct bench_of_pool test;
@@ -219,13 +219,13 @@ static void who_waits_faces_the_new_champion(void **state) {
         assert_int_equal(genome_parse(&champion.genome, test.template->space, "", &error), 0);
         submit(&test, 0, "FAULT=hang", patient_us);
         submit(&test, 1, "FAULT=hang", patient_us);
-        pool_crown(test.pool, &champion); /* patient for patient */
+        pool_crown(test.pool, &champion); /* as slow as the one before */
         champion.score_us = 1;
-        champion.goal = 1; /* no trial's */
+        champion.goal = 1; /* no trial has this goal */
         pool_crown(test.pool, &champion);
         champion.goal = 0;
         pool_crown(test.pool, &champion);
-        champion.score_us = patient_us; /* heard late */
+        champion.score_us = patient_us; /* an older one that arrives late */
         pool_crown(test.pool, &champion);
         expect(&test, 0, VERDICT_TIMEOUT, "deadline");
         expect(&test, 1, VERDICT_TIMEOUT, "deadline");
@@ -233,8 +233,8 @@ static void who_waits_faces_the_new_champion(void **state) {
     }
 }
 
-/* However fast a worker by itself is, while nobody takes its result: who comes after the next still
- * waits. */
+/* While the caller takes no result, a single worker gets only one more trial, for any speed: the
+   trial after that is still queued. */
 static void whom_one_worker_makes_face_is_no_matter_of_time(void **state) {
     (void)state;
     struct bench_of_pool test;
@@ -269,7 +269,7 @@ static void a_killed_device_worker_costs_its_trial(void **state) {
     submit(&test, 0, "FAULT=hang", patient_us);
     for (int i = 1; i <= 5; i++)
         submit(&test, i, "ITEMS=2", 0);
-    assert_int_equal(pool_wait(test.pool, 0, &result, &error), 0); /* the worker has it now */
+    assert_int_equal(pool_wait(test.pool, 0, &result, &error), 0); /* dispatches it to the worker */
     assert_int_equal(workers_of(getpid(), "device", pids), 1);
     assert_int_equal(kill(pids[0], SIGKILL), 0);
     expect(&test, 0, VERDICT_CRASHED, "killed by signal 9");
@@ -324,7 +324,7 @@ static void a_hung_worker_is_killed_at_its_deadline(void **state) {
     assert_int_equal(pool_restarts(test.pool), 1);
     submit(&test, 1, "ITEMS=2", 0);
     expect(&test, 1, VERDICT_OK, "");
-    /* Who is idle has no deadline. */
+    /* An idle worker has no deadline. */
     assert_int_equal(workers_of(getpid(), "device", before), 1);
     assert_int_equal(pool_wait(test.pool, 2.5, &result, &error), 0);
     assert_int_equal(workers_of(getpid(), "device", after), 1);
@@ -333,8 +333,8 @@ static void a_hung_worker_is_killed_at_its_deadline(void **state) {
     end(&test);
 }
 
-/* A process that keeps this one from going when it is killed, as a driver can, until it ends. 0: it
-   may not. */
+/* Starts a process that keeps `process` from exiting when killed, as a driver can, until it ends
+   itself. Returns 0 if tracing is not permitted. */
 static pid_t haunt(pid_t process) {
     int pipes[2];
     char may;
@@ -361,13 +361,14 @@ static void let_go(pid_t tracer) {
     assert_int_equal(waitpid(tracer, NULL, 0), tracer);
 }
 
-/* The number of the one device worker, made to outlast its end while a trial hangs in it. */
+/* The pid of the only device worker, which cannot exit when killed, with a hanging trial in it. */
 static pid_t hang_and_haunt(struct bench_of_pool *test, int64_t number, pid_t *tracer) {
     struct error error = {0};
     static struct trial_result result;
     pid_t pids[CHILDREN_MAX];
     submit(test, number, "FAULT=hang", patient_us);
-    assert_int_equal(pool_wait(test->pool, 0, &result, &error), 0); /* the worker has it now */
+    assert_int_equal(pool_wait(test->pool, 0, &result, &error), 0); /* dispatches it to the
+                                                                       worker */
     assert_int_equal(workers_of(getpid(), "device", pids), 1);
     *tracer = haunt(pids[0]);
     return pids[0];
@@ -381,7 +382,7 @@ static void nothing_is_timed_beside_a_worker_that_has_not_gone(void **state) {
     pid_t pids[CHILDREN_MAX], tracer, ghost;
     start(&test, 0, 1, 2);
     hang_and_haunt(&test, 0, &tracer);
-    if (tracer == 0) { /* no right to trace */
+    if (tracer == 0) { /* tracing is not permitted */
         end(&test);
         skip();
     }
@@ -389,14 +390,14 @@ static void nothing_is_timed_beside_a_worker_that_has_not_gone(void **state) {
     expect(&test, 0, VERDICT_TIMEOUT, "the device worker was killed after 2 s");
     assert_int_equal(pool_restarts(test.pool), 1);
     assert_int_equal(pool_wait(test.pool, 3, &result, &error), 0);
-    assert_int_equal(workers_of(getpid(), "device", pids), 2); /* another is there already */
+    assert_int_equal(workers_of(getpid(), "device", pids), 2); /* its replacement has started */
     let_go(tracer);
     expect(&test, 1, VERDICT_OK, "");
     assert_int_equal(workers_of(getpid(), "device", pids), 1);
     assert_int_equal(pool_restarts(test.pool), 1);
     ghost = hang_and_haunt(&test, 2, &tracer);
     assert_int_not_equal(tracer, 0);
-    end(&test); /* waits for nobody */
+    end(&test); /* does not wait for the zombie worker */
     assert_int_equal(waitpid(ghost, NULL, WNOHANG), 0);
     let_go(tracer);
     assert_int_equal(waitpid(ghost, NULL, 0), ghost);
@@ -415,7 +416,7 @@ static void workers_are_recycled(void **state) {
         expect(&test, i, VERDICT_OK, "");
     assert_int_equal(workers_of(getpid(), "device", after), 1);
     assert_int_not_equal(before[0], after[0]);
-    assert_int_equal(pool_restarts(test.pool), 0); /* nothing was lost */
+    assert_int_equal(pool_restarts(test.pool), 0); /* no trial was lost */
     end(&test);
 }
 
@@ -431,7 +432,7 @@ static struct pool *open_several(const struct bench_of_pool *test, const char *p
     return crew_new(&settings, error);
 }
 
-/* Their results come in any order. */
+/* Runs trials; their results come in any order. */
 static void do_trials(struct bench_of_pool *test, int count) {
     static struct trial_result result;
     for (int i = 0; i < count; i++)
@@ -458,7 +459,7 @@ static void every_device_has_a_worker(void **state) {
     assert_int_equal(workers_of(getpid(), "device", pids), 2);
     assert_int_equal(workers_of(getpid(), "compile", pids), 1);
     do_trials(&test, 20);
-    /* One that pauses does not keep the other from working; both do. */
+    /* One paused device does not stop the other; two paused ones stop all trials. */
     pool_pause(test.pool, 0, true);
     do_trials(&test, 20);
     pool_pause(test.pool, 1, true);
@@ -481,7 +482,7 @@ static void two_models_do_not_mix(void **state) {
     end(&test);
 }
 
-/* Its worker never starts: after three deaths the other has all the work. */
+/* One device's worker never starts: after three failed starts the other device runs all trials. */
 static void a_device_that_fails_is_set_aside(void **state) {
     (void)state;
     struct bench_of_pool test;
@@ -504,7 +505,7 @@ static void a_device_that_fails_is_set_aside(void **state) {
     int capacity = pool_capacity(test.pool);
     do_trials(&test, 20);
     assert_int_equal(pool_capacity(test.pool), capacity);
-    /* The last one is not set aside: it does not start again either, and that is the end. */
+    /* The last device is not quarantined: when its worker cannot start again, the pool fails. */
     assert_int_equal(kill(pids[0], SIGKILL), 0);
     static struct trial_result result;
     submit(&test, 0, "ITEMS=2", 0);
@@ -531,7 +532,7 @@ static void expect_no_pool(const char *config, const char *folder, const char *d
     struct pool *pool = crew_new(&settings, &error);
     assert_null(pool);
     if (strstr(error.text, words) == NULL)
-        fail_msg("'%s' does not speak of '%s'", error.text, words);
+        fail_msg("'%s' does not contain '%s'", error.text, words);
     tiny_remove(&tiny);
 }
 
@@ -546,7 +547,7 @@ static void who_cannot_start_says_why(void **state) {
     assert_int_equal(workers_of(getpid(), "device", pids), 0);
 }
 
-/* The template's own error, as a worker says it. */
+/* A worker passes on the template's own error. */
 static void a_template_that_does_not_load_is_told(void **state) {
     (void)state;
     char folder[PATH_SIZE];
@@ -565,7 +566,7 @@ static void a_template_that_does_not_load_is_told(void **state) {
     tiny_remove(&tiny);
 }
 
-/* A program that is no worker at all. */
+/* A program that is not a worker. */
 static void a_program_that_is_no_worker_is_given_up(void **state) {
     (void)state;
     struct error error = {0};
@@ -582,8 +583,8 @@ static void a_program_that_is_no_worker_is_given_up(void **state) {
 
 /* ---- the parent's end ---- */
 
-/* A parent whose device worker is busy for long and whose compile worker is idle. Asserts nothing:
-   a failure here would go on with the other tests, in this process too. */
+/* Runs a parent with a busy device worker and an idle compile worker. It asserts nothing: a
+   failure would continue with the other tests in this process, too. */
 static void be_a_parent(struct bench_of_pool *test, const struct genome *hang, int say) {
     struct error error = {0};
     static struct trial_result result;
@@ -591,7 +592,7 @@ static void be_a_parent(struct bench_of_pool *test, const struct genome *hang, i
     if (test->pool == NULL)
         _exit(1);
     submit_genome(test, 0, hang, patient_us);
-    for (int round = 0; round < 10; round++) /* until it is compiled and interpreted */
+    for (int round = 0; round < 10; round++) /* until it is compiled and running */
         pool_wait(test->pool, 0.1, &result, &error);
     if (write(say, "!", 1) != 1)
         _exit(1);
@@ -609,7 +610,8 @@ static void workers_die_with_their_parent(void **state) {
     pid_t pids[CHILDREN_MAX], compile_pids[CHILDREN_MAX];
     prepare(&test);
     assert_int_equal(genome_parse(&hang, test.template->space, "FAULT=hang", &error), 0);
-    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* we are the orphans' heir */
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* orphans become children of this
+                                                              process */
     assert_int_equal(pipe(pipes), 0);
     pid_t parent = fork();
     if (parent == 0)
@@ -621,7 +623,7 @@ static void workers_die_with_their_parent(void **state) {
     assert_int_equal(workers_of(parent, "compile", compile_pids), 1);
     assert_int_equal(kill(parent, SIGKILL), 0);
     assert_int_equal(waitpid(parent, NULL, 0), parent);
-    /* An alarm, rather than a test that never ends, if one of them lives on. */
+    /* The alarm ends the test if one of them survives. */
     alarm(PATIENCE_S);
     assert_int_equal(waitpid(pids[0], NULL, 0), pids[0]);
     assert_int_equal(waitpid(compile_pids[0], NULL, 0), compile_pids[0]);
@@ -630,7 +632,7 @@ static void workers_die_with_their_parent(void **state) {
     end(&test);
 }
 
-/* Without the kernel's help too: the end of its input is the end of its work. */
+/* Also without the parent-death signal: a worker exits at the end of its input. */
 static void a_worker_ends_with_its_input(void **state) {
     (void)state;
     struct tiny tiny;

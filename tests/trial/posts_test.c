@@ -25,7 +25,7 @@ static void begin(struct posts *posts, int count) {
     assert_int_equal(posts_left(posts), count);
 }
 
-/* After how many crashes in a row the first fails; -1: not within 1000. */
+/* Number of lost trials in a row after which the first device fails; -1: not within 1000. */
 static int patience(struct posts *posts) {
     struct error error = {0};
     for (int i = 1; i <= 1000; i++)
@@ -46,7 +46,7 @@ static void crashes_that_the_others_do_not_have_are_the_devices(void **state) {
     (void)state;
     struct posts posts;
     begin(&posts, 2);
-    note(&posts, 1, VERDICT_OK, 108); /* one crash in 110, as Laplace guesses */
+    note(&posts, 1, VERDICT_OK, 108); /* one crash in 110 by Laplace's rule */
     assert_int_equal(patience(&posts), 3);
     begin(&posts, 2);
     note(&posts, 1, VERDICT_OK, 49); /* half of them crash anywhere */

@@ -1,5 +1,5 @@
-/* profile: what ncu's reports come to. Those in tests/trial/ncu have its form, as `ncu --csv`
-   documents and prints it; the figures are made up. */
+/* profile: parsing ncu's reports. Those in tests/trial/ncu have the documented form of `ncu
+   --csv`, with invented figures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void reads_each_kernel_in_turn(void **state) {
     assert_true(one->values[PROFILE_BANK_CONFLICTS] == 2048);
     assert_true(one->values[PROFILE_L2_SECTORS] == 131072);
     assert_true(one->values[PROFILE_WARPS] == 11.9);
-    /* Of three names the first that has a number, in our order, not in that of the rows. */
+    /* Of three names the first with a number counts, in our order, not in the rows' order. */
     assert_true(one->values[PROFILE_TENSOR_PIPE] == 28.5);
     const struct profiled_kernel *other = &profile->kernels[1];
     assert_string_equal(other->name, "rows_finish");
@@ -63,7 +63,7 @@ static void reads_each_kernel_in_turn(void **state) {
     assert_true(isnan(other->values[PROFILE_TENSOR_PIPE]));
 }
 
-/* What ncu wrote on an H200 (CUDA 13.0), of one of the flagship's champions at (2,16,2048,64). */
+/* ncu's report on an H200 (CUDA 13.0) of an attention champion at (2,16,2048,64). */
 static void reads_what_ncu_wrote(void **state) {
     (void)state;
     char *text = recorded("h200.csv");
@@ -88,8 +88,8 @@ static int64_t measured(const struct measures *measures, enum measure measure) {
     return measures->values[measure];
 }
 
-/* Counts are of both kernels together, per cents of the time of both; what one has not is unknown.
- */
+/* Counts are summed over both kernels, percentages weighted by their durations; a metric that
+   one of them lacks is unknown. */
 static void rules_read_all_kernels_together(void **state) {
     (void)state;
     struct measures measures = {0};
@@ -115,7 +115,7 @@ static void rules_read_all_kernels_together(void **state) {
     assert_int_equal(measured(&measures, MEASURE_BANK_CONFLICTS), 2 * 2048);
     assert_int_equal(measured(&measures, MEASURE_WAVEFRONTS), 2 * 20480);
     assert_int_equal(measured(&measures, MEASURE_L2_HITS), 97);
-    /* Without a time there is no mean, and no count is beyond what a double counts. */
+    /* Without a duration there is no mean; no count may exceed what a double holds exactly. */
     measures = (struct measures){0};
     profile->kernels[0].values[PROFILE_DURATION] = NAN;
     profile->kernels[0].values[PROFILE_L2_SECTORS] = 1e16;
@@ -144,7 +144,7 @@ static void numbers_come_in_any_dress(void **state) {
     (void)state;
     static const struct {
         const char *unit, *value;
-        double ns; /* NAN: none */
+        double ns; /* NAN: no value */
     } rows[] = {
         {"ns", "1,234,567.5", 1234567.5},
         {"nsecond", "12", 12},
@@ -206,8 +206,8 @@ static void more_kernels_than_there_is_room_for(void **state) {
     free(report);
 }
 
-/* Has a script stand for ncu, whose worker has nothing to say; gives what it noted in "$0.called".
- */
+/* Runs a script in place of ncu with a worker that sends nothing; returns the arguments that the
+   script stored in "$0.called". */
 static char *run_under(const char *script) {
     struct error error = {0};
     char folder[] = "/tmp/evotile-profile-test-XXXXXX";
@@ -250,7 +250,7 @@ static void calls_ncu_as_it_wants_to_be(void **state) {
     free(words);
 }
 
-/* An ncu that knows neither of two metrics, and says so of one at a time. */
+/* An ncu that lacks two metrics and reports one at a time. */
 static void asks_again_without_what_ncu_does_not_know(void **state) {
     (void)state;
     char *noted = run_under("#!/bin/sh\n"

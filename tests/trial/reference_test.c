@@ -1,4 +1,4 @@
-/* The two references of each template, written apart from each other: reference.cu on the emulated
+/* The two references of each template, written independently: reference.cu on the emulated
    device against reference.c, over many shapes and inputs; and the plain kernel against both. */
 #include "trial/judged.h"
 
@@ -22,7 +22,7 @@ static int close_judged(void **state) {
     return 0;
 }
 
-/* Compiles a template's reference.c with the compiler that made us. */
+/* Compiles a template's reference.c with the host compiler. */
 static cpu_reference *compile(const char *template, void **library) {
     char command[512];
     char symbol[128];
@@ -42,7 +42,7 @@ static cpu_reference *compile(const char *template, void **library) {
     return found;
 }
 
-/* Row by row; where one is infinite the other must be, too. */
+/* Compares row by row; both must be infinite at the same elements. */
 static void compare_rows(const char *name, const struct planned_tensor *tensor, const double *got,
                          const double *expected, const struct stress *stress, const char *shape) {
     for (int64_t first = 0; first < tensor->elements; first += tensor->row) {
@@ -82,7 +82,7 @@ static void compare(cpu_reference *reference, const struct stress *stress, uint6
         must(buffers_fill(&buffers, 0, seed, &error), &error);
     buffers_sequence(&buffers, 0, judged.reference, &sequence);
     assert_int_equal(backend->run(judged.device, &sequence, 60, reason), VERDICT_OK);
-    void *got[TENSORS_MAX] = {NULL}; /* of each output */
+    void *got[TENSORS_MAX] = {NULL}; /* per output */
     int count = 0;
     for (int t = 0; t < template->tensor_count; t++) {
         const struct planned_tensor *tensor = &plan.tensors[t];

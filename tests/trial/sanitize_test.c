@@ -1,4 +1,4 @@
-/* sanitize: what the tools' reports come to. */
+/* sanitize: parsing the tools' reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void reads_reports(void **state) {
          true, 1, "Error: Race reported between Write access at k+0x90 and Read access at k+0xd0"},
         {"========= COMPUTE-SANITIZER\n========= Error: No supported GPU\n", false, 0,
          "Error: No supported GPU"},
-        {"", false, 0, "its report has no summary"},
+        {"", false, 0, "the report has no summary"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct findings findings = {.ran = false};
@@ -45,7 +45,7 @@ static void reads_reports(void **state) {
     }
 }
 
-/* A tool whose report is clean, and whose worker never answers. */
+/* A tool with a clean report and a worker that never answers. */
 static void an_unfinished_tool_is_not_clean(void **state) {
     (void)state;
     static const char script[] = "#!/bin/sh\n"

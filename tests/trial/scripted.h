@@ -1,16 +1,16 @@
 /*
- * scripted: a device that runs candidates for real, by the emulated backend, and makes up how long
- * they take: what whole trials through race, timing, duel and promotion are tested with. It counts
- * what is asked of it.
+ * scripted: a device that runs candidates on the emulated backend and invents their latencies:
+ * whole trials are tested with it through race, timing, duel and final checks. It counts the calls
+ * it gets.
  *
  *     struct scripted it;
  *     scripted_open(&it, SCRIPTED_CONFIG "}");
  *     it.warm_us[2] = 10;                                       // of blocks of 2 warps: THREADS=64
- *     scripted_request(&it, &request, "THREADS=64");
- *     scripted_try(&it, &request, &result);
+ *     struct trial_request request = scripted_request(&it, "THREADS=64");
+ *     scripted_run_trial(&it, &request, &result);
  *     scripted_close(&it);
  *
- * Genomes are those of tests/templates/scaled_add; THREADS tells them apart.
+ * Genomes are those of tests/templates/scaled_add; the latency depends on THREADS.
  */
 #ifndef EVOTILE_TESTS_TRIAL_SCRIPTED_H
 #define EVOTILE_TESTS_TRIAL_SCRIPTED_H
@@ -29,7 +29,7 @@ enum { SCRIPTED_WARPS_MAX = 5 };
     "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}]"
 
 struct device_graph {
-    double us; /* a call */
+    double us; /* per call */
     bool cold, ran;
     int set_count;
     struct device_sequence sets[SETS_MAX];
@@ -44,17 +44,19 @@ struct scripted {
     struct template *template;
     int64_t trials;
     struct random random;
-    const struct device_image *stale; /* what the cache gives for everything; NULL: it is empty */
-    bool strays;                      /* whether something was written beside freed memory */
-    const char *damaged; /* a kernel of three tensors, the last of them wrong; NULL: none */
+    const struct device_image *stale; /* what the cache returns for every key; NULL: it is empty */
+    bool strays;                      /* report a write to freed memory */
+    const char *damaged; /* name of a kernel that gets wrong results in its third argument; NULL:
+                            none */
     double scatter;      /* of samples, relative */
-    double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* a call */
-    double spread; /* of a call's time over places in memory: five graphs in a row have -2 to 2 of
-                      it */
-    int modules, graphs, waits, allocations, compilations, warm_samples, cold_samples; /* so far */
+    double warm_us[SCRIPTED_WARPS_MAX], cold_us[SCRIPTED_WARPS_MAX]; /* per call */
+    double spread; /* relative spread of a call's time over placements: five consecutive graphs
+                      have -2 to 2 times it */
+    int modules, graphs, waits, allocations, compilations, warm_samples,
+        cold_samples; /* counters */
 };
 
-/* What the device's functions, which get a device alone, belong to. */
+/* The instance of the device's functions, which get only a device. */
 static struct scripted *scripted;
 
 static enum verdict scripted_graph_new(struct device *device, const struct device_sequence *sets,
@@ -74,7 +76,7 @@ static enum verdict scripted_graph_new(struct device *device, const struct devic
     return VERDICT_OK;
 }
 
-/* The calls run once, so that outputs are there. */
+/* The calls run once, so that outputs exist. */
 static enum verdict scripted_graph_sample(struct device *device, struct device_graph *graph,
                                           int count, double *samples_us, char *reason) {
     scripted->waits++;
@@ -108,18 +110,18 @@ static int scripted_memory_new(struct device *device, const char *name, size_t b
     return emulated_backend.memory_new(device, name, bytes, address, error);
 }
 
-/* All that is emulated is trapped, so there is nothing to look at; but the bench must think that
-   there is. */
+/* Emulated memory traps every stray access, so there is nothing to check; but this function
+   makes the evaluator run its self-test. */
 static enum verdict scripted_guards(struct device *device, bool freed_too, char *reason) {
     (void)device;
     scripted->waits++;
     if (!freed_too || !scripted->strays)
         return VERDICT_OK;
-    snprintf(reason, REASON_SIZE, "wrote 4 bytes beside what was freed");
+    snprintf(reason, REASON_SIZE, "wrote 4 bytes beside freed memory");
     return VERDICT_WROTE_OUTSIDE;
 }
 
-/* As a kernel of ours would run whose constants a candidate wrote over. */
+/* Simulates one of the evaluator's kernels with constants that a candidate overwrote. */
 static void scripted_damage(struct device *device, const struct device_launch *launch) {
     static const float wrong = 0.5f;
     struct error error = {0};
@@ -146,7 +148,7 @@ static int scripted_read(struct device *device, uint64_t address, void *to, size
     return emulated_backend.read(device, address, to, bytes, error);
 }
 
-/* A cache that is empty, or damaged so that everything in it is one kernel. */
+/* A cache that is empty, or damaged so that every entry is the same kernel. */
 static bool scripted_get(void *context, struct hash hash, struct device_image *image) {
     (void)context, (void)hash;
     const struct device_image *stale = scripted->stale;

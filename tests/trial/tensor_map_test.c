@@ -1,5 +1,5 @@
-/* Tensor maps from template.json to the kernel: every genome of tests/device/hopper/boxes is right
-   on ragged shapes. */
+/* Tensor maps from template.json to the kernel: every genome of tests/device/hopper/boxes is
+   correct on ragged shapes. */
 #include "trial/judged.h"
 
 static void every_genome_is_right(void **state) {

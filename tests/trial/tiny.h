@@ -1,9 +1,9 @@
 /*
- * tiny: runs on tests/templates/scaled_add, a kernel that compiles and is interpreted in an
- * instant. What the tests of trial/ and of runs share: a folder with a config, the program, and the
- * worker processes that it started.
+ * tiny: runs on tests/templates/scaled_add, a kernel that compiles and is interpreted quickly.
+ * Shared by the tests of trials and of runs: a folder with a config, the program, and the worker
+ * processes that it started.
  *
- * Tests run in the top folder, as tests/run does.
+ * Tests run in the repository's root, as tests/run does.
  */
 #ifndef EVOTILE_TESTS_TRIAL_TINY_H
 #define EVOTILE_TESTS_TRIAL_TINY_H
@@ -29,12 +29,12 @@
 #define TINY_TEMPLATE "tests/templates/scaled_add"
 #define TINY_DEVICE   "emulated:sm_89"
 
-/* Everything below one case, without the closing brace: tests add what they need. */
+/* A config of one case without the closing brace, so that tests can append to it. */
 #define TINY_CONFIG                                                                                \
     "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"                           \
     "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}]"
 
-/* NVRTC leaves memory behind when it is unloaded, which is not ours to free. */
+/* NVRTC leaks memory when it is unloaded. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "detect_leaks=0";

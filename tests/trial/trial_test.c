@@ -34,7 +34,7 @@ static void a_result_moves_with_its_keys(void **state) {
     result.outcome.cases[1].ctas = 12;
     memset(&other, 0x55, sizeof other);
     trial_result_move(&other, &result);
-    trial_result_release(&result); /* has none */
+    trial_result_release(&result); /* has no key */
     assert_false(result.has_key);
     assert_true(other.has_key);
     assert_int_equal(other.number, 7);

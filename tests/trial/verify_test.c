@@ -1,9 +1,9 @@
-/* Planted kernels in the place of scaled_add's, each with the verdict it must get. */
+/* Planted kernels that replace scaled_add's, each with its expected verdict. */
 #include "trial/tiny.h"
 
 #include "trial/bench.h"
 
-/* In one process: a device worker without the pipes. */
+/* A device worker without pipes, in this process. */
 struct court {
     struct tiny tiny;
     struct config *config;
@@ -16,7 +16,7 @@ struct court {
 };
 
 static struct court court;
-static struct trial_result result; /* too large for a stack that the sanitizer watches */
+static struct trial_result result; /* too large for the stack under AddressSanitizer */
 
 static const char config_text[] =
     "{ \"template\": \"scaled_add\", \"cases\": [{\"ROWS\": 3, \"COLS\": 128},\n"
@@ -52,7 +52,8 @@ static int close_court(void **state) {
     return 0;
 }
 
-/* A file with the genome's mark and this kernel; what stands before "---" in it is outside. */
+/* Writes a file with the genome's mark and this kernel; text before "---" stands outside the
+   kernel. */
 static char *plant(const struct genome *genome, const char *body) {
     struct error error = {0};
     char text[4096];
@@ -73,7 +74,7 @@ static char *plant(const struct genome *genome, const char *body) {
     return strdup(court.source);
 }
 
-/* Takes a genome through both halves; `body` NULL: with the template's own kernel. */
+/* Compiles and evaluates a genome; `body` NULL: with the template's own kernel. */
 static const struct outcome *try_kernel(const char *genome, const char *body) {
     struct error error = {0};
     struct device_image images[CASES_MAX];
@@ -111,7 +112,7 @@ static void expect(const char *genome, const char *body, enum verdict verdict, c
 #define LOOP  "for (int i = first; i < count; i += step) "
 #define FILL  LOOP "c[i] = " RIGHT ";"
 
-/* ---- right ones ---- */
+/* ---- correct kernels ---- */
 
 static void right_kernels_pass(void **state) {
     (void)state;
@@ -138,7 +139,7 @@ static void right_kernels_pass(void **state) {
     assert_int_equal(result.outcome.cases[0].ctas, 8);
 }
 
-/* So that what follows is not refused for being planted. */
+/* Shows that the later kernels are not rejected merely because they are planted. */
 static void a_right_planted_kernel_passes(void **state) {
     (void)state;
     expect("", FILL, VERDICT_OK, "");
@@ -152,11 +153,11 @@ static void wrong_results_are_seen(void **state) {
     static const struct {
         const char *body, *reason;
     } kernels[] = {
-        {"", "NaN"},                          /* nothing done */
+        {"", "NaN"},                          /* does nothing */
         {LOOP "c[i] = 1.0f;", "relative L2"}, /* a constant */
         {LOOP "c[i] = 0.0f;", "all zeros"},
         {LOOP "c[i] = 2.0f * b[i] + a[i];", "relative L2"}, /* operands swapped */
-        {LOOP "c[i] = 2.0f * a[i] + a[i];", "relative L2"}, /* one read twice */
+        {LOOP "c[i] = 2.0f * a[i] + a[i];", "relative L2"}, /* one operand read twice */
         {LOOP "c[i] = i / COLS == 1 ? __int_as_float(0x7fc00000) : " RIGHT ";", "NaN"},
         {LOOP "c[i] = i == count - 1 ? __int_as_float(0x7f800000) : " RIGHT ";", "infinite"},
         {LOOP "if (i % COLS < COLS / 64 * 64) c[i] = " RIGHT ";", "NaN"}, /* whole tiles only */
@@ -169,7 +170,7 @@ static void wrong_results_are_seen(void **state) {
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         expect("", kernels[i].body, VERDICT_WRONG, kernels[i].reason);
     expect("FAULT=wrong", NULL, VERDICT_WRONG, "relative L2"); /* by 0.05 % */
-    /* Shared memory that nobody wrote, and what another warp may not have written yet. */
+    /* Uninitialised shared memory, and data that another warp may not have written yet. */
     expect("SPARE=2",
            "extern __shared__ float shared[];---" LOOP "c[i] = " RIGHT " + 0.0f * shared[i];",
            VERDICT_WRONG, "NaN");
@@ -184,17 +185,17 @@ static void one_bad_row_is_seen(void **state) {
 
 static void results_that_depend_on_more_than_the_inputs_are_racy(void **state) {
     (void)state;
-    /* On what the output held before. */
+    /* Depends on the output's old contents. */
     expect("", LOOP "c[i] = (" RIGHT ") * (__float_as_int(c[i]) == -1 ? 1.0f : 1.0000002f);",
            VERDICT_RACY, "two runs");
-    /* On how often it was called. */
+    /* Depends on the number of calls. */
     expect("",
            "__device__ int calls;---" LOOP "c[i] = (" RIGHT ") * (calls == 0 ? 1.0f : 1.0000002f);"
            "if (threadIdx.x == blockDim.x - 1) calls++;",
            VERDICT_RACY, "two runs");
 }
 
-/* ---- what must not be touched ---- */
+/* ---- forbidden accesses ---- */
 
 static void writes_beside_the_output_are_seen(void **state) {
     (void)state;
@@ -234,7 +235,7 @@ static void inputs_put_back_are_seen(void **state) {
     }
 }
 
-/* ---- what does not end well ---- */
+/* ---- crashes and hangs ---- */
 
 static void bad_addresses_crash(void **state) {
     (void)state;
@@ -254,7 +255,7 @@ static void endless_loops_time_out(void **state) {
     expect("", FILL "for (volatile int turning = 1; turning;);", VERDICT_TIMEOUT, "deadline");
 }
 
-/* ---- the gates before ---- */
+/* ---- earlier gates ---- */
 
 static void gates_come_in_order(void **state) {
     (void)state;
@@ -273,7 +274,7 @@ static void gates_come_in_order(void **state) {
            VERDICT_COMPILE_FAILED, "");
 }
 
-/* A compiled kernel that is not the genome's, and no other after it was compiled anew. */
+/* A compiled kernel that has another genome's mark, even after recompilation. */
 static void a_kernel_of_another_genome_is_refused(void **state) {
     (void)state;
     struct error error = {0};
@@ -294,7 +295,7 @@ static void a_kernel_of_another_genome_is_refused(void **state) {
     trial_request_release(&request);
 }
 
-/* After all that, the bench still judges rightly. */
+/* After all these, the evaluator still verifies correctly. */
 static void the_bench_survives_them_all(void **state) {
     (void)state;
     expect("ITEMS=3", NULL, VERDICT_OK, "");

@@ -13,7 +13,7 @@
 
 enum { ROUNDS = 200 };
 
-/* Too large for a stack that the sanitizer watches. */
+/* Too large for the stack under AddressSanitizer. */
 static struct trial_result result;
 static struct wire_message message;
 
@@ -72,7 +72,7 @@ static void a_baseline_comes_back(void **state) {
     trial_request_release(&request);
 }
 
-/* The structs were zero before they were filled, so that padding is equal too. */
+/* The structs were zeroed before they were filled, so that padding is equal, too. */
 static void results_come_back_bit_for_bit(void **state) {
     (void)state;
     struct random random;
@@ -147,7 +147,7 @@ static void failures_come_back(void **state) {
     free(line);
 }
 
-/* JSON has no word for these: they come as 0, and never as a message that does not parse. */
+/* JSON cannot express these: they are read as 0, and the message still parses. */
 static void what_is_not_finite_comes_as_zero(void **state) {
     (void)state;
     struct random random;
@@ -175,12 +175,12 @@ static void what_is_not_finite_comes_as_zero(void **state) {
 static void must_refuse(const char *line, const char *damage) {
     struct error error = {0};
     if (wire_read(line, &message, &error) == 0)
-        fail_msg("taken although %s: %.300s", damage, line);
+        fail_msg("accepted although %s: %.300s", damage, line);
     assert_int_equal(error.kind, ERROR_FAILED);
     assert_non_null(strstr(error.text, "damaged"));
 }
 
-/* A line of each kind, short enough to be cut everywhere. */
+/* A line of each kind, short enough to be truncated at every position. */
 static char *small_line(enum wire_kind kind) {
     struct random random;
     random_seed(&random, 5, 1);
@@ -242,8 +242,8 @@ static void two_messages_on_a_line_are_refused(void **state) {
 
 enum type { BOOL = 1, ARRAY = 2, OBJECT = 4, TEXT = 8, NUMBER = 16, NOTHING = 32 };
 
-/* What a reader may take in the place of a value: its own type; nothing for a number, which was not
-   finite then, and for a source; a text for a missing source. */
+/* Types that a reader accepts in place of a value: its own type; null for a number, which stands
+   for a non-finite one, and for a source; a string for a missing source. */
 static int acceptable(const cJSON *item) {
     if (cJSON_IsNumber(item))
         return NUMBER | NOTHING;
@@ -252,7 +252,7 @@ static int acceptable(const cJSON *item) {
     return cJSON_IsBool(item) ? BOOL : cJSON_IsString(item) ? TEXT : 0;
 }
 
-/* Puts something else in the place of each value of the message, one at a time, at any depth. */
+/* Replaces each value of the message, one at a time, at any depth. */
 static void spoil(cJSON *root, cJSON *at) {
     static const struct {
         enum type type;
@@ -263,12 +263,12 @@ static void spoil(cJSON *root, cJSON *at) {
     for (cJSON *item = at->child; item != NULL; item = item->next) {
         char name[256];
         cJSON saved = *item;
-        snprintf(name, sizeof name, "%s became another",
+        snprintf(name, sizeof name, "%s was replaced",
                  item->string != NULL ? item->string : "an element");
         for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
             if ((acceptable(&saved) & others[i].type) != 0)
                 continue;
-            item->type = cJSON_Raw; /* stands in for the item while the message is printed */
+            item->type = cJSON_Raw; /* replaces the item while the message is printed */
             item->valuestring = (char *)others[i].text;
             char *line = cJSON_PrintUnformatted(root);
             *item = saved;
@@ -279,7 +279,7 @@ static void spoil(cJSON *root, cJSON *at) {
     }
 }
 
-/* Numbers as text, words of a fixed list, and whole numbers that are not. */
+/* Invalid number strings, enum words and fractional integers. */
 static void values_out_of_range_are_refused(void **state) {
     (void)state;
     static const struct {
@@ -346,7 +346,7 @@ static void missing_members_are_refused(void **state) {
     }
 }
 
-/* Arrays that would not fit where they go. */
+/* Arrays that exceed their destination. */
 static void too_many_are_refused(void **state) {
     (void)state;
     static const char *const arrays[] = {"cases", "gates", "bouts", "sources"};
@@ -380,7 +380,7 @@ static void too_many_are_refused(void **state) {
     free(line);
 }
 
-/* Who fuzzes begins with what is read. */
+/* The fuzzer's seeds are valid messages. */
 static void seeds_are_read(void **state) {
     (void)state;
     glob_t seeds;
