@@ -64,7 +64,7 @@ static void damage_is_told(void **state) {
         struct predicted *read;
         struct error error = {0};
         assert_int_equal(foresee_parse(texts[i], space, &read, &error), -1);
-        assert_non_null(strstr(error.text, "what was predicted is damaged: "));
+        assert_non_null(strstr(error.text, "the stored predictions are damaged: "));
     }
     space_free(space);
 }

@@ -154,7 +154,7 @@ static void tells_what_became_of_a_run(void **state) {
     publish(run_dir, PHASE_SEARCHING, 20);
     expect_line(live, "searching, silent for 2", false);
     publish(run_dir, PHASE_SEARCHING, 100);
-    expect_line(live, "it was killed; `evotile resume` goes on", true);
+    expect_line(live, "it was killed; `evotile resume` continues it", true);
     publish(run_dir, PHASE_INSPECTING, 100);
     expect_line(live, "under compute-sanitizer, silent for 10", false);
     publish(run_dir, PHASE_PAUSED, 0);

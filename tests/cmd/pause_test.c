@@ -34,7 +34,7 @@ static void cools_before_it_goes_on(void **state) {
     for (size_t i = 0; i < sizeof course / sizeof *course; i++)
         assert_int_equal(pause_decide(&pause, 0, course[i].temperature_c), course[i].paused);
     pause_decide(&pause, 0, 84);
-    assert_string_equal(pause.reason, "the GPU has 84 degrees Celsius; it goes on at 75");
+    assert_string_equal(pause.reason, "the GPU is at 84 degrees Celsius; continues at 75");
 }
 
 int main(void) {

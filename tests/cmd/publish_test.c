@@ -207,9 +207,9 @@ static void pauses_and_goes_on(void **state) {
     is = expect(stage, PHASE_SEARCHING, is.updated, is.told + 5);
 
     set_gpu(stage, 81, 0);
-    is = expect_pause(stage, is.updated, "the GPU has 81 degrees Celsius; it goes on at 75");
+    is = expect_pause(stage, is.updated, "the GPU is at 81 degrees Celsius; continues at 75");
     set_gpu(stage, 76, 0);
-    is = expect_pause(stage, is.updated + 1, "the GPU has 76 degrees Celsius; it goes on at 75");
+    is = expect_pause(stage, is.updated + 1, "the GPU is at 76 degrees Celsius; continues at 75");
     set_gpu(stage, 75, 0);
     is = expect(stage, PHASE_SEARCHING, is.updated, is.told + 5);
 
