@@ -1,4 +1,4 @@
-/* diagnosis: figures in, findings out. */
+/* bottleneck: findings for given figures. */
 #include "cmd/diagnosis.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static const struct device_info device = {.sm_count = 132,
                                           .launch_us = 0.65,
                                           .tensor_tflops = 600};
 
-/* Everything as it should be. */
+/* Figures of a kernel without a bottleneck. */
 static struct case_outcome timed;
 static struct resources resources;
 static struct known_case known;

@@ -1,4 +1,4 @@
-/* foresee: what was predicted is kept as text. */
+/* predict_start: predictions as text, and back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# watch on a terminal, which is tmux's: it shows a run that goes on, answers keys and a new size, and
-# leaves when asked. Exit status 77 where there is no tmux, or no terminal to be had.
+# watch on a terminal, provided by tmux: it shows a running search, reacts to keys and to a new size, and
+# exits on request. Exit status 77 if there is no tmux, or no terminal available.
 set -u
 command -v tmux >/dev/null || { echo "no tmux here: apt-get install tmux"; exit 77; }
 . "$ROOT/tests/cli/tell"
@@ -48,7 +48,7 @@ expect '^workers .*(evaluates|compiles) [0-9]+ [0-9.]+ s'
 expect 'tried as +trials +ok champions'
 expect '⠉|⠒|⠤|⣀'
 expect '^ +1 +[0-9]+ +[0-9.]+ '
-# It is renewed by itself.
+# The view is refreshed without a key press.
 before=$(screen | grep '^time')
 for ((tries = 0; tries < 100; tries++)); do
     [ "$(screen | grep '^time')" != "$before" ] && break
@@ -83,7 +83,7 @@ expect '^run on .*, interrupted'
 terminal send-keys -t view q
 expect '^left with status 0'
 
-# A terminal that nobody knows gets lines.
+# An unknown terminal type gets plain lines.
 terminal respawn-pane -k -t view "TERM=nonesuch '$EVOTILE' watch run; echo left with status \$?; cat"
 expect 'TERM=nonesuch.* is not known here'
 expect 'interrupted; 0:'
