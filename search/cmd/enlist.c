@@ -123,8 +123,8 @@ static int serve(struct enlisted *it, struct description *description, struct po
     return status;
 }
 
-/* Returns 0 when the run has no more work; -1, with the reason in `error`, if this host cannot work
-   for it. */
+/* Returns 0 when the run has no more work; 1 if its files cannot be fetched now: try again later;
+   -1, with the reason in `error`, if this host cannot work for it. */
 static int work_for(struct enlisted *it, struct description *description, struct error *error) {
     char folder[PATH_SIZE];
     struct pool *crew = NULL;

@@ -294,7 +294,7 @@ int session_device(struct store *store, struct device_info *device, struct error
 
 static int read_device(struct session *session, struct device_info *device, struct error *error) {
     int found = session_device(session->store, device, error);
-    return found == 0  ? error_set(error, "%s does not say which device it ran on: start a new run",
+    return found == 0  ? error_set(error, "%s does not record its device: start a new run",
                                    session->run_dir)
            : found < 0 ? -1
                        : 0;

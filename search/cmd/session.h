@@ -6,9 +6,11 @@
  *
  *     struct session session;
  *     int status = session_create(&session, "results/demo", config, &settings, &error);
- *     if (status == 0)                       // or session_resume(&session, run_dir, &settings,
- * ...) status = session_search(&session, &error);       // 0: done, 1: interrupted, -1: failed
- *     session_close(&session);                             // also after a failure
+ *     if (status == 0)
+ *         status = session_search(&session, &error);     // 0: done, 1: interrupted, -1: failed
+ *     session_close(&session);                           // also after a failure
+ *
+ * To continue a run, call session_resume in place of session_create.
  *
  * The life of a trial: evolution_ask proposes a genome; store_ask records it; session_submit hands
  * it to the pool; session_wait returns its result; store_tell and evolution_tell_outcome record the
@@ -16,12 +18,11 @@
  * and each result changes what is proposed next.
  *
  * The run folder holds
- *     run.db         every event of the search (store.h)
- *     config.json    the config as the user gave it
- *     template/      a copy of the template, so that later edits of the original do not change the
- *                    run
- *     status.json    the current state for `evotile watch` (status_file.h)
- *     workers.lock   a lock that all workers of a session share
+ * - run.db: every event of the search (store.h)
+ * - config.json: the config as the user gave it
+ * - template/: a copy of the template, so that later edits of the original do not change the run
+ * - status.json: the current state for `evotile watch` (status_file.h)
+ * - workers.lock: a lock that all workers of a session share
  *
  * A killed run loses only trials in flight: `resume` replays the stored events through the
  * strategy, compares the result with the digest of the last checkpoint, and submits the trials
@@ -55,7 +56,8 @@ struct session_settings {
     int64_t compile_workers;               /* -1: as many as cores and memory allow */
     struct link_settings queue;            /* url NULL: the workers run on this host */
     double queue_patience_s;               /* heartbeat timeout of a remote worker; 0: default */
-    int queue_news;                        /* remote_settings.news */
+    int queue_news;                        /* writing end of a pipe: the remote pool writes each
+                                              device model there that a worker has; 0: none */
     const struct device_info *queue_model; /* device model of a new run on a queue; NULL: that of
                                               the first worker */
     bool nice;                             /* pause while others use the GPU; false: config */
@@ -102,9 +104,8 @@ struct session {
         int64_t inspected; /* the last champion that ran under compute-sanitizer */
         int crowned;       /* champions accepted in this session */
     } champions[CASES_MAX];
-    double default_us[CASES_MAX]; /* score of the default genome; 0: unknown */
-    double
-        baseline_us[CASES_MAX]; /* geometric mean of the baseline over the goal's cases; 0: none */
+    double default_us[CASES_MAX];  /* score of the default genome; 0: unknown */
+    double baseline_us[CASES_MAX]; /* the baseline's geometric mean over the cases; 0: none */
     double unraised_us[CASES_MAX]; /* best score within the default shared memory limit
                                       (SMEM_UNRAISED), if the config raises that limit; 0: none */
     struct {

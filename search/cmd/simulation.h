@@ -6,8 +6,8 @@
  *     struct simulation simulation = {.spaces = spaces, .space_count = 2, .strategies = names,
  *                                     .strategy_count = 3, .seeds = 8, .trials = 200,
  *                                     .in_flight = 1, .islands = 1, .jobs = 4};
- *     if (simulation_run(&simulation, &error) == 0)
- *         struct visits visits = simulation_visits(&simulation, space, strategy, seed);
+ *     int status = simulation_run(&simulation, &error);
+ *     struct visits visits = simulation_visits(&simulation, space, strategy, seed);  // status 0
  *     simulation_release(&simulation);
  *
  * With `in_flight` = K there are always K open proposals, answered in the order of asking. With

@@ -7,8 +7,9 @@
  *     struct genome genomes[WARM_START_MAX];
  *     int count = warm_start_genomes(warm, config, goal, template, &device, genomes, &error);
  *     char *text = warm_start_print(genomes, count, template->space);     // for the store
- *     count = warm_start_parse(text, template->space, genomes, WARM_START_MAX, &error); // on
- * resume free(text); warm_start_close(warm);
+ *     count = warm_start_parse(text, template->space, genomes, WARM_START_MAX, &error);
+ *     free(text);
+ *     warm_start_close(warm);
  */
 #ifndef EVOTILE_CMD_WARM_H
 #define EVOTILE_CMD_WARM_H
