@@ -23,6 +23,7 @@ more than %d cases	the same
 %s does not say which device it ran on	the same
 the run stores no config	the same
 %s does not record its device: start a new run	the same
+%s does not say which device it ran on: start a new run	the same
 trial %lld of %s cannot be replayed: the run was made by another version of evotile; its results can be read, but start a new run	the same
 %s is inconsistent: replaying its events does not give the state of its last checkpoint; it was edited, or made by another version of evotile	the same
 the stored predictions are damaged: %.60s	the same; tests/cmd/foresee_test.c damages it
