@@ -1,3 +1,4 @@
+/* main: finds the verb of the command line and runs it. */
 #include "base/nearest.h"
 #include "cmd/describe.h"
 
@@ -23,8 +24,8 @@ static void print_verbs(FILE *out) {
     for (int i = 0; i < VERB_COUNT; i++)
         if (!verbs[i]->hidden)
             fprintf(out, "  %-10s  %s\n", verbs[i]->name, verbs[i]->summary);
-    fprintf(out, "\n`evotile help VERB` tells what a verb does, with examples.\n"
-                 "`evotile --version` tells the versions of it, the CUDA Toolkit and the driver.\n"
+    fprintf(out, "\n`evotile help VERB` describes a verb, with examples.\n"
+                 "`evotile --version` prints the versions of evotile, CUDA Toolkit and driver.\n"
                  "\nExit status:\n");
     print_rows(describe_statuses, 3, out);
     fprintf(out, "\nEnvironment:\n");
@@ -57,7 +58,7 @@ static int help(const char *name) {
     const struct verb *verb = find_verb(name);
     if (verb == NULL)
         return unknown_verb(name);
-    /* Only the verb itself knows its options. */
+    /* The verb's own parser handles --help, because only it knows the verb's options. */
     char *arguments[] = {(char *)name, (char *)"--help", NULL};
     return verb->run(verb, 2, arguments);
 }
@@ -79,10 +80,10 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    /* A limit of file sizes (ulimit -f) is then an error of the write, which is told in a line. */
+    /* Beyond a file size limit (ulimit -f), writes then fail with an error that is reported. */
     signal(SIGXFSZ, SIG_IGN);
     int status = dispatch(argc, argv);
-    /* A result that did not reach its file (a full disk) is no result. */
+    /* Output that did not reach its file, as on a full disk, is a failure. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "evotile: the results cannot be written: %s\n", strerror(errno));
         return STATUS_FAILED;

@@ -34,7 +34,7 @@ struct ablation_move *ablation_add(struct ablation *ablation) {
     return move;
 }
 
-/* What was fought, by what it costs; then what was tried and failed; then what is no genome. */
+/* The sort key: moves with a duel by their cost; then those that failed; then invalid genomes. */
 static double place(const struct ablation_move *move) {
     return move->verdict == VERDICT_OK        ? -move->duel.ratio
            : move->verdict != VERDICT_INVALID ? 1
@@ -96,7 +96,7 @@ static int read_verdict(const struct json *object, enum verdict *verdict, struct
         return -1;
     int parsed = verdict_parse(name);
     if (parsed < 0)
-        return json_error(object, error, "\"%s\" is no verdict", name);
+        return json_error(object, error, "\"%s\" is not a verdict", name);
     *verdict = (enum verdict)parsed;
     return 0;
 }
@@ -110,7 +110,7 @@ static int read_result(const struct json *object, enum duel_result *result, stru
             *result = (enum duel_result)r;
             return 0;
         }
-    return json_error(object, error, "\"%s\" is no result of a duel", name);
+    return json_error(object, error, "\"%s\" is not a result of a duel", name);
 }
 
 static int read_number(const struct json *object, const char *key, double *number,
@@ -186,7 +186,7 @@ int ablation_read(struct store *store, int goal, struct ablation **ablation, str
 
 static const char *word(const struct ablation_move *move) {
     static const char *const words[] = {
-        [DUEL_NONE] = "not fought",
+        [DUEL_NONE] = "no duel",
         [DUEL_WON] = "faster than the champion",
         [DUEL_LOST] = "slower",
         [DUEL_UNDECIDED] = "no difference beyond the margin",

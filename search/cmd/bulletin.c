@@ -20,7 +20,7 @@ static const struct {
     [PHASE_FAILED] = {"failed", "failed"},
 };
 
-/* Of a worker, in the order of enum pool_state. */
+/* Worker states, in the order of enum pool_state. */
 static const char *const states[] = {"starting", "idle", "busy", "leaving"};
 static const char *const roles[] = {"compile", "device"};
 
@@ -28,7 +28,7 @@ enum { STATES = sizeof states / sizeof *states, ROLES = sizeof roles / sizeof *r
 
 enum kind { KIND_INT, KIND_INT64, KIND_DOUBLE, KIND_BOOL, KIND_TEXT };
 
-/* The members that are one JSON value each. */
+/* The members that are a single JSON value. */
 static const struct member_row {
     const char *key;
     enum kind kind;
@@ -190,7 +190,7 @@ static int read_member(const struct json *root, const struct member_row *row,
     return 0;
 }
 
-/* The index of the word of that key, or -1. */
+/* The index of the word that the key's value names, or -1. */
 static int read_word(const struct json *object, const char *key, const char *const *words,
                      int count, struct error *error) {
     struct json value;
@@ -200,7 +200,7 @@ static int read_word(const struct json *object, const char *key, const char *con
     for (int i = 0; i < count; i++)
         if (strcmp(words[i], text) == 0)
             return i;
-    return json_error(&value, error, "is none that this evotile knows");
+    return json_error(&value, error, "is unknown to this version of evotile");
 }
 
 static int read_worker(const struct json *object, struct pool_worker *worker, struct error *error) {
@@ -248,7 +248,7 @@ static int read_root(const struct json *root, struct bulletin *bulletin, struct 
         if (read_worker(&one, &bulletin->workers[w], error) < 0)
             return -1;
     }
-    /* Those that are counted and not listed: the reader must not take them for workers. */
+    /* Workers that are counted but not listed: fill their entries with a defined value. */
     for (int w = listed; w < bulletin->worker_count && w < BULLETIN_WORKERS_MAX; w++)
         bulletin->workers[w] = (struct pool_worker){.role = roles[0], .trial = -1};
     return 0;

@@ -1,18 +1,18 @@
-/*
- * bulletin: what a run says of itself while it goes on, for `watch`: the file status.json in its
- * folder, replaced about once a second. It holds what the store does not: what the workers do, how
- * the GPU is, what is left of the budget. Of a run that was killed it is what was true last.
+/* status_file: the file status.json in a run's folder, which `watch` displays.
  *
- *     struct bulletin bulletin = bulletin_empty();
- *     bulletin.phase = PHASE_SEARCHING; ...
- *     bulletin_write(&bulletin, "results/night", &error);    // atomically; the disk is not waited
- * for
+ * A running session replaces the file about once a second. It holds what the store does not: the
+ * state of the workers and of the GPU, and what is left of the budget. After a kill it holds the
+ * last state that was written.
  *
- *     if (bulletin_read(&bulletin, "results/night", &error) == 1)
- *         printf("%s for %.0f s\n", phase_words(bulletin.phase), now - bulletin.updated);
+ *     struct run_status status = run_status_empty();
+ *     status.phase = PHASE_SEARCHING;
+ *     status_file_write(&status, "results/night", &error);   // atomic; without fsync
  *
- * Who reads locks nothing, and sees one whole bulletin or the one before. Plain values: nothing is
- * to be released. Figures that are not known are negative, and are not in the file.
+ *     if (status_file_read(&status, "results/night", &error) == 1)
+ *         printf("%s for %.0f s\n", phase_words(status.phase), status.seconds);
+ *
+ * Readers take no lock; they see a whole file, the newest or the one before. The struct owns
+ * nothing. Unknown figures are negative, and are left out of the file.
  */
 #ifndef EVOTILE_CMD_BULLETIN_H
 #define EVOTILE_CMD_BULLETIN_H
@@ -26,11 +26,11 @@
 
 enum phase {
     PHASE_SEARCHING,
-    PHASE_RETIMING,    /* elites, under another driver or toolkit */
+    PHASE_RETIMING,    /* remeasuring elites under another driver or NVRTC */
     PHASE_PAUSED,      /* `reason` says why */
-    PHASE_INSPECTING,  /* a champion under compute-sanitizer: no bulletin comes meanwhile */
-    PHASE_FINISHED,    /* the budget is spent, or the space exhausted */
-    PHASE_INTERRUPTED, /* resume goes on */
+    PHASE_INSPECTING,  /* a champion runs under compute-sanitizer; the file is not updated */
+    PHASE_FINISHED,    /* the budget is spent, or the space is exhausted */
+    PHASE_INTERRUPTED, /* `resume` continues */
     PHASE_FAILED,      /* `reason` says why */
     PHASE_COUNT
 };
@@ -41,40 +41,42 @@ struct bulletin {
     enum phase phase;
     char reason[BULLETIN_REASON_SIZE];
     int64_t pid;
-    double updated;   /* seconds since 1970 */
-    char device[128]; /* its name */
-    bool predicts;
-    int64_t asked, told;
+    double updated;      /* seconds since 1970 */
+    char device[128];    /* name of the device */
+    bool predicts;       /* the device is emulated: latencies are predictions */
+    int64_t asked, told; /* trials proposed, and trials with an outcome */
     double trials_per_s; /* over the last minute */
     int restarts;        /* of workers */
-    double seconds;      /* searched so far, in all sessions */
-    /* The budget, 0 where there is none; and of the patience what is left. */
+    double seconds;      /* search time of all sessions */
+    /* The budget, 0 if there is none; and the patience that is left, in trials. */
     int64_t budget_trials, patience, patience_left;
     double budget_seconds, target_us, target_ratio;
     bool nice;
-    int max_temperature_c; /* 0: none */
+    int max_temperature_c; /* 0: no limit */
     struct nvml_state gpu; /* negative: unknown */
     int others;            /* processes on the GPU that are not ours; negative: unknown */
-    int worker_count;      /* of all; at most BULLETIN_WORKERS_MAX are listed */
+    int worker_count;      /* of all workers; at most STATUS_WORKERS_MAX are listed */
     struct pool_worker workers[BULLETIN_WORKERS_MAX];
 };
 
-/* Everything zero or unknown. */
+/* All values zero or unknown. */
 struct bulletin bulletin_empty(void);
 
-/* The phase in the file, and for people: "under compute-sanitizer". */
+/* The phase's name in the file, and its display text: "under compute-sanitizer". */
 const char *phase_name(enum phase phase);
 const char *phase_words(enum phase phase);
-/* Whether the run has come to an end of its own. */
+/* True if the run ended and wrote so: finished, interrupted or failed. */
 bool phase_is_over(enum phase phase);
 
-/* As JSON, which the caller owns; and back: -1 where it is no bulletin. */
+/* To JSON, which the caller owns, and back. Parsing returns -1 if the text is not a status; `name`
+   is the file in error messages. */
 cJSON *bulletin_json(const struct bulletin *bulletin);
 int bulletin_parse(struct bulletin *bulletin, const char *name, const char *text,
                    struct error *error);
 
 int bulletin_write(const struct bulletin *bulletin, const char *run_dir, struct error *error);
-/* 1; 0: the run has none (it is of an older evotile, or was just begun); -1: it cannot be read. */
+/* Returns 1; 0 if the run has no status file (an older evotile made it, or it just started); -1 if
+   the file cannot be read. */
 int bulletin_read(struct bulletin *bulletin, const char *run_dir, struct error *error);
 
 #endif

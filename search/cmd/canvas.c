@@ -45,7 +45,7 @@ int canvas_print(struct canvas *canvas, int row, int column, enum canvas_style s
     va_end(arguments);
     for (const char *at = text; *at != '\0'; at++) {
         unsigned char byte = (unsigned char)*at;
-        if ((byte & 0xc0) == 0x80) /* goes on with a letter that began before */
+        if ((byte & 0xc0) == 0x80) /* a continuation byte of UTF-8 */
             continue;
         put(canvas, row, column++, byte < ' ' ? L' ' : byte > '~' ? L'?' : (wchar_t)byte, style);
     }
@@ -54,16 +54,16 @@ int canvas_print(struct canvas *canvas, int row, int column, enum canvas_style s
 
 /* ---- curves ---- */
 
-/* The dots of a Braille letter (U+2800 and up), by row and column. */
+/* The bits of the dots in a Braille character (U+2800 and up), by row and column. */
 static const unsigned char braille[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
 
 struct pen {
     struct canvas *canvas;
     struct canvas_area area;
-    int across, down; /* dots a letter */
+    int across, down; /* dots per character */
 };
 
-/* Dots are counted from the area's upper left corner. */
+/* Draws a dot, counted from the area's upper left corner. */
 static void dot(const struct pen *pen, int x, int y) {
     int row = pen->area.row + y / pen->down;
     int column = pen->area.column + x / pen->across;
@@ -102,14 +102,14 @@ void canvas_curve(struct canvas *canvas, struct canvas_area area, const struct c
     }
 }
 
-/* ---- in a file ---- */
+/* ---- writing ---- */
 
 static void write_letter(wchar_t letter, FILE *out) {
     if (letter < 0x80) {
         putc((int)letter, out);
         return;
     }
-    /* UTF-8 of what lies between U+0800 and U+FFFF, as Braille does. */
+    /* UTF-8 of a character between U+0800 and U+FFFF, such as Braille. */
     putc(0xe0 | (int)(letter >> 12), out);
     putc(0x80 | (int)(letter >> 6 & 0x3f), out);
     putc(0x80 | (int)(letter & 0x3f), out);

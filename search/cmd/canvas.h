@@ -1,16 +1,17 @@
-/*
- * canvas: a rectangle of letters to draw a view of a run on: what ncurses then shows, or a file
- * gets line by line. Whatever does not fit is cut.
+/* text_plot: a grid of characters on which text and step curves are drawn.
  *
- *     struct canvas canvas = {.rows = 24, .columns = 80, .unicode = true};
- *     canvas_init(&canvas);
- *     canvas_print(&canvas, 0, 0, CANVAS_BOLD, "%s", run_dir);
- *     canvas_curve(&canvas, (struct canvas_area){2, 0, 10, 60}, points, count);
- *     canvas_write(&canvas, stdout);
- *     canvas_release(&canvas);
+ * ncurses displays it, or it is written to a file line by line. Anything outside the grid is
+ * clipped.
  *
- * Letters beyond ASCII come from canvas_curve alone, and only where `unicode` says that they can be
- * shown; those of a text are "?" each, and control characters blanks.
+ *     struct text_plot plot = {.rows = 24, .columns = 80, .unicode = true};
+ *     text_plot_init(&plot);
+ *     text_plot_print(&plot, 0, 0, TEXT_PLOT_BOLD, "%s", run_dir);
+ *     text_plot_curve(&plot, (struct text_plot_area){2, 0, 10, 60}, points, count);
+ *     text_plot_write(&plot, stdout);
+ *     text_plot_release(&plot);
+ *
+ * Only text_plot_curve draws characters beyond ASCII, and only with `unicode`. In printed text,
+ * each of them becomes "?", and each control character a blank.
  */
 #ifndef EVOTILE_CMD_CANVAS_H
 #define EVOTILE_CMD_CANVAS_H
@@ -36,25 +37,25 @@ struct canvas_area {
     int row, column, rows, columns;
 };
 
-/* Blank, of the size that it has. */
+/* Allocates blank cells for the struct's rows and columns. */
 void canvas_init(struct canvas *canvas);
 void canvas_release(struct canvas *canvas);
 
 const struct canvas_cell *canvas_at(const struct canvas *canvas, int row, int column);
 
-/* From that place to the right; returns the column after the text's last. */
+/* Prints from this cell to the right. Returns the column after the last character. */
 int canvas_print(struct canvas *canvas, int row, int column, enum canvas_style style,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* A line of steps: from its x on, to the next point's, each point holds; both coordinates run from
-   0 to 1, to the right and upwards, x never falls. In Braille dots, or asterisks. */
+/* Draws a step curve: each point's y holds from its x to that of the next point. Coordinates run
+   from 0 to 1, to the right and upwards; x never decreases. Drawn in Braille dots, or asterisks. */
 struct canvas_point {
     double x, y;
 };
 void canvas_curve(struct canvas *canvas, struct canvas_area area, const struct canvas_point *points,
                   int count);
 
-/* Without blanks at the ends of lines. */
+/* Writes the grid in UTF-8, without trailing blanks. */
 void canvas_write(const struct canvas *canvas, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* One section a chapter of the summary, in their order, which is best read in one piece; hence the
-   length. */
+/* One section for each table, in the order of the summary. The file is long because the sections
+   are independent and read best in that order. */
 #include "cmd/chapters.h"
 
 #include "cmd/lessons.h"
@@ -14,11 +14,11 @@ enum { OPERATORS_MAX = 64 };
 
 struct chapters {
     struct store *store;
-    struct config *config; /* for the names of cases; NULL: they are numbered */
+    struct config *config; /* for the names of cases; NULL: cases are numbered */
     double created;
     struct store_champion *champions;
     int champion_count;
-    struct lessons *lessons; /* read when they are first asked for */
+    struct lessons *lessons; /* read on first use */
 };
 
 /* ---- opening ---- */
@@ -82,7 +82,7 @@ void chapters_case_name(const struct chapters *chapters, int goal, int case_coun
         snprintf(name, CASE_NAME_SIZE, "case %d", number);
 }
 
-/* A table that could not be filled is none. */
+/* Returns the table, or frees it and returns NULL if it could not be filled. */
 static struct table *filled(struct table *table, int status) {
     if (status == 0)
         return table;
@@ -90,9 +90,10 @@ static struct table *filled(struct table *table, int status) {
     return NULL;
 }
 
-/* ---- what was changed ---- */
+/* ---- changed genes ---- */
 
-/* The value of the gene that begins at `gene` ("NAME=value,...") in another genome; its length. */
+/* Finds the value that another genome has for the gene at `gene` ("NAME=value,..."), and its
+   length; "?" if it has no such gene. */
 static const char *value_in(const char *genome, const char *gene, size_t *length) {
     size_t name = strcspn(gene, "=") + 1;
     for (; genome != NULL && *genome != '\0'; genome = strchr(genome, ',')) {
@@ -158,7 +159,7 @@ static const struct table_column champion_columns[CHAMPION_COLUMNS] = {
     [CHAMPION_RATIO] = {.name = "ratio", .heading = "ratio", .right = true},
     [CHAMPION_LOW] = {.name = "duel_low"},
     [CHAMPION_HIGH] = {.name = "duel_high"},
-    [CHAMPION_DECISION] = {.name = "decision", .heading = "crowned because"},
+    [CHAMPION_DECISION] = {.name = "decision", .heading = "accepted because"},
     [CHAMPION_WHY] = {.name = "why"},
     [CHAMPION_GENOME] = {.name = "genome"},
     [CHAMPION_CHANGED] = {.name = "changed", .heading = "changed", .wrap = true},
@@ -190,7 +191,7 @@ static void add_parents(struct table *table, const struct store_trial *trial) {
     table_text(table, text);
 }
 
-/* What an operator does; of a rule, the reason that its template gave. */
+/* Prints what an operator does; for a hint, the reason that the template gives. */
 static void print_about(struct store *store, const char *name, char about[BECAUSE_SIZE]) {
     struct error ignored;
     char *because = NULL;
@@ -204,7 +205,7 @@ static void print_about(struct store *store, const char *name, char about[BECAUS
     free(because);
 }
 
-/* Who has no parents, as a model's, is set beside the champion before. */
+/* A trial without parents, as a model proposes, is compared with the previous champion. */
 static int64_t parent_of(const struct store_trial *trial, const struct store_champion *champion,
                          int which) {
     bool orphan = trial->parent_a == STORE_NO_TRIAL;
@@ -338,7 +339,7 @@ struct table *chapters_islands(struct chapters *chapters, int goal, struct error
     char *islands;
     if (store_meta_get(chapters->store, "islands", &islands, error) < 0)
         return NULL;
-    int count = islands != NULL ? atoi(islands) : 1; /* of a run from when there was but one */
+    int count = islands != NULL ? atoi(islands) : 1; /* the run is older than islands */
     struct table *table = table_new(columns, 6);
     free(islands);
     return count < 2
@@ -346,7 +347,7 @@ struct table *chapters_islands(struct chapters *chapters, int goal, struct error
                : filled(table, store_turns(chapters->store, goal, count, add_island, table, error));
 }
 
-/* ---- lessons ---- */
+/* ---- effects of gene values ---- */
 
 struct table *chapters_lessons(struct chapters *chapters, int goal, int count,
                                struct error *error) {
@@ -462,7 +463,7 @@ struct table *chapters_reasons(struct chapters *chapters, int count, struct erro
     return filled(table, store_reasons(chapters->store, count, add_reason, table, error));
 }
 
-/* ---- the check over shapes ---- */
+/* ---- the scaling check ---- */
 
 struct shapes {
     int count;
@@ -470,7 +471,7 @@ struct shapes {
     char names[CASES_MAX][CASE_NAME_SIZE];
 };
 
-/* The champion's figures: all cases of a joint goal, or the one case of each goal. */
+/* Collects the champions' figures: all cases of a joint goal, or the single case of each goal. */
 static int collect_shapes(struct chapters *chapters, struct shapes *shapes, struct error *error) {
     int goals = store_goal_count(chapters->store);
     for (int goal = 0; goal < goals; goal++) {
@@ -494,7 +495,7 @@ static int collect_shapes(struct chapters *chapters, struct shapes *shapes, stru
 struct table *chapters_shapes(struct chapters *chapters, int *compared, struct error *error) {
     static const struct table_column columns[] = {
         {.name = "case", .heading = "case"},
-        {.name = "after", .heading = "beside the case before it"},
+        {.name = "after", .heading = "relative to the case"},
         {.name = "time_ratio", .heading = "time\ngrows", .right = true},
         {.name = "work_ratio", .heading = "work\ngrows", .right = true},
     };

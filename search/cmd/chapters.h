@@ -1,16 +1,17 @@
-/*
- * chapters: the tables that tell how a run went, read from its store alone: what summary prints and
- * report shows. Each call makes one table, which the caller frees; NULL with `error` filled where
- * the store could not be read.
+/* run_history: tables that describe how a run went, for `summary` and `report`.
  *
- *     struct chapters *chapters = chapters_open(store, &error);
- *     struct table *table = chapters_champions(chapters, goal, &error);
- *     if (table == NULL) ...
- *     table_print(table, TABLE_TEXT, stdout);
+ * All figures come from the run's store. Each table function returns a new table, which the caller
+ * frees; or NULL with `error` filled if the store cannot be read.
+ *
+ *     struct run_history *history = run_history_open(store, &error);
+ *     bool predicted;
+ *     struct table *table = run_history_champions(history, goal, &predicted, &error);
+ *     if (table != NULL)
+ *         table_print(table, TABLE_TEXT, stdout);
  *     table_free(table);
- *     chapters_close(chapters);
+ *     run_history_close(history);
  *
- * The store stays the caller's, and outlives them.
+ * The store stays the caller's, and must outlive the history.
  */
 #ifndef EVOTILE_CMD_CHAPTERS_H
 #define EVOTILE_CMD_CHAPTERS_H
@@ -24,46 +25,47 @@ struct chapters;
 struct chapters *chapters_open(struct store *store, struct error *error);
 void chapters_close(struct chapters *chapters);
 
-/* Of all goals, in the order crowned; owned by the chapters. */
+/* The champions of all goals, in the order in which they were accepted. Owned by the history. */
 const struct store_champion *chapters_crowned(const struct chapters *chapters, int *count);
 
-/* When the run was created, in seconds since 1970; NaN: it does not say. */
+/* When the run was created, in seconds since 1970; NaN if the run does not record it. */
 double chapters_created(const struct chapters *chapters);
 
-/* The name of a goal's case, where its trials have so many. */
+/* The name of case `number` of a goal whose trials have `case_count` cases. */
 void chapters_case_name(const struct chapters *chapters, int goal, int case_count, int number,
                         char name[CASE_NAME_SIZE]);
 
-/* For every champion of a goal: what it changed from its parents, what that won, why it was
-   crowned. `*predicted`: whether its figures are predictions. */
+/* One row per champion of a goal: what changed from its parents, the gain, and why it was accepted.
+   `*predicted`: set to true if the figures are predictions; unchanged without champions. */
 struct table *chapters_champions(struct chapters *chapters, int goal, bool *predicted,
                                  struct error *error);
 
-/* The best `count` of a goal, and where they differ from the best. */
+/* The best `count` trials of a goal, and the genes in which they differ from the best. */
 struct table *chapters_elites(struct chapters *chapters, int goal, int count, struct error *error);
 
-/* What each island (evolve/archipelago.h) found of a goal; no row where there is but one. */
+/* The results of each island (archipelago.h) for a goal; no rows if there is only one. */
 struct table *chapters_islands(struct chapters *chapters, int goal, struct error *error);
 
-/* What the archive of a goal teaches (cmd/lessons.h), at most `count` rows. */
+/* The effects of gene values on a goal's trials (gene_effects.h), at most `count` rows. */
 struct table *chapters_lessons(struct chapters *chapters, int goal, int count, struct error *error);
 
-/* What each operator earned, over all goals. */
+/* Trials, successes and champions of each operator, over all goals. */
 struct table *chapters_operators(struct chapters *chapters, struct error *error);
 
+/* Trials by verdict, over all goals. */
 struct table *chapters_verdicts(struct chapters *chapters, struct error *error);
 
-/* The commonest reasons for failures. */
+/* The most frequent reasons of failure, at most `count` rows. */
 struct table *chapters_reasons(struct chapters *chapters, int count, struct error *error);
 
-/* The check over shapes (outcome/scaling.h) of the champions: a row a flag. `*shapes`: how many
-   were compared. */
+/* The scaling check (scaling.h) of the champions' times over the shapes: one row per flagged pair.
+   `*shapes`: how many shapes were compared. */
 struct table *chapters_shapes(struct chapters *chapters, int *shapes, struct error *error);
 
 enum { CHANGES_SIZE = 4096 };
 
-/* "BLOCK_M 64 -> 32, WARPS 4 -> 8 (b)": the genes in which a genome differs from its first parent,
-   marked where the second has the new value. Either may be NULL. */
+/* Prints the genes in which a genome differs from its first parent: "BLOCK_M 64 -> 32, WARPS 4 -> 8
+   (b)". "(b)" marks values that the second parent has. Either parent may be NULL. */
 void chapters_print_changes(const char *genome, const char *const parents[2],
                             char text[CHANGES_SIZE]);
 

@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From where on something is worth a line; shares of 1 or per cent, as they are compared. */
-static const double full_waves = 0.8;      /* less of the blocks' places used over all waves */
-static const double low_occupancy = 0.25;  /* resident warps */
-static const double uneven_warps = 0.8;    /* achieved of possible occupancy */
-static const double conflict_share = 0.05; /* of the wavefronts of shared memory */
-static const double bound_percent = 60;    /* of a unit's throughput: it is what limits */
-static const double second_share = 0.15; /* of a call's time, in another kernel than the longest */
-static const double l2_excess = 3;       /* times the bytes that a call needs */
-static const double idle_percent = 80;   /* of the time that multiprocessors are active */
+/* Thresholds for a finding; fractions or percent, as they are compared. */
+static const double full_waves = 0.8;      /* used block slots over all waves: report if less */
+static const double low_occupancy = 0.25;  /* resident warps: report if less */
+static const double uneven_warps = 0.8;    /* achieved over possible occupancy: report if less */
+static const double conflict_share = 0.05; /* of the wavefronts of shared memory: report if more */
+static const double bound_percent = 60;    /* of a unit's throughput: from here it is the limit */
+static const double second_share = 0.15;   /* of a call's time, outside the longest kernel */
+static const double l2_excess = 3;         /* times the bytes that a call needs */
+static const double idle_percent = 80;     /* of the time that multiprocessors are active */
 
 static void find(struct diagnosis *diagnosis, const char *name, double value, const char *format,
                  ...) __attribute__((format(printf, 4, 5)));
@@ -31,7 +31,7 @@ static void find(struct diagnosis *diagnosis, const char *name, double value, co
     va_end(arguments);
 }
 
-/* ---- from what is known ---- */
+/* ---- from a trial's figures ---- */
 
 double diagnosis_waves(const struct known_case *known) {
     double places = (double)known->device->sm_count * known->resources->ctas_per_sm;
@@ -48,17 +48,18 @@ static void find_blocks(const struct known_case *known, struct diagnosis *diagno
              "%d of %d multiprocessors busy: the largest launch has %d block%s", ctas,
              multiprocessors, ctas, ctas == 1 ? "" : "s");
     else if (waves > 1 && used < full_waves)
-        find(diagnosis, "waves", waves,
-             "%.2f waves of blocks: the last fills %.0f %% of the places, all together %.0f %%",
-             waves, 100 * (waves - floor(waves)), 100 * used);
+        find(
+            diagnosis, "waves", waves,
+            "%.2f waves of blocks: the last fills %.0f %% of the block slots, all together %.0f %%",
+            waves, 100 * (waves - floor(waves)), 100 * used);
     else if (waves < full_waves)
         find(diagnosis, "waves", waves,
-             "%.2f waves of blocks: of %d places, %d a multiprocessor, %d are taken", waves,
+             "%.2f waves of blocks: of %d block slots, %d per multiprocessor, %d are used", waves,
              multiprocessors * known->resources->ctas_per_sm, known->resources->ctas_per_sm, ctas);
 }
 
-/* What keeps more blocks from a multiprocessor. The driver gives registers to a warp in steps of
-   256, and takes 1 KB of shared memory for itself a block (CUDA Programming Guide, "Compute
+/* Which resource limits the blocks on a multiprocessor. The driver allocates registers to a warp in
+   steps of 256, and reserves 1 KB of shared memory per block (CUDA Programming Guide, "Compute
    Capabilities"). */
 static const char *limit_of(const struct known_case *known) {
     const struct device_info *device = known->device;
@@ -80,21 +81,20 @@ static void find_resources(const struct known_case *known, struct diagnosis *dia
     if (it->occupancy < low_occupancy)
         find(diagnosis, "occupancy", it->occupancy,
              "%.0f %% of the warps that a multiprocessor can hold are resident: %d block%s of %d "
-             "threads, %d registers each and %d bytes of shared memory; %s allow no more",
+             "threads, %d registers each and %d bytes of shared memory; limited by %s",
              100 * it->occupancy, it->ctas_per_sm, it->ctas_per_sm == 1 ? "" : "s", known->threads,
              it->registers, it->smem_bytes, limit_of(known));
     if (it->spill_bytes > 0)
         find(diagnosis, "spill_bytes", it->spill_bytes,
-             "%d bytes a thread are spilled from registers to memory", it->spill_bytes);
+             "%d bytes per thread are spilled from registers to memory", it->spill_bytes);
     else if (it->local_bytes > 0)
-        find(
-            diagnosis, "local_bytes", it->local_bytes,
-            "%d bytes a thread of local memory, though nothing is spilled: an array that is not in "
-            "registers",
-            it->local_bytes);
+        find(diagnosis, "local_bytes", it->local_bytes,
+             "%d bytes per thread of local memory, though nothing is spilled: an array is not in "
+             "registers",
+             it->local_bytes);
 }
 
-/* Beside which of the two ceilings the case runs. */
+/* How near the case is to the roofline, and how much of its time is launch overhead. */
 static void find_ceiling(const struct known_case *known, struct diagnosis *diagnosis) {
     const struct case_outcome *it = known->timed;
     const struct device_info *device = known->device;
@@ -103,12 +103,12 @@ static void find_ceiling(const struct known_case *known, struct diagnosis *diagn
     double launch = device->launch_us > 0 ? device->launch_us : 0;
     if (it->ceiling > 0)
         find(diagnosis, "share_of_ceiling", it->ceiling,
-             "%.0f %% of what this device was measured to allow: %.1f TFLOP/s, %.0f GB/s; the "
-             "operations alone take %.2f us at its peak",
+             "%.0f %% of this device's measured ceiling: %.1f TFLOP/s, %.0f GB/s; the operations "
+             "alone take %.2f us at its peak",
              100 * it->ceiling, it->tflops, it->gb_per_s, computing);
     if (launch > 0 && launch > it->warm.p50_us / 4)
         find(diagnosis, "launch_us", launch,
-             "%.0f %% of the time is a launch: an empty kernel takes %.2f us of %.2f",
+             "%.0f %% of the time is launch overhead: an empty kernel takes %.2f us of %.2f",
              100 * launch / it->warm.p50_us, launch, it->warm.p50_us);
 }
 
@@ -118,7 +118,7 @@ void diagnose_known(const struct known_case *known, struct diagnosis *diagnosis)
     find_ceiling(known, diagnosis);
 }
 
-/* ---- from what was counted ---- */
+/* ---- from a profiler's counters ---- */
 
 static void find_bound(const struct profiled_kernel *kernel, struct diagnosis *diagnosis) {
     double sm = kernel->values[PROFILE_SM];
@@ -133,12 +133,12 @@ static void find_bound(const struct profiled_kernel *kernel, struct diagnosis *d
              "shared memory limit it",
              kernel->name, memory, dram);
     else if (sm >= bound_percent)
-        find(diagnosis, "sm_percent", sm, "%s: what computes is at %.0f %% of its throughput",
-             kernel->name, sm);
+        find(diagnosis, "sm_percent", sm,
+             "%s: the compute units are at %.0f %% of their throughput", kernel->name, sm);
     else if (isfinite(sm) && isfinite(memory))
         find(diagnosis, "sm_percent", sm,
-             "%s: neither computing (%.0f %%) nor memory (%.0f %%) is near its limit: it waits for "
-             "latencies",
+             "%s: neither compute (%.0f %%) nor memory (%.0f %%) is near its limit: latency limits "
+             "it",
              kernel->name, sm, memory);
 }
 
@@ -163,11 +163,11 @@ static void find_counts(const struct known_case *known, const struct profiled_ke
              "%s: a multiprocessor is active %.0f %% of the time, as a mean over all", kernel->name,
              values[PROFILE_SM_ACTIVE]);
     if (values[PROFILE_WARPS] < uneven_warps * possible)
-        find(diagnosis, "warps_percent", values[PROFILE_WARPS],
-             "%s: %.0f %% of the warps were resident where %.0f %% could be: blocks end unevenly, "
-             "or "
-             "are too few",
-             kernel->name, values[PROFILE_WARPS], possible);
+        find(
+            diagnosis, "warps_percent", values[PROFILE_WARPS],
+            "%s: %.0f %% of the warps were resident, %.0f %% could be: blocks end unevenly, or are "
+            "too few",
+            kernel->name, values[PROFILE_WARPS], possible);
     if (known->bytes > 0 && moved > l2_excess)
         find(diagnosis, "l2_excess", moved,
              "%s: L2 moves %.1f times the bytes that a call needs, and finds %.0f %% of them",

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How often a worker reads the run's description while it works for it. */
 static const double look_every_s = 2;
 
 /* The only state that a signal handler can reach. */
@@ -42,7 +43,7 @@ static void nap(double seconds) {
               NULL);
 }
 
-/* ---- working for one ---- */
+/* ---- working for one run ---- */
 
 static int open_crew(const struct enlisted *it, const char *folder, struct pool **crew,
                      struct error *error) {
@@ -77,7 +78,8 @@ static int find_place(const struct pool *crew, struct queue_place *place, struct
     return 0;
 }
 
-/* The coordinator has accepted a worker of our kind: we may pull. */
+/* Returns 1 if the coordinator has accepted a worker of our kind, so that we may take trials; 0 if
+   it has not decided yet; -1 if it accepted another kind. */
 static int is_ours(const struct description *description, const struct queue_place *place,
                    struct error *error) {
     char why[256];
@@ -109,7 +111,7 @@ static int serve(struct enlisted *it, struct description *description, struct po
                 description_release(&now);
             }
             status = there < 0 || ours < 0 ? -1 : 0;
-            if (there == 0 && link_is_up(it->link)) /* over, or its coordinator is gone */
+            if (there == 0 && link_is_up(it->link)) /* the run ended, or its coordinator is gone */
                 break;
         }
         if (status == 0)
@@ -121,7 +123,8 @@ static int serve(struct enlisted *it, struct description *description, struct po
     return status;
 }
 
-/* -1: the run is not for this host; why is in `error`. 1: perhaps it is, another time. */
+/* Returns 0 when the run has no more work; 1 if its files cannot be fetched now: try again later;
+   -1, with the reason in `error`, if this host cannot work for it. */
 static int work_for(struct enlisted *it, struct description *description, struct error *error) {
     char folder[PATH_SIZE];
     struct pool *crew = NULL;
@@ -145,7 +148,7 @@ static int work_for(struct enlisted *it, struct description *description, struct
     return status;
 }
 
-/* A device that is not there shows now, not when there is work. */
+/* Reports a missing device at the start, not when the first run arrives. */
 static int check_devices(const char *devices, struct error *error) {
     struct device_list list;
     struct device_info info;
@@ -179,7 +182,7 @@ int enlist(const struct enlistment *how, struct error *error) {
         struct description description;
         struct error why = {0};
         int found = link_is_up(it->link) ? runs_find(it->runs, &description, &why) : 0;
-        if (found < 0 && strcmp(why.text, warned.text) != 0) { /* it may yet have them */
+        if (found < 0 && strcmp(why.text, warned.text) != 0) { /* may be temporary: keep polling */
             log_warn("%s", why.text);
             warned = why;
         }

@@ -1,12 +1,13 @@
-/*
- * enlist: `evotile worker --queue`: this host's devices put at the service of the runs on a queue,
- * one run at a time.
+/* queue_worker: evaluates trials of the runs on a queue on this host's devices, one run at a time.
  *
- *     const struct enlistment how = {.link = {.url = "nats://localhost:4222"}, .devices = "auto"};
- *     int status = enlist(&how, &error);          // until a signal, or idle for too long
+ * The engine behind `evotile worker --queue`. For each run it fetches the config and the template,
+ * starts a local pool, and evaluates trials until the run has no more work. It leaves a run if the
+ * coordinator is silent for a minute, and refuses a run whose population was measured on another
+ * device model, driver, NVRTC or with another method.
  *
- * A run whose coordinator is silent for a minute, and one whose population is from another device
- * model, driver, NVRTC or method, is left to others.
+ *     const struct queue_worker_settings settings = {
+ *         .link = {.url = "nats://localhost:4222"}, .devices = "auto", .compile_workers = -1};
+ *     int status = queue_worker_run(&settings, &error);     // until a signal, or idle for too long
  */
 #ifndef EVOTILE_CMD_ENLIST_H
 #define EVOTILE_CMD_ENLIST_H
@@ -15,13 +16,14 @@
 
 struct enlistment {
     struct link_settings link;
-    const char *devices;     /* as of `run --device` */
-    int64_t compile_workers; /* -1: as many as there are cores for */
-    int64_t device_workers;  /* a device; 0: one */
-    double idle_s;           /* leave after so long without work; 0: never */
+    const char *devices;     /* a list, as for `run --device` */
+    int64_t compile_workers; /* -1: as many as cores and memory allow */
+    int64_t device_workers;  /* per device; 0: one */
+    double idle_s;           /* return after so long without work; 0: never */
 };
 
-/* 0: told to leave, or idle; -1 with the error. */
+/* Blocks; handles SIGINT and SIGTERM. Returns 0 after a signal or when idle for idle_s; -1 with
+   `error` filled. */
 int enlist(const struct enlistment *how, struct error *error);
 
 #endif

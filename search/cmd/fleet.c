@@ -11,13 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* So that reads find whole ones. */
-_Static_assert(sizeof(struct device_info) <= PIPE_BUF, "a pipe takes it as one");
+/* Writes of at most PIPE_BUF bytes are atomic, so reads get whole structs. */
+_Static_assert(sizeof(struct device_info) <= PIPE_BUF, "device_info must fit an atomic write");
 
 /* The only state that a signal handler can reach. */
 static volatile sig_atomic_t terminations, interruptions;
 
-/* A ^C, which is the kernel's, all of the terminal's group get. */
+/* A SIGINT by the kernel is a ^C, which every process of the terminal's group receives. */
 static void on_signal(int number, siginfo_t *info, void *context) {
     (void)context;
     if (number == SIGTERM || info->si_code != SI_KERNEL)
@@ -28,12 +28,12 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 
 pid_t fleet_fork(struct fleet *fleet) {
     if (fleet->count == DEVICES_MAX)
-        BUG("a fleet of more than %d", DEVICES_MAX);
+        BUG("a group of more than %d processes", DEVICES_MAX);
     sigset_t both, before;
     sigemptyset(&both);
     sigaddset(&both, SIGINT);
     sigaddset(&both, SIGTERM);
-    sigprocmask(SIG_BLOCK, &both, &before); /* until the child does not swallow one as we would */
+    sigprocmask(SIG_BLOCK, &both, &before); /* until the child has its own signal actions */
     pid_t child = fork();
     if (child == 0) {
         signal(SIGINT, SIG_DFL);
@@ -69,7 +69,7 @@ static void reap(struct fleet *fleet) {
     }
 }
 
-/* Whether there may be more. */
+/* Reads at most one model. Returns true if more may come. */
 static bool hear(const struct fleet_news *news) {
     struct device_info model;
     struct pollfd ready = {.fd = news->from, .events = POLLIN};

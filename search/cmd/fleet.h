@@ -1,14 +1,14 @@
-/*
- * fleet: runs, or workers, side by side: a process for each device model, as nothing of one's
- * search is the other's.
+/* process_group: child processes that run side by side, one for each device model.
  *
- *     struct fleet fleet = {0};
- *     for (int m = 0; m < models.count; m++)
- *         if (fleet_fork(&fleet) == 0)
- *             _exit(work(&models.items[m]));
- *     bool interrupted = fleet_wait(&fleet, NULL);       // fleet.status: of the first that failed
+ * Searches on different device models share nothing, so each runs in a process of its own. A child
+ * dies with its parent. Do not fork while the process has threads.
  *
- * A child dies with its parent. Not to be forked where there are threads.
+ *     struct process_group group = {0};
+ *     for (int g = 0; g < groups.count; g++)              // struct gpu_groups groups
+ *         if (process_group_fork(&group) == 0)
+ *             _exit(run_on(groups.items[g].devices));     // the caller's function
+ *     bool interrupted = process_group_wait(&group, NULL);
+ *     int status = group.status;                          // of the first child that failed
  */
 #ifndef EVOTILE_CMD_FLEET_H
 #define EVOTILE_CMD_FLEET_H
@@ -20,23 +20,26 @@
 struct fleet {
     int count, left;
     pid_t children[DEVICES_MAX];
-    int status; /* 0, or the exit status of the first that failed */
+    int status; /* 0, or the exit status of the first child that failed */
 };
 
-/* As fork; signals do in the child what they do by default. -1: there is no process, which was said
-   and is the fleet's status; the others go on. A full fleet is our bug. */
+/* Like fork; the child has the default actions for SIGINT and SIGTERM. Returns -1 if no process
+   could be started: the error was printed and is the group's status, and the other children go on.
+   More than DEVICES_MAX children are a bug. */
 pid_t fleet_fork(struct fleet *fleet);
 
-/* What is heard while one waits: whoever writes whole structs there, until all have closed it. */
+/* A pipe to read while waiting: children write device models to it as whole structs, until all have
+   closed it. */
 struct fleet_news {
-    int from; /* the reading end of a pipe */
-    void (*hear)(void *context, const struct device_info *model);
+    int from;                                                     /* the reading end */
+    void (*hear)(void *context, const struct device_info *model); /* called for each model */
     void *context;
 };
 
-/* Waits until all have ended and, where there is news, that has too. SIGTERM is passed on, and a
-   SIGINT that somebody sent, as one; a ^C in the terminal they have got themselves. After either,
-   nothing more is heard. True where one came. */
+/* Waits until all children have exited and the pipe, if there is one, is closed. SIGTERM is passed
+   on to the children, and so is a SIGINT that a process sent, as SIGTERM; a ^C in the terminal
+   reaches the children directly. After a signal the pipe is no longer read. Returns true if a
+   signal arrived. */
 bool fleet_wait(struct fleet *fleet, const struct fleet_news *news);
 
 #endif

@@ -1,4 +1,4 @@
-/* The folder of a run: its config, its template's copy, its locks. */
+/* The run folder: its config, its copy of the template, its lock. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/session.h"
@@ -45,7 +45,7 @@ int session_copy_template(const char *from, const char *name, const char *run_di
                                                              : path_copy_tree(library, to, error);
 }
 
-/* The one folder below template/ that is a template: lib/ may lie beside it. */
+/* Finds the entry of template/ that is the template; the other one may be lib/. */
 static int find_template(char folder[PATH_SIZE], const char *run_dir, struct error *error) {
     char parent[PATH_SIZE];
     char file[PATH_SIZE];
@@ -62,7 +62,7 @@ static int find_template(char folder[PATH_SIZE], const char *run_dir, struct err
         else if (path_exists(file) || !path_is_dir(folder)) /* a file is a recorded space */
             result = 0;
     path_list_free(names, count);
-    return result == 1 ? error_set(error, "%s holds no template: restore it from a copy", parent)
+    return result == 1 ? error_set(error, "%s contains no template: restore it from a copy", parent)
                        : result;
 }
 
@@ -87,7 +87,7 @@ struct config *session_config_read(struct store *store, struct error *error) {
         if (found > 0)
             config = config_from_text(path, text, folder, error);
         else if (found == 0)
-            error_set(error, "the run has kept none");
+            error_set(error, "the run stores no config");
     }
     free(text);
     return config;
@@ -101,9 +101,9 @@ struct config *session_config(struct store *store) {
     return config;
 }
 
-/* The lock is held by every process that has inherited the descriptor: by us and by our workers.
-   When it can be taken, the last worker of an earlier session has gone, and nobody times beside us.
- */
+/* Every process that inherited the descriptor holds the lock: this one and its workers. Once the
+   lock can be taken, the last worker of an earlier session has exited, and no other process of this
+   run uses the GPU. */
 int session_lock_workers(struct session *session, struct error *error) {
     char path[PATH_SIZE];
     double start = clock_seconds();
@@ -115,10 +115,11 @@ int session_lock_workers(struct session *session, struct error *error) {
         return error_set(error, "cannot write %s: %s", path, strerror(errno));
     while (flock(session->workers_lock, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK)
-            return 0; /* a file system without locks */
+            return 0; /* the file system has no locks */
         if (clock_seconds() - start > WORKERS_PATIENCE_S)
-            return error_set(error, "workers of an earlier session of %s still run: end them first",
-                             session->run_dir);
+            return error_set(
+                error, "workers of an earlier session of %s are still running: end them first",
+                session->run_dir);
         if (!said)
             log_info("waiting for the workers of an earlier session to end");
         said = true;
@@ -127,8 +128,8 @@ int session_lock_workers(struct session *session, struct error *error) {
     return 0;
 }
 
-/* A folder without a run but with our lock file is what a run that was killed as it began left.
-   Without either, files of our names are somebody else's. */
+/* A folder with our lock file but without a run was left by a run that was killed while it started.
+   Without a lock file, files with our names are not ours. */
 static int check_folder(const char *run_dir, struct error *error) {
     static const char *const names[] = {"run.db", "workers.lock", "config.json", "template"};
     char path[PATH_SIZE];
@@ -149,8 +150,8 @@ static int refuse_run(const char *run_dir, struct error *error) {
     int present = store_present(run_dir, error);
     if (present > 0)
         error_input(error,
-                    "%s holds a run already: `evotile resume %s` goes on with it, --out names "
-                    "another folder",
+                    "%s holds a run already: `evotile resume %s` continues it, --out names another "
+                    "folder",
                     run_dir, run_dir);
     return present == 0 ? 0 : -1;
 }
@@ -159,7 +160,7 @@ int session_claim_folder(struct session *session, const char *run_dir, struct er
     char path[PATH_SIZE];
     if (check_folder(run_dir, error) < 0 || refuse_run(run_dir, error) < 0 ||
         path_make_folder(run_dir, error) < 0 || session_lock_workers(session, error) < 0 ||
-        refuse_run(run_dir, error) < 0) /* it may have begun while we waited */
+        refuse_run(run_dir, error) < 0) /* another run may have started while we waited */
         return -1;
     return path_join(path, run_dir, "template", error) < 0 ? -1 : path_remove_tree(path, error);
 }

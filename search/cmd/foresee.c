@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-enum { STREAM = 0x70726564 }; /* of random numbers that nobody else takes */
+enum { STREAM = 0x70726564 }; /* a stream of random numbers that nothing else uses */
 
-/* Draws that differ; returns how many. */
+/* Draws distinct genomes; returns how many. Gives up after PATIENCE attempts per draw. */
 static int draw(const struct config *config, int goal, const struct space *space, int draws,
                 struct survey_order *orders) {
     enum { PATIENCE = 20 };
@@ -57,8 +57,7 @@ int foresee(const struct config *config, int goal, const struct template *templa
     }
     predicted_sort(all, count);
     if (count > 0)
-        log_info("of %d genomes looked at, the best are predicted to take %.2f us", drawn,
-                 all[0].us);
+        log_info("%d genomes traced, the fastest is predicted to take %.2f us", drawn, all[0].us);
     *predicted = all;
     return count;
 }
@@ -96,7 +95,7 @@ int foresee_parse(const char *text, const struct space *space, struct predicted 
         if (written >= (int)sizeof line || !(all[count].us > 0) || *end != ' ' ||
             genome_parse(&all[count].genome, space, end + 1, error) < 0) {
             free(all);
-            return error_set(error, "what was predicted is damaged: %.60s", line);
+            return error_set(error, "the stored predictions are damaged: %.60s", line);
         }
         text += length + 1;
     }

@@ -1,12 +1,17 @@
-/* images: the cache of compiled kernels (store/cache.h) as the compiler wants it (trial/compile.h),
-   for neither knows the other. */
+/* image_cache: adapts the store's cache of compiled kernels (cache.h) to the interface that the
+ * compiler expects (compile.h), because neither may include the other.
+ *
+ *     struct cache *cache = cache_new(NULL, 0);
+ *     const struct image_cache images = image_cache_on_disk(cache);
+ *     struct compiler *compiler = compiler_new(config, &info, &images, &error);
+ */
 #ifndef EVOTILE_CMD_IMAGES_H
 #define EVOTILE_CMD_IMAGES_H
 
 #include "store/cache.h"
 #include "trial/compile.h"
 
-/* The cache outlives it. */
+/* `cache` stays the caller's and must outlive the result. */
 struct image_cache images_cached(struct cache *cache);
 
 #endif

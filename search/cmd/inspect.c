@@ -1,4 +1,4 @@
-/* Champions under compute-sanitizer, as part of a search. */
+/* Runs champions under compute-sanitizer as part of a search. */
 #include "cmd/session.h"
 
 #include "base/clock.h"
@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a search's time, at its end; every goal's champion takes some seconds a tool. */
+/* The share of a search's time that its final sanitizer runs may take. Each tool takes some seconds
+   for each goal's champion. */
 static const double share_of_search = 0.1;
 
 static void tell(struct session *session, int goal, int64_t trial,
@@ -25,7 +26,7 @@ static void tell(struct session *session, int goal, int64_t trial,
                      name, (long long)trial, sanitizer_name((enum sanitizer)tool),
                      findings[tool].count, findings[tool].first, session->run_dir);
         else if (!findings[tool].ran)
-            log_warn("%s: compute-sanitizer's %s says nothing: %s; try `evotile sanitize %s`", name,
+            log_warn("%s: compute-sanitizer's %s did not run: %s; try `evotile sanitize %s`", name,
                      sanitizer_name((enum sanitizer)tool), findings[tool].first, session->run_dir);
     }
     if (clean == SANITIZER_COUNT)
@@ -33,12 +34,13 @@ static void tell(struct session *session, int goal, int64_t trial,
                  (long long)trial, clean);
 }
 
-/* Whether its kernels ran on a GPU, here or elsewhere. */
+/* True if the session's kernels run on a GPU, local or remote. */
 static bool has_kernels(const struct session *session) {
     return session->config->shapes->recorded == NULL && !pool_device(session->pool)->predicts;
 }
 
-/* Whether there is a champion to look at, with what to look and where. */
+/* True if the goal has an unchecked champion, a local GPU and an installed compute-sanitizer, whose
+   path is stored in `tool`. */
 static bool worth_it(const struct session *session, int goal, char tool[PATH_SIZE]) {
     const struct member *champion = evolution_champion(session->evolutions[goal]);
     return champion != NULL && champion->trial != session->champions[goal].inspected &&
@@ -85,8 +87,8 @@ void session_inspect_all(struct session *session) {
     if (session->config->sanitize_every < 0)
         return;
     if (pool_device_count(session->pool) == 0 && has_kernels(session))
-        log_info("champions of workers on a queue are not run under compute-sanitizer: `evotile "
-                 "sanitize %s` does it on a host with their GPU",
+        log_info("compute-sanitizer does not run on the workers of a queue: run `evotile sanitize "
+                 "%s` on a host with their GPU",
                  session->run_dir);
     for (int goal = 0; goal < session->goal_count; goal++) {
         if (!worth_it(session, goal, tool))
@@ -97,7 +99,7 @@ void session_inspect_all(struct session *session) {
             left++;
     }
     if (left > 0)
-        log_info("the champions of %d goals were not run under compute-sanitizer: `evotile "
-                 "sanitize %s --goal K` does it",
+        log_info("the champions of %d goals were not checked by compute-sanitizer: run `evotile "
+                 "sanitize %s --goal K`",
                  left, session->run_dir);
 }

@@ -1,14 +1,19 @@
-/*
- * kept: what verbs find out about a run after its search, and keep with it: JSON objects by name,
- * in the meta of run.db. So a run of any age takes them, and whoever shows the run reads them
- * beside a writer.
+/* run_artifacts: results that verbs store with a run after its search, as named JSON objects.
  *
- *     "baseline"      what a baseline took for each case (cmd/yardstick.h)
- *     "ablation:K"    what each choice of goal K's champion is worth (cmd/ablation.h)
- *     "profile:N"     what a profiler counted of trial N (cmd/profiled.h)
- *     "predictions"   what a model that had not seen them predicts of trials (cmd/predictions.h)
+ * They are kept in the meta table of run.db, so runs of any age accept them, and readers do not
+ * block a writer.
  *
- * What is kept under a name last replaces what was there.
+ *     "baseline"      the times of a baseline for each case (baseline_results.h)
+ *     "ablation:K"    the effect of each gene of goal K's champion (ablation.h)
+ *     "profile:N"     the profiler's counters of trial N (profile_results.h)
+ *     "predictions"   cross-validated predictions of trials (predictions.h)
+ *
+ * Writing a name replaces its previous object.
+ *
+ *     struct json_document document;
+ *     if (run_artifact_read(store, "baseline", &document, &error) == 1)
+ *         json_release(&document);
+ *     int status = run_artifact_write(store, "baseline", object, &error);   // frees the object
  */
 #ifndef EVOTILE_CMD_KEPT_H
 #define EVOTILE_CMD_KEPT_H
@@ -16,14 +21,16 @@
 #include "base/json.h"
 #include "store/store.h"
 
-/* 1 with a document, to be released; 0 where nothing has that name; -1 where it is no JSON. */
+/* Returns 1 with a document to be released; 0 if the run has no such object; -1 if it is not
+   JSON. */
 int kept_read(struct store *store, const char *name, struct json_document *document,
               struct error *error);
 
-/* Within no batch; the store is open for writing. `object` is freed. */
+/* Writes in a transaction of its own: none may be open. The store must be open for writing. Frees
+   `object`. */
 int kept_write(struct store *store, const char *name, cJSON *object, struct error *error);
 
-/* The same for who has no store open: opens the run for writing meanwhile. */
+/* The same for a run that is not open: opens its store for the write. */
 int kept_write_to(const char *run_dir, const char *name, cJSON *object, struct error *error);
 
 #endif

@@ -8,20 +8,20 @@
 
 enum { LEAST_TRIALS = 5, LESSON_TEXT = 160 };
 
-/* Standard errors of a 99 % interval; so many values are looked at that 95 % would be wrong often.
- */
+/* Half the width of a 99 % interval, in standard errors. With so many values, a 95 % interval would
+   often be wrong for one of them. */
 static const double width = 2.576;
 
-/* A value, or a pair, which is said to be something that chance would hardly make it. */
+/* A significant effect of a value, or of a pair of values. */
 struct lesson {
     int first, first_value, second, second_value;
-    double log_ratio,
-        deviation;   /* of the mean score, to what was to be expected; NAN: always failed */
-    double sureness; /* to rank by */
+    double log_ratio; /* log of the mean score over the expected one; NAN: always failed */
+    double deviation; /* standard error of log_ratio */
+    double sureness;  /* significance, for the ranking */
 };
 
 struct lessons {
-    int goal_count; /* 0: nothing is known of the spaces */
+    int goal_count; /* 0: the spaces are unknown */
     struct template *templates[CASES_MAX];
     struct effects *effects[CASES_MAX];
 };
@@ -83,7 +83,7 @@ void lessons_free(struct lessons *lessons) {
     free(lessons);
 }
 
-/* ---- what is worth saying ---- */
+/* ---- finding significant effects ---- */
 
 static void add(struct found *found, const struct lesson *lesson) {
     if (found->count == found->room) {
@@ -99,12 +99,13 @@ static bool always_fails(const struct effect *effect) {
     return effect->count == 0 && effect->failures >= DOOMED_LEAST;
 }
 
-/* By how much the mean differs from all trials'. */
+/* The difference of the effect's mean log score from that of all trials. */
 static double apart(const struct found *found, const struct effect *effect) {
     return effect->count > 0 ? effect->sum / effect->count - found->mean : 0;
 }
 
-/* `expected`: the log ratio that the values have without this. */
+/* Adds the effect if it is significant. `expected`: the log ratio without it; for a pair, the sum
+   of the two values' own. */
 static void consider(struct found *found, struct lesson lesson, const struct effect *effect,
                      double expected) {
     if (always_fails(effect)) {
@@ -126,7 +127,8 @@ static void consider_pairs(struct found *found, int first, int a, const struct e
     for (int second = first + 1; second < space->gene_count; second++)
         for (int b = 0; b < space->genes[second].count; b++) {
             const struct effect *other = effects_of(found->effects, second, b, EFFECT_ALONE, 0);
-            if (!always_fails(alone) && !always_fails(other)) /* else that is the lesson */
+            if (!always_fails(alone) &&
+                !always_fails(other)) /* else the single value explains it */
                 consider(found, (struct lesson){first, a, second, b, 0, 0, 0},
                          effects_of(found->effects, first, a, second, b),
                          apart(found, alone) + apart(found, other));

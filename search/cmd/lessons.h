@@ -1,12 +1,13 @@
-/*
- * lessons: what a run's archive teaches about the values of genes and their pairs, as a table:
- * which are faster or slower than the rest, with an interval, and which always failed. What the
- * strategies insight and full go by (evolve/effects.h), said to people.
+/* gene_effects: which gene values, and pairs of values, are faster, slower or always fail.
  *
- *     struct lessons *lessons = lessons_read(store, config, &error);
- *     struct table *table = lessons_table(lessons, goal, 12);
+ * Computed from all trials of a run, with a 99 % interval. The strategies `insight` and `full` use
+ * the same statistics (effects.h).
+ *
+ *     struct gene_effects *effects = gene_effects_read(store, config, &error);
+ *     struct table *table = gene_effects_table(effects, goal, 12);
+ *     table_print(table, TABLE_TEXT, stdout);
  *     table_free(table);
- *     lessons_free(lessons);
+ *     gene_effects_free(effects);
  */
 #ifndef EVOTILE_CMD_LESSONS_H
 #define EVOTILE_CMD_LESSONS_H
@@ -17,12 +18,13 @@
 
 struct lessons;
 
-/* All goals', in one pass over the trials. `config` is the run's; NULL, or a run that does not say
-   what its space was, teaches nothing. NULL with `error` where the run cannot be read. */
+/* Reads all goals in one pass over the trials. `config` is the run's. Without a config, or if the
+   run does not record its device, the tables are empty. Returns NULL with `error` if the run cannot
+   be read. */
 struct lessons *lessons_read(struct store *store, const struct config *config, struct error *error);
 void lessons_free(struct lessons *lessons);
 
-/* At most `most` rows: those of which the archive is surest. */
+/* A new table of at most `most` rows, the most significant effects first. The caller frees it. */
 struct table *lessons_table(const struct lessons *lessons, int goal, int most);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Silence after which a run is taken for dead: many times the interval of its bulletins. */
+/* A run that is silent for longer counts as killed: many times the interval of its status. */
 static const double patience_s = 60;
 
 struct live *live_open(const char *run_dir, struct error *error) {
@@ -36,7 +36,7 @@ void live_close(struct live *live) {
     free(live);
 }
 
-/* ---- what was told ---- */
+/* ---- outcomes ---- */
 
 static struct live_operator *operator_of(struct live *live, const char *name) {
     for (int i = 0; i < live->operator_count; i++)
@@ -73,7 +73,7 @@ static int count_trial(void *context, const struct store_news *news, struct erro
     return 0;
 }
 
-/* 1: something was told since the last look. */
+/* Counts the outcomes since the last refresh. Returns 1 if there were any, 0, or -1. */
 static int take_told(struct live *live, struct error *error) {
     int64_t after = live->last_event;
     struct counting counting = {live, after, false};
@@ -82,7 +82,7 @@ static int take_told(struct live *live, struct error *error) {
     live->last_event = counting.last;
     if (after == 0 || !counting.again)
         return counting.last > after;
-    /* Trials that were counted before were told again: all is counted anew. */
+    /* Trials that are already counted were remeasured: count everything again. */
     live->told = live->raced = live->last_event = 0;
     memset(live->verdicts, 0, sizeof live->verdicts);
     for (int i = 0; i < live->operator_count; i++)
@@ -112,7 +112,7 @@ static int take_champion(void *context, const struct store_champion *champion,
         free(live->preset);
         live->preset = NULL;
     }
-    if (champion->previous == champion->trial) /* it was only timed again */
+    if (champion->previous == champion->trial) /* remeasured, not a new champion */
         return 0;
     struct store_trial *trial = store_trial_read(live->store, champion->trial, error);
     if (trial == NULL)
@@ -149,7 +149,7 @@ static int take_top(struct live *live, struct error *error) {
     return store_board(live->store, live->goal, LIVE_TOP, 0, take_place, live, error);
 }
 
-/* ---- all of it ---- */
+/* ---- refreshing ---- */
 
 static int take_seconds(struct live *live, struct error *error) {
     struct store_checkpoint checkpoint;
@@ -164,7 +164,7 @@ static int take_seconds(struct live *live, struct error *error) {
 int live_refresh(struct live *live, struct error *error) {
     struct bulletin bulletin;
     struct error unread = {0};
-    /* One that cannot be read is no reason to show nothing: the last one ages. */
+    /* If the status file cannot be read, keep the last one: its age is displayed. */
     if (bulletin_read(&bulletin, store_run_dir(live->store), &unread) == 1) {
         live->bulletin = bulletin;
         live->has_bulletin = true;

@@ -1,14 +1,15 @@
-/*
- * live: what `watch` knows of a run, kept up to date from the outside: of its store what came since
- * the last look, and the bulletin. It reads only, and never holds the run up.
+/* run_stats: the statistics of a run that `watch` displays, updated incrementally while it runs.
  *
- *     struct live *live = live_open("results/night", &error);
- *     while (live_refresh(live, &error) == 0)
- *         ... show live->told, live->top, live->bulletin ...; sleep(1);
- *     live_close(live);
+ * Reads the events that the store gained since the last refresh, and status.json. It only reads,
+ * and never blocks the run.
  *
- * The first look costs some 0.2 s on 200,000 trials, each later one only what is new. What is
- * pointed to is the live's own, until its next refresh.
+ *     struct run_stats *stats = run_stats_open("results/night", &error);
+ *     while (run_stats_refresh(stats, &error) == 0 && !run_stats_is_over(stats))
+ *         sleep(1);                            // display stats->told, stats->top, stats->status
+ *     run_stats_close(stats);
+ *
+ * The first refresh takes some 0.2 s for 200,000 trials; a later one costs only what is new.
+ * Pointers in the struct are owned by it, and valid until the next refresh.
  */
 #ifndef EVOTILE_CMD_LIVE_H
 #define EVOTILE_CMD_LIVE_H
@@ -23,20 +24,20 @@ struct live_operator {
     int64_t told, ok, crowned;
 };
 
-/* One of the best of the goal that is looked at. */
+/* One of the best trials of the displayed goal. */
 struct live_place {
     int64_t trial;
     double score_us;
     bool predicted;
     char operator_name[32];
-    char genome[LIVE_GENOME_SIZE]; /* where it differs from the default */
+    char genome[LIVE_GENOME_SIZE]; /* the genes that differ from the default genome */
 };
 
 struct live {
     struct store *store;
-    char *device;   /* its name; NULL: not known */
+    char *device;   /* name of the device; NULL: unknown */
     double created; /* seconds since 1970 */
-    double seconds; /* searched so far, by the store */
+    double seconds; /* search time so far, from the store */
 
     bool has_bulletin;
     struct bulletin bulletin;
@@ -45,28 +46,28 @@ struct live {
     int operator_count;
     struct live_operator operators[LIVE_OPERATORS_MAX];
     int champion_count;
-    struct store_champion *champions; /* of all goals, in order */
+    struct store_champion *champions; /* of all goals, in order of acceptance */
 
-    int goal;         /* that is looked at */
-    bool goal_chosen; /* by somebody; else it is the one that gained last */
+    int goal;         /* the displayed goal */
+    bool goal_chosen; /* the user chose it; else it is the goal with the newest champion */
     int top_count;
     struct live_place top[LIVE_TOP];
-    char *preset; /* the goal's default genome; NULL: it was not tried */
+    char *preset; /* the goal's default genome; NULL: not tried */
 };
 
 struct live *live_open(const char *run_dir, struct error *error);
 void live_close(struct live *live);
 
-/* Takes in what is new. */
+/* Reads what is new in the store and in status.json. Returns 0 or -1. */
 int live_refresh(struct live *live, struct error *error);
 
-/* Looks at another goal, `by` further on, round and round. */
+/* Displays another goal: advances by `by`, modulo the number of goals. Returns 0 or -1. */
 int live_turn(struct live *live, int by, struct error *error);
 
-/* How long ago the run last said something, in seconds; 0 where it has ended or has no bulletin. */
+/* Seconds since the last status; 0 if the run has ended or has no status file. */
 double live_silence(const struct live *live);
-/* Whether nothing more is to be expected: it has ended, never had a bulletin, or has said nothing
-   for so long that it must have been killed. */
+/* True if no more news will come: the run has ended, has no status file, or has been silent for so
+   long that it must have been killed. */
 bool live_is_over(const struct live *live);
 
 #endif

@@ -32,7 +32,7 @@ struct model *models_find(struct models *models, const struct device_info *info)
     char label[sizeof model.label];
     make_label(info->name, label);
     snprintf(model.label, sizeof model.label, "%s", label);
-    for (int i = 2; has_label(models, model.label); i++) /* of one name, and other sizes */
+    for (int i = 2; has_label(models, model.label); i++) /* the same name, another size (MIG) */
         snprintf(model.label, sizeof model.label, "%.50s-%d", label, i);
     models->items[models->count] = model;
     return &models->items[models->count++];

@@ -1,11 +1,14 @@
-/*
- * models: the devices of a list by their models, for a run is of one: figures of two do not mix.
+/* gpu_groups: groups a list of devices by model.
  *
- *     struct models models;
- *     if (models_read(&models, "cuda:all", &error) == 0 && models.count > 1)
- *         ... a run for each: models.items[m].devices, in a folder that ends in its label ...
+ * A run uses devices of one model only, because measurements of two models do not mix. A list with
+ * several models becomes one run, or one worker process, for each group.
  *
- * Or as devices become known: models_find(&models, &info), in a `struct models` of zeros.
+ *     struct gpu_groups groups;
+ *     if (gpu_groups_read(&groups, "cuda:all", &error) == 0)
+ *         for (int g = 0; g < groups.count; g++)
+ *             printf("%s: %s\n", groups.items[g].label, groups.items[g].devices);
+ *
+ * When devices become known one by one, start with a zeroed struct and call gpu_groups_find.
  */
 #ifndef EVOTILE_CMD_MODELS_H
 #define EVOTILE_CMD_MODELS_H
@@ -13,9 +16,9 @@
 #include "device/device.h"
 
 struct model {
-    struct device_info first;
-    char label[64];     /* of its name, fit for a folder: nvidia-h200 */
-    char devices[1024]; /* a list again */
+    struct device_info first; /* of the group's first device */
+    char label[64];           /* the model's name as part of a folder name: nvidia-h200 */
+    char devices[1024];       /* the group's devices as a list: "cuda:0,cuda:1" */
     int device_count;
 };
 
@@ -24,15 +27,15 @@ struct models {
     struct model items[DEVICES_MAX];
 };
 
-/* Asks the driver about each where there are several; a single device is one model, whatever it is,
-   with nothing but its list filled in. */
+/* Asks the driver about each device of a list. A single device is one group, for which the driver
+   is not asked: `first` and `label` are then empty. */
 int models_read(struct models *models, const char *devices, struct error *error);
 
-/* The model of a device, added where it is none of those; NULL where there is no room. */
+/* The group of a device's model, added if it is new; NULL if there is no room. */
 struct model *models_find(struct models *models, const struct device_info *info);
 
-/* A model's share, by its devices, of compile workers that were asked for (-1: of as many as cores
-   and memory allow); one at least, unless none are wanted. */
+/* A group's share of `asked` compile workers (-1: of as many as cores and memory allow), in
+   proportion to its devices. At least one, unless `asked` is 0. */
 int models_compile_workers(const struct models *models, int model, int64_t asked);
 
 #endif

@@ -8,7 +8,7 @@ bool pause_decide(struct pause *pause, int others, int temperature_c) {
     pause->hot = most_c > 0 && (pause->hot ? !cooled : temperature_c > most_c);
     if (pause->hot)
         snprintf(pause->reason, sizeof pause->reason,
-                 "the GPU has %d degrees Celsius; it goes on at %d", temperature_c,
+                 "the GPU is at %d degrees Celsius; continues at %d", temperature_c,
                  most_c - PAUSE_COOLING_C);
     else if (pause->nice && others > 0)
         snprintf(pause->reason, sizeof pause->reason, "%d other process%s on the GPU", others,

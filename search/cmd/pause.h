@@ -1,29 +1,29 @@
-/*
- * pause: whether a run leaves the GPU alone for now: because another process computes on it
- * (--nice), or because it is too hot (--max-temperature). Only the decision: whoever reads NVML
- * tells what was read, and acts on the answer.
+/* throttle: decides whether a run pauses a GPU.
  *
- *     struct pause pause = {.nice = true, .max_temperature_c = 80};
- *     bool paused = pause_decide(&pause, watch_others(watch), state.temperature_c);
- *     if (paused)
- *         log_info("paused: %s", pause.reason);
+ * It pauses while another process computes on the GPU (--nice), or while the GPU is too hot
+ * (--max-temperature). This is only the decision: the caller reads NVML and pauses the worker.
+ *
+ *     struct throttle throttle = {.nice = true, .max_temperature_c = 80};
+ *     if (throttle_decide(&throttle, other_processes, temperature_c))
+ *         log_info("paused: %s", throttle.reason);
  */
 #ifndef EVOTILE_CMD_PAUSE_H
 #define EVOTILE_CMD_PAUSE_H
 
 #include <stdbool.h>
 
+/* Hysteresis: a GPU that was too hot continues at this many degrees below the limit. */
 enum { PAUSE_COOLING_C = 5 };
 
 struct pause {
-    bool nice;             /* yields to other processes */
-    int max_temperature_c; /* 0: none */
-    bool hot;              /* was above, and has not cooled by PAUSE_COOLING_C yet */
+    bool nice;             /* pause while other processes use the GPU */
+    int max_temperature_c; /* 0: no limit */
+    bool hot;              /* was above the limit, and has not cooled down yet */
     char reason[160];      /* of the last decision to pause */
 };
 
-/* `others` is how many other processes compute on the GPU, `temperature_c` its temperature; a
-   negative number is unknown, and no reason to pause. */
+/* Returns true if the GPU should be paused now. `others`: how many other processes compute on it.
+   Negative values are unknown, and no reason to pause. */
 bool pause_decide(struct pause *pause, int others, int temperature_c);
 
 #endif

@@ -11,7 +11,7 @@
 
 static const char kept_name[] = "predictions";
 
-/* ---- kept with a run ---- */
+/* ---- stored with a run ---- */
 
 static bool take(const cJSON *pair, struct prediction *prediction) {
     const cJSON *trial = cJSON_GetArrayItem(pair, 0), *us = cJSON_GetArrayItem(pair, 1);
@@ -23,7 +23,7 @@ static bool take(const cJSON *pair, struct prediction *prediction) {
     return true;
 }
 
-/* Along the list, for json_at counts from its beginning every time, and a run has many trials. */
+/* Walks the list itself: json_at would count from its start for each of many trials. */
 static int read_list(const struct json *list, struct predictions *predictions,
                      struct error *error) {
     const cJSON *pair;
@@ -32,7 +32,8 @@ static int read_list(const struct json *list, struct predictions *predictions,
         BUG("out of memory");
     cJSON_ArrayForEach(pair, list->value) {
         if (!take(pair, &predictions->items[predictions->count]))
-            return json_error(list, error, "element %d is no trial with its microseconds: fit anew",
+            return json_error(list, error,
+                              "element %d is not a trial with its microseconds: fit again",
                               predictions->count);
         predictions->count++;
     }
@@ -74,7 +75,7 @@ int predictions_keep(const char *run_dir, const struct predictions *predictions,
     return kept_write_to(run_dir, kept_name, object, error);
 }
 
-/* ---- of the rows of a recorded space ---- */
+/* ---- predictions of the rows of a recorded space ---- */
 
 static const char rows_name[] = "predicted_us";
 
@@ -87,7 +88,7 @@ static int read_row(struct json_stream *stream, double *predicted_us) {
     return (kind == JSON_LITERAL && strcmp(token, "null") == 0) ||
                    (*predicted_us > 0 && isfinite(*predicted_us))
                ? 0
-               : json_stream_error(stream, "%s: microseconds, or null", token);
+               : json_stream_error(stream, "%s: must be microseconds, or null", token);
 }
 
 static int read_rows(struct json_stream *stream, double *predicted_us, int64_t row_count) {
@@ -101,7 +102,7 @@ static int read_rows(struct json_stream *stream, double *predicted_us, int64_t r
             break;
     if (more == JSON_DONE && row == row_count)
         return 0;
-    return json_stream_error(stream, "the space has %" PRId64 " rows, this is of another",
+    return json_stream_error(stream, "the space has %" PRId64 " rows, this is for another space",
                              row_count);
 }
 
@@ -150,7 +151,7 @@ int predictions_write_rows(const char *path, const double *predicted_us, int64_t
     return status;
 }
 
-/* ---- beside what was measured ---- */
+/* ---- agreement with measurement ---- */
 
 static int by_prediction(const void *left, const void *right) {
     const struct prediction_pair *a = left, *b = right;

@@ -1,16 +1,16 @@
-/*
- * predictions: what `evotile model fit` foretold of a run's trials, each by a fit that had not seen
- * its genome, and how well that agrees with what was measured. Kept with the run (cmd/kept.h) under
- * "predictions":
+/* predictions: cross-validated predictions of a run's trials, and their agreement with measurement.
  *
- *     {"trials": [[12, 8.25], [17, 9.5]]}           a trial's number, its predicted microseconds
+ * `evotile model fit` writes them: each trial is predicted by a fit that did not see its genome.
+ * The run stores them under "predictions" (run_artifacts.h):
+ *
+ *     {"trials": [[12, 8.25], [17, 9.5]]}           trial number, predicted microseconds
  *
  *     struct predictions predictions;
- *     if (predictions_read(store, &predictions, &error) > 0) {
- *         ... predictions.items[i].trial, predictions.items[i].predicted_us ...
- *         predictions_release(&predictions);
- *     }
- *     struct agreement agreement = agreement_of(pairs, count);
+ *     if (predictions_read(store, &predictions, &error) > 0)
+ *         for (int i = 0; i < predictions.count; i++)
+ *             printf("%g\n", predictions.items[i].predicted_us);
+ *     predictions_release(&predictions);
+ *     struct agreement agreement = agreement_compute(pairs, count);
  */
 #ifndef EVOTILE_CMD_PREDICTIONS_H
 #define EVOTILE_CMD_PREDICTIONS_H
@@ -28,25 +28,26 @@ struct predictions {
     struct prediction *items;
 };
 
-/* 1 with what the run keeps, to be released; 0 where it keeps none; -1 where that is damaged. */
+/* Returns 1 with the stored predictions, to be released; 0 if the run stores none; -1 if they are
+   damaged. */
 int predictions_read(struct store *store, struct predictions *predictions, struct error *error);
 void predictions_release(struct predictions *predictions);
-/* Opens the run for writing meanwhile. */
+/* Opens the run's store for the write. */
 int predictions_keep(const char *run_dir, const struct predictions *predictions,
                      struct error *error);
 
-/* ---- of the rows of a recorded space ---- */
+/* ---- predictions of the rows of a recorded space ---- */
 
-/* What `evotile model predict` writes: {"predicted_us": [5.25, null, ...]}, a number a row, of
-   some. Plain or gzip. Rows without become NAN. */
+/* The file that `evotile model predict` writes: {"predicted_us": [5.25, null, ...]}, one number or
+   null per row. Plain or gzip. Rows without a prediction are NAN. */
 int predictions_read_rows(const char *path, double *predicted_us, int64_t row_count,
                           struct error *error);
 int predictions_write_rows(const char *path, const double *predicted_us, int64_t row_count,
                            struct error *error);
 
-/* ---- beside what was measured ---- */
+/* ---- agreement with measurement ---- */
 
-/* Of one trial; both positive. */
+/* The figures of one trial; both positive. */
 struct prediction_pair {
     double predicted_us, measured_us;
 };
@@ -54,18 +55,19 @@ struct prediction_pair {
 struct agreement {
     int count;
     double fastest_us, slowest_us; /* measured */
-    double rank_correlation;       /* Spearman's; NaN of a single pair */
-    double off_percent;            /* the root mean square of the ratios */
-    double best_hundredth; /* measured: the fastest of the 1 % predicted best, over the fastest */
+    double rank_correlation;       /* Spearman's; NaN for a single pair */
+    double off_percent;            /* root mean square error of the log ratios, as percent */
+    double
+        best_hundredth; /* measured: fastest of the 1 % predicted best, over the fastest of all */
 };
 
-/* At least one; puts them in the order of what was predicted. */
+/* `count` is at least 1. Sorts the pairs by prediction. */
 struct agreement agreement_of(struct prediction_pair *pairs, int count);
 
-/* "run", "goal", then a column for each of the figures. Who shows one run leaves out the first. */
+/* "run", "goal", then one column per figure. A table of a single run leaves out the first. */
 enum { AGREEMENT_COLUMNS = 8 };
 extern const struct table_column agreement_columns[AGREEMENT_COLUMNS];
-/* The cells behind run and goal. */
+/* Adds the cells after run and goal. */
 void agreement_add(struct table *table, const struct agreement *agreement);
 
 #endif

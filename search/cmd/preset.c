@@ -28,7 +28,7 @@ int preset_trial(struct store *store, int goal, struct store_trial **trial, stru
     return *trial != NULL ? 0 : -1;
 }
 
-/* Whether a "NAME=value" of `length` bytes is one of those of a genome's text. */
+/* True if the genome's text contains this "NAME=value" of `length` bytes. */
 static bool has_gene(const char *genome, const char *gene, size_t length) {
     for (; genome != NULL; genome = strchr(genome, ',')) {
         genome += *genome == ',';

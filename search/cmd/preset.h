@@ -1,15 +1,22 @@
-/* preset: the trial of the default genome, over which the board and an export give their ratios. */
+/* default_trial: the trial of a goal's default genome, the reference of the speedups that the board
+ * and an export show.
+ *
+ *     struct store_trial *trial;
+ *     if (default_trial_read(store, goal, &trial, &error) == 0 && trial != NULL)
+ *         printf("%s\n", trial->genome);
+ *     store_trial_free(trial);
+ */
 #ifndef EVOTILE_CMD_PRESET_H
 #define EVOTILE_CMD_PRESET_H
 
 #include "store/store.h"
 
-/* The goal's trial of its default genome, freed with store_trial_free; `*trial` is NULL where there
-   was none: a search asks for the default genome first, unless that one is not valid. */
+/* Reads the trial, which the caller frees with store_trial_free. `*trial` is NULL if the goal has
+   none: a search tries the default genome first, unless it is not valid. Returns 0 or -1. */
 int preset_trial(struct store *store, int goal, struct store_trial **trial, struct error *error);
 
-/* The genes in which a genome differs from the default's (NULL: all of them), as a genome's text;
-   "(the default)" where there is none. What does not fit is left out. */
+/* Prints the genes in which a genome differs from the default genome (NULL: all genes), in the form
+   of a genome; "(the default)" if they are equal. Genes that do not fit are left out. */
 void preset_differences(const char *preset, const char *genome, char *text, size_t size);
 
 #endif

@@ -22,7 +22,7 @@ int profiled_keep(const char *run_dir, int64_t trial, cJSON *object, struct erro
     return kept_write_to(run_dir, kept_name(trial, name), object, error);
 }
 
-/* Figures of two devices do not mix. */
+/* True if the profile is of the run's device: measurements of two devices do not mix. */
 static int is_of_run(struct store *store, const struct json *object, struct error *error) {
     struct json value;
     const char *device;
@@ -40,7 +40,7 @@ static int read_measures(const struct json *object, struct measures *measures,
     struct json list;
     struct json value;
     int64_t number;
-    if (!json_find(object, "measures", &list)) /* kept by an earlier version */
+    if (!json_find(object, "measures", &list)) /* written by an earlier version */
         return 0;
     for (int m = 0; m < MEASURE_COUNT; m++) {
         if (!json_find(&list, measure_name((enum measure)m), &value))

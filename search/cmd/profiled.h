@@ -1,13 +1,13 @@
-/*
- * profiled: what a run has kept of a trial that `profile` looked at, as far as the template's rules
- * read it (genome/rules.h). It stands beside the run's events, and is known to a search from the
- * next time that it is resumed.
+/* profile_results: the profile of a trial, stored with its run (run_artifacts.h).
+ *
+ * `evotile profile` writes it. Of its contents, the measures that the template's hints read
+ * (hints.h) are read back. It is no event of the run: a search uses it from its next resume on.
  *
  *     struct measures measures = evolution_measures(&outcome.resources);
  *     profile_measure(kernels, count, &measures);
- *     profiled_add(object, &measures);
- *     status = profiled_keep("results/demo", trial, object, &error);   // cmd/profile.c
- *     if (profiled_read(store, trial, &measures, &error) == 1) ...      // cmd/session.c
+ *     profile_results_add(object, &measures);
+ *     int status = profile_results_write("results/demo", trial, object, &error);  // in `profile`
+ *     int found = profile_results_read(store, trial, &measures, &error);          // in a resume
  */
 #ifndef EVOTILE_CMD_PROFILED_H
 #define EVOTILE_CMD_PROFILED_H
@@ -15,14 +15,14 @@
 #include "cmd/kept.h"
 #include "genome/rules.h"
 
-/* Adds "measures": what is known, by the names that rules have for it. */
+/* Adds "measures" to the object: the known values under their names in hints. */
 void profiled_add(cJSON *object, const struct measures *measures);
 
-/* Keeps the object, with the name of its "device", under the trial. `object` is freed. */
+/* Stores the object, which must have the name of its "device". Frees `object`. */
 int profiled_keep(const char *run_dir, int64_t trial, cJSON *object, struct error *error);
 
-/* 1; 0 where the trial was not profiled, or on another device than the run's; -1 where what was
-   kept is no such object. */
+/* Returns 1; 0 if the trial was not profiled, or on another device than the run's; -1 if the stored
+   object is damaged. */
 int profiled_read(struct store *store, int64_t trial, struct measures *measures,
                   struct error *error);
 

@@ -1,5 +1,5 @@
-/* What a session tells of itself about once a second (bulletin.h), and, as it reads the GPU for
-   that, whether it leaves the GPU alone for now (pause.h). */
+/* The status publisher: writes status.json about once a second (status_file.h). For that it polls
+   the GPUs; the same readings decide whether a device is paused (throttle.h). */
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/bulletin.h"
@@ -12,28 +12,29 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Who else is on the GPU costs the driver most to tell: where nothing hangs on it, less often. */
+/* Listing the GPU's processes is the slowest NVML call, so it is made only every OTHERS_EVERY-th
+   time if the result is only displayed. */
 enum { RATE_SECONDS = 60, FAILURES_TOLD = 10, OTHERS_EVERY = 10 };
 
 static const double interval_s = 1;
 
-/* One of the run's devices: a GPU that is hot, or that others use, pauses alone. */
+/* One of the run's devices. Each device is paused on its own. */
 struct gauge {
-    struct watch *watch; /* NULL: there is nothing to see */
+    struct watch *watch; /* NULL: the device has no sensors, or NVML is not available */
     struct pause pause;
     bool paused;
-    int others; /* at the last look for them; -1: nobody looked */
+    int others; /* other processes on the GPU when last listed; -1: unknown */
 };
 
 struct publisher {
     int gauge_count;
     struct gauge gauges[DEVICES_MAX];
-    bool paused;  /* all of them */
-    int failures; /* to write a bulletin, in a row */
+    bool paused;  /* all devices are paused */
+    int failures; /* consecutive failures to write the status file */
     enum phase phase;
     double published; /* clock_seconds */
-    int looks;        /* at the GPUs */
-    /* A ring of the last minute, from which the rate is taken. */
+    int looks;        /* how often the GPUs were polled */
+    /* A ring buffer of the last minute, for the rate of trials. */
     int samples;
     struct {
         double when;
@@ -59,11 +60,11 @@ static struct publisher *publisher_of(struct session *session) {
     }
     bool wants_pauses = pause.nice || pause.max_temperature_c > 0;
     if (wants_pauses && session->pool != NULL && publisher->gauge_count == 0)
-        log_warn("nobody looks at the GPUs of workers on a queue, so that --nice and "
-                 "--max-temperature do nothing with --queue");
+        log_warn("the GPUs of workers on a queue are not monitored, so --nice and "
+                 "--max-temperature have no effect with --queue");
     if (blind && wants_pauses)
-        log_warn("NVML does not tell how the GPU is, so that --nice and --max-temperature do "
-                 "nothing: in a container, allow the driver's capability \"utility\"");
+        log_warn("NVML cannot read the GPU's state, so --nice and --max-temperature have no "
+                 "effect: in a container, allow the driver capability \"utility\"");
     return session->publisher = publisher;
 }
 
@@ -76,7 +77,7 @@ void session_unpublish(struct session *session) {
     session->publisher = NULL;
 }
 
-/* ---- what there is to tell ---- */
+/* ---- the status ---- */
 
 static double rate(struct publisher *publisher, int64_t told) {
     double now = clock_seconds();
@@ -88,7 +89,7 @@ static double rate(struct publisher *publisher, int64_t told) {
     return span_s > 0 ? (double)(told - publisher->sample[oldest].told) / span_s : 0;
 }
 
-/* The goal that has most of its patience left decides when the run ends. */
+/* The goal with the most patience left decides when the run ends. */
 static int64_t patience_left(const struct session *session) {
     int64_t most = 0;
     for (int g = 0; g < session->goal_count; g++) {
@@ -130,15 +131,15 @@ static void put_up(struct session *session, const struct bulletin *bulletin) {
     struct publisher *publisher = session->publisher;
     if (bulletin_write(bulletin, session->run_dir, &error) == 0)
         publisher->failures = 0;
-    /* A full disk ends the run where it must store, and that is told then. */
+    /* Only a warning: if the disk is full, the next store operation ends the run with an error. */
     else if (++publisher->failures == FAILURES_TOLD)
-        log_warn("`evotile watch` shows nothing new: %s", error.text);
+        log_warn("`evotile watch` cannot be updated: %s", error.text);
 }
 
 /* ---- pausing ---- */
 
-/* Reads a device, and lets it pause or go on. The bulletin shows the first, and who else is on any.
- */
+/* Polls a device, and pauses or continues its worker. The status shows the GPU of the first device,
+   and the number of other processes on all. */
 static void look_at(struct session *session, int device, bool others_too,
                     struct bulletin *bulletin) {
     struct gauge *gauge = &session->publisher->gauges[device];
@@ -153,7 +154,7 @@ static void look_at(struct session *session, int device, bool others_too,
     if (paused != gauge->paused) {
         const char *spec =
             session->publisher->gauge_count > 1 ? pool_device_at(session->pool, device)->spec : "";
-        log_info("%s%s%s%s", spec, *spec != '\0' ? ": " : "", paused ? "paused: " : "going on",
+        log_info("%s%s%s%s", spec, *spec != '\0' ? ": " : "", paused ? "paused: " : "continuing",
                  paused ? gauge->pause.reason : "");
     }
     gauge->paused = paused;
@@ -178,7 +179,7 @@ const char *session_pause_reason(const struct session *session) {
     return session_is_paused(session) ? session->publisher->gauges[0].pause.reason : "";
 }
 
-/* ---- either ---- */
+/* ---- publishing ---- */
 
 void session_publish(struct session *session) {
     struct publisher *publisher = publisher_of(session);

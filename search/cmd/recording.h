@@ -1,7 +1,6 @@
-/*
- * recording: a run's trials as a recorded tuning space; for `export --format` and `record`.
+/* space_export: writes a run's trials as a recorded space; for `export --format` and `record`.
  *
- *     int64_t rows = recording_write("results/night", "t4", 0, "space.json.gz", &error);
+ *     int64_t rows = space_export_write("results/night", "t4", 0, "space.json.gz", &error);
  */
 #ifndef EVOTILE_CMD_RECORDING_H
 #define EVOTILE_CMD_RECORDING_H
@@ -10,8 +9,8 @@
 
 #include <stdint.h>
 
-/* `format` is a name of store/space_file.h; an unknown one is an error that lists them. Returns the
-   number of rows, or -1. */
+/* `format` is the name of a format in space_file.h; an unknown one is an error that lists them.
+   Returns the number of rows, or -1. */
 int64_t recording_write(const char *run_dir, const char *format, int goal, const char *path,
                         struct error *error);
 

@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- records of a run ---- */
+/* ---- targets of a run ---- */
 
 static int no_rank(const struct records *records, struct error *error) {
     return error_input(error, "the board of %s has no rank %lld: `evotile board %s` shows it",
                        records->from, (long long)records->rank, records->from);
 }
 
-/* RECORDS_ALL_GOALS passes over a goal whose board is too short. */
+/* With RECORDS_ALL_GOALS, skips a goal whose board is too short. */
 static int read_rank(struct records *records, struct store *store, int goal, struct error *error) {
     struct record *record = &records->items[records->count];
     int64_t number = store_ranked(store, goal, records->rank, error);
@@ -72,9 +72,9 @@ done:
     return result;
 }
 
-/* ---- records of a frozen kernel ---- */
+/* ---- targets of an exported kernel ---- */
 
-/* Workers read a config: the manifest says all that one needs. Each case is a goal of its own. */
+/* Writes a config for the workers from the manifest. Each case is a goal. */
 static int write_config(struct records *records, const struct manifest *manifest,
                         struct error *error) {
     const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
@@ -107,7 +107,8 @@ static int write_config(struct records *records, const struct manifest *manifest
     return result;
 }
 
-/* Without a GPU, the emulated device that is most like the one that it was frozen on. */
+/* Without a GPU, chooses the emulated device of the architecture that the kernel was exported
+   for. */
 static void choose_device(struct records *records, const struct manifest *manifest) {
     struct device_info here, like;
     struct error ignored;
@@ -134,7 +135,7 @@ static int read_kernel(struct records *records, struct error *error) {
         return -1;
     }
     if (manifest_verify(manifest, records->from, changed) > 0)
-        log_warn("%s/%s is not as it was exported: what is judged is what lies there now",
+        log_warn("%s/%s was changed since it was exported: the changed file is evaluated",
                  records->from, changed);
     snprintf(records->template_folder, PATH_SIZE, "%s", manifest->template_folder);
     choose_device(records, manifest);

@@ -1,12 +1,11 @@
-/*
- * records: what was measured once and can be tried again: a trial of a run, or the cases of a
- * frozen kernel. For replay, sanitize and whoever else begins from one.
+/* replay_targets: earlier measurements that can be repeated: trials of a run, or the cases of an
+ * exported kernel. For replay, sanitize, profile and the other verbs that start from one.
  *
- *     struct records records;
- *     if (records_read(&records, "results/demo", 1, 0, &error) == 0)
- *         for (int i = 0; i < records.count; i++)
- *             if (record_genome(&records, &records.items[i], info, &error) == 0) ...
- *     records_release(&records);          // also after a failure
+ *     struct replay_targets targets;
+ *     int status = replay_targets_read(&targets, "results/demo", 1, 0, &error);
+ *     for (int i = 0; status == 0 && i < targets.count; i++)
+ *         status = replay_target_genome(&targets, &targets.items[i], info, &error);
+ *     replay_targets_release(&targets);          // also after a failure
  */
 #ifndef EVOTILE_CMD_RECORDS_H
 #define EVOTILE_CMD_RECORDS_H
@@ -15,8 +14,8 @@
 #include "trial/trial.h"
 
 struct record {
-    char name[CASE_NAME_SIZE + 32]; /* of what it is about */
-    struct trial_request request;   /* its genome is not filled: record_genome */
+    char name[CASE_NAME_SIZE + 32]; /* for messages */
+    struct trial_request request;   /* without its genome: replay_target_genome fills it */
     struct key key;
     double score_us;
 };
@@ -24,31 +23,33 @@ struct record {
 struct records {
     const char *from; /* the caller's */
     int64_t rank, goal;
-    char *device; /* of the run; where there is no GPU, one like a kernel's; NULL: not known */
+    char *device; /* the run's device; for a kernel without a GPU here, a similar emulated one;
+                     NULL: unknown */
     struct config *config;
     char config_path[PATH_SIZE], template_folder[PATH_SIZE]; /* for workers */
-    char scratch[PATH_SIZE]; /* a temporary folder of a frozen kernel's; empty for a run */
+    char scratch[PATH_SIZE]; /* a temporary folder for an exported kernel; empty for a run */
     int count;
     struct record items[CASES_MAX];
 };
 
 enum { RECORDS_ALL_GOALS = -1 };
 
-/* `from` is a run's folder, where rank counts from 1 on the board of a goal (or of each that has
-   one), or a kernel's. */
+/* `from` is the folder of a run or of an exported kernel, and outlives the targets. For a run,
+   `rank` counts from 1 on the board of `goal`, or, with RECORDS_ALL_GOALS, of each goal that has
+   such a rank. Returns 0 or -1. */
 int records_read(struct records *records, const char *from, int64_t rank, int64_t goal,
                  struct error *error);
 void records_release(struct records *records);
 
-/* The one that --goal counts: of a run the one record that was read for it, of a frozen kernel the
-   case's. NULL where there is none. */
+/* The target that --goal means: the single target of a run, or the case of an exported kernel.
+   Returns NULL with `error` if there is none. */
 struct record *records_choose(struct records *records, int64_t goal, struct error *error);
 
-/* Fills the request's genome, by the template as it is for that device. */
+/* Fills the request's genome, parsed in the space that the template has on this device. */
 int record_genome(const struct records *records, struct record *record,
                   const struct device_info *device, struct error *error);
 
-/* What it is about: "B=2,H=8,S=512" or "all 12 cases". */
+/* The name of the target's cases: "B=2,H=8,S=512" or "all 12 cases". */
 void record_cases(const struct records *records, const struct record *record,
                   char name[CASE_NAME_SIZE]);
 

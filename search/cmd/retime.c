@@ -1,4 +1,5 @@
-/* The elites timed anew after a change of driver, toolkit or method, before a search goes on. */
+/* Remeasures the members of the populations ("elites") after a change of driver, NVRTC or measuring
+   method, before a resumed search continues. */
 #include "base/log.h"
 #include "cmd/session.h"
 #include "device/nvrtc.h"
@@ -13,9 +14,9 @@ struct elite {
 
 struct retiming {
     struct session *session;
-    struct elite *elites; /* those that are outdated, goal by goal, the best first */
+    struct elite *elites; /* the outdated ones, goal by goal, the best first */
     int count, told, dropped;
-    struct member best[CASES_MAX]; /* of the goal's elites with figures of the present setting */
+    struct member best[CASES_MAX]; /* of the goal's elites with current figures */
     bool has_best[CASES_MAX];
     int in_flight[CASES_MAX];
 };
@@ -44,7 +45,7 @@ static int mark(struct session *session, const struct key *present, struct error
     return session_close_batch(session, false, error);
 }
 
-/* "driver: was 570.1, is 580.2" */
+/* Logs what changed: "driver was 570.1, is 580.2: 3 elites are timed again, ...". */
 static int say_change(struct session *session, int64_t trial, const struct key *present, int count,
                       struct error *error) {
     struct key key = {0};
@@ -70,8 +71,8 @@ static void note_best(struct retiming *it, int goal, const struct member *member
     it->has_best[goal] = true;
 }
 
-/* Behind those of the goal that are as good; nothing where it is among them, from another island.
- */
+/* Inserts an elite in score order within its goal. A trial that several islands hold is added
+   once. */
 static void add_elite(struct retiming *it, int goal, const struct member *member) {
     int at = it->count;
     for (int i = 0; i < it->count; i++)
@@ -118,7 +119,8 @@ static int collect(struct retiming *it, struct error *error) {
 
 /* ---- timing them ---- */
 
-/* The next that may be submitted. The first of a goal goes alone: it is whom the others fight. */
+/* The next elite to submit; NULL if none may be now. The first elite of a goal is measured alone,
+   because the others are compared with it in duels. */
 static struct elite *next_elite(struct retiming *it) {
     for (int i = 0; i < it->count; i++) {
         struct elite *elite = &it->elites[i];
@@ -195,7 +197,8 @@ static int note_champion(void *context, const struct store_champion *champion,
     return 0;
 }
 
-/* Not only after a change: a kill may have come between the last elite and this. */
+/* Records the champions on the new figures. This also runs when nothing was remeasured: an earlier
+   session may have been killed between its last elite and this step. */
 static int crown(struct session *session, struct error *error) {
     struct store_champion last[CASES_MAX];
     for (int goal = 0; goal < session->goal_count; goal++)
@@ -212,8 +215,8 @@ static int crown(struct session *session, struct error *error) {
             session_stored(session, store_crown(session->store, goal, champion->trial,
                                                 last[goal].trial, champion->score_us, error)) < 0)
             return -1;
-        log_info("%s: champion on the new figures: trial %lld, %.3f us, before it was trial %lld, "
-                 "%.3f us",
+        log_info("%s: champion on the new figures: trial %lld, %.3f us; before: trial %lld, %.3f "
+                 "us",
                  store_goal_name(session->store, goal), (long long)champion->trial,
                  champion->score_us, (long long)last[goal].trial, last[goal].score_us);
     }
@@ -226,7 +229,7 @@ int session_retime(struct session *session, struct error *error) {
     bool any = false;
     for (int goal = 0; goal < session->goal_count; goal++)
         any = any || evolution_champion(session->evolutions[goal]) != NULL;
-    if (!any || session->config->shapes->recorded != NULL) /* a run that begins; a table */
+    if (!any || session->config->shapes->recorded != NULL) /* a new run; a recorded space */
         return 0;
     int status = read_present(session, &present, error);
     if (status == 0)

@@ -8,16 +8,16 @@
 
 enum {
     LINE_SIZE = 512,
-    CURVE_LEAST = 4, /* rows; below that the best have the room */
-    SCALE_WIDTH = 9, /* of the figures beside the curve */
+    CURVE_LEAST = 4, /* least rows of the curve: the table of the best shrinks first */
+    SCALE_WIDTH = 9, /* of the numbers beside the curve */
     CREDIT_WIDTH = 41,
-    CREDIT_AT_WIDTH = 76, /* columns from which the operators stand beside the curve */
+    CREDIT_AT_WIDTH = 76, /* least columns of a view with the operators beside the curve */
 };
 
-/* A silence that is worth a word: a few bulletins did not come. */
+/* A longer silence is displayed: several updates of the status are missing. */
 static const double quiet_s = 5;
 
-/* Text that grows in a line's room. */
+/* Text that is appended to, cut at the size of the buffer. */
 struct line {
     char text[LINE_SIZE];
     size_t used;
@@ -43,7 +43,7 @@ static const char *print_time(double seconds, char text[32]) {
 
 /* ---- lines ---- */
 
-/* Since the last bulletin time went on. */
+/* The search time: that of the last status, plus the time since. */
 static double spent_s(const struct live *live) {
     return live->has_bulletin ? live->bulletin.seconds + fmin(quiet_s, live_silence(live))
                               : live->seconds;
@@ -58,7 +58,7 @@ static void add_phase(struct line *line, const struct live *live) {
         return;
     }
     if (live_is_over(live) && !phase_is_over(bulletin->phase)) {
-        add(line, "silent for %s: it was killed; `evotile resume` goes on",
+        add(line, "silent for %s: it was killed; `evotile resume` continues it",
             print_time(silence_s, text));
         return;
     }
@@ -108,7 +108,7 @@ static void add_verdicts(struct line *line, const struct live *live) {
     }
 }
 
-/* What is unknown is left out. */
+/* Adds a figure; nothing if it is unknown (negative). */
 static void add_figure(struct line *line, const char *name, double figure, double most,
                        const char *unit) {
     if (figure < 0)
@@ -127,19 +127,19 @@ static void add_gpu(struct line *line, const struct bulletin *bulletin) {
     add_figure(line, "", gpu->temperature_c, bulletin->max_temperature_c, "C");
     add_figure(line, "", gpu->power_w, gpu->power_limit_w, "W");
     if (*nvml_slowdowns(gpu->slowdowns, slowdowns) != '\0')
-        add(line, "; held down by %s", slowdowns);
+        add(line, "; slowed down by %s", slowdowns);
     if (bulletin->others > 0)
         add(line, "; %d other process%s on it", bulletin->others,
             bulletin->others == 1 ? "" : "es");
     if (line->used == 0)
-        add(line, bulletin->predicts ? "none: it is emulated, and latency is a prediction"
-                                     : "NVML does not tell");
+        add(line, bulletin->predicts ? "none: emulated device, latencies are predictions"
+                                     : "unknown: NVML cannot read it");
 }
 
 static void print_worker(const struct pool_worker *worker, char text[64]) {
     bool device = strcmp(worker->role, "device") == 0;
     double since_s = fmin(99999, worker->since_s);
-    if (*worker->host != '\0') { /* it says what it does every two seconds */
+    if (*worker->host != '\0') { /* a remote worker: only busy or idle is known */
         snprintf(text, 64, "%.16s %s", worker->host, worker->state == POOL_BUSY ? "busy" : "idle");
         return;
     }
@@ -154,22 +154,22 @@ static void print_worker(const struct pool_worker *worker, char text[64]) {
         snprintf(text, 64, "%s ends", worker->role);
         return;
     case POOL_BUSY:
-        snprintf(text, 64, "%s %" PRId64 " %.1f s", device ? "judges" : "compiles", worker->trial,
-                 since_s);
+        snprintf(text, 64, "%s %" PRId64 " %.1f s", device ? "evaluates" : "compiles",
+                 worker->trial, since_s);
         return;
     }
 }
 
-/* ---- the head ---- */
+/* ---- the header ---- */
 
-/* A label and a line of text behind it; returns the next row. */
+/* Prints a label and a line of text; returns the next row. */
 static int head_line(struct canvas *canvas, int row, const char *label, const struct line *line) {
     canvas_print(canvas, row, 0, CANVAS_DIM, "%s", label);
     canvas_print(canvas, row, 9, CANVAS_PLAIN, "%s", line->text);
     return row + 1;
 }
 
-/* Each worker in a field of its own, over at most `rows` rows. */
+/* Prints each worker in a field of fixed width, in at most `rows` rows. */
 static int draw_workers(const struct bulletin *bulletin, struct canvas *canvas, int row, int rows) {
     enum { FIELD = 24 };
     int listed = bulletin->worker_count < BULLETIN_WORKERS_MAX ? bulletin->worker_count
@@ -214,7 +214,7 @@ static int draw_head(const struct live *live, struct canvas *canvas) {
 
 /* ---- the curve ---- */
 
-/* Where the time axis ends. */
+/* The end of the time axis, in seconds since the run was created. */
 static double end_of_time(const struct live *live) {
     double last = live->champion_count > 0 ? live->champions[live->champion_count - 1].crowned
                                            : live->created;
@@ -231,7 +231,7 @@ static int collect(const struct live *live, bool by_trials, double end, struct c
             continue;
         double at = by_trials ? (double)champion->trial : champion->crowned - live->created;
         points[count] = (struct canvas_point){fmin(1, fmax(0, at / end)), champion->score_us};
-        /* A trial's number may be less than that of who was crowned before it. */
+        /* A champion's trial number may be lower than that of the champion before. */
         if (count > 0)
             points[count].x = fmax(points[count].x, points[count - 1].x);
         *low = count == 0 ? champion->score_us : fmin(*low, champion->score_us);
@@ -257,7 +257,7 @@ static void draw_curve(const struct live *live, bool by_trials, struct canvas *c
         free(points);
         return;
     }
-    /* Equal ratios are equal heights: most is won early, and what is won late counts as much. */
+    /* A log scale, so that equal ratios have equal heights and late gains stay visible. */
     double span = log(high / low);
     for (int i = 0; i < count; i++)
         points[i].y = span > 0 ? log(points[i].y / low) / span : 0.5;
@@ -276,7 +276,7 @@ static void draw_curve(const struct live *live, bool by_trials, struct canvas *c
     free(points);
 }
 
-/* ---- credit ---- */
+/* ---- operators ---- */
 
 static int by_told(const void *left, const void *right) {
     const struct live_operator *a = left, *b = right;
@@ -310,7 +310,7 @@ static void draw_top(const struct live *live, struct canvas *canvas, int row, in
     }
 }
 
-/* ---- all ---- */
+/* ---- the view ---- */
 
 void screen_draw(const struct live *live, bool by_trials, struct canvas *canvas) {
     int row = draw_head(live, canvas) + 1;

@@ -1,15 +1,22 @@
-/* screen: draws what is known of a run on a canvas, however large that is: for `watch`, in a
- * terminal and in a file. */
+/* watch_view: lays out a run's statistics on a text_plot of any size; for `watch`.
+ *
+ *     struct text_plot plot = {.rows = 24, .columns = 80};
+ *     text_plot_init(&plot);
+ *     watch_view_draw(stats, false, &plot);
+ *     text_plot_write(&plot, stdout);
+ *     text_plot_release(&plot);
+ */
 #ifndef EVOTILE_CMD_SCREEN_H
 #define EVOTILE_CMD_SCREEN_H
 
 #include "cmd/canvas.h"
 #include "cmd/live.h"
 
-/* `by_trials`: the curve's axis is trials, else hours since the run was begun. */
+/* `by_trials`: the curve's x axis is the trial number; else the time since the run was created. */
 void screen_draw(const struct live *live, bool by_trials, struct canvas *canvas);
 
-/* The same in one line, for a log: "searching for 0:12:30, 4351 trials, 12.9/s, best 7.094 us". */
+/* The same as a line of text, for a log: "searching; 0:12:30; 4351 trials, 12.9/s; best 7.094 us".
+ */
 void screen_line(const struct live *live, char *text, size_t size);
 
 #endif

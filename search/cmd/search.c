@@ -1,4 +1,5 @@
-/* The loop of a session: ask, submit, wait, tell, store. */
+/* The loop of a session: ask for genomes, submit them, wait for results, tell and store outcomes.
+   It also decides when the run ends (budgets, patience, target) and what is a new champion. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/session.h"
@@ -10,7 +11,8 @@
 
 enum { TEXT_SIZE = 512 };
 
-/* Outcomes are gathered for so long before a commit: what a kill can cost is done again. */
+/* Outcomes are gathered for this long before a commit. A kill loses at most these; resume evaluates
+   them again. */
 static const double batch_s = 0.05;
 
 /* The only state that a signal handler can reach. */
@@ -29,7 +31,8 @@ int64_t session_trials(const struct session *session) {
     return session->told - session->verdicts[VERDICT_FILTERED];
 }
 
-/* Less than this is no gain: between two trials, figures scatter as much. */
+/* A smaller relative improvement does not count as a gain: two trials of the same genome differ by
+   as much. */
 static const double least_gain = 0.01;
 
 void session_note_gain(struct session *session, int goal, bool again) {
@@ -53,7 +56,7 @@ void session_note_tell(struct session *session, int goal, enum verdict verdict) 
         session_note_gain(session, goal, false);
 }
 
-/* The score at which the goal has had enough; 0: there is none. */
+/* The score at which the goal ends; 0: none. */
 static double target_of(const struct session *session, int goal) {
     const struct config *config = session->config;
     double from_us =
@@ -62,7 +65,8 @@ static double target_of(const struct session *session, int goal) {
     return fmax(config->target_us, by_ratio_us);
 }
 
-/* Whether the goal has had enough by itself, whatever is left for the run. */
+/* True if the goal has reached its target or used up its patience; independent of the run's
+   budget. */
 static bool goal_is_done(const struct session *session, int goal) {
     const struct config *config = session->config;
     const struct member *champion = evolution_champion(session->evolutions[goal]);
@@ -86,12 +90,12 @@ static bool budget_left(const struct session *session) {
            (config->seconds == 0 || session_elapsed(session) < config->seconds);
 }
 
-/* Of a goal, done or in flight. */
+/* Trials of a goal, finished or in flight; without the prefiltered. */
 static int64_t trials_of(const struct session *session, int goal) {
     return (int64_t)evolution_seen_count(session->evolutions[goal]) - session->filtered[goal];
 }
 
-/* The goal with the fewest trials; -1 when every space is exhausted or every goal done. */
+/* The goal with the fewest trials; -1 if every space is exhausted or every goal is done. */
 static int next_goal(const struct session *session, const bool *exhausted) {
     int best = -1;
     for (int g = 0; g < session->goal_count; g++)
@@ -229,7 +233,7 @@ static int note_stored(void *context, const struct store_trial *trial, struct er
     return 0;
 }
 
-/* Of what earlier sessions of the run have stored. */
+/* Initialises unraised_us from the trials of earlier sessions. */
 static int recall_unraised(struct session *session, struct error *error) {
     int status = 0;
     for (int goal = 0; goal < session->goal_count && status == 0; goal++)
@@ -265,7 +269,8 @@ static void submit_new(struct session *session, int64_t number, int goal,
     session_submit(session, number, goal, genome, evolution_champion(session->evolutions[goal]));
 }
 
-/* What is not worth a trial is told in the breath in which it was asked: no worker hears of it. */
+/* Records a genome that the prefilter rejected as an outcome immediately; no worker evaluates it.
+ */
 static int filter(struct session *session, int64_t number, int goal, const struct genome *genome,
                   struct error *error) {
     struct trial_result result = {.number = number, .goal = goal, .genome = *genome};
@@ -276,7 +281,7 @@ static int filter(struct session *session, int64_t number, int goal, const struc
     return tell(session, &result, error) < 0 ? -1 : session_close_batch(session, true, error);
 }
 
-/* 1: there was one, 0: nothing left to ask. */
+/* Submits the strategy's next proposal. Returns 1; 0 if nothing is left to propose; -1. */
 static int ask(struct session *session, bool *exhausted, struct error *error) {
     char genome[GENOME_TEXT_SIZE];
     char operator_name[OPERATOR_NAME_SIZE];
@@ -331,7 +336,7 @@ static void print_verdicts(const struct session *session, char text[TEXT_SIZE]) 
                                      verdict_name((enum verdict)v));
 }
 
-/* The champion of the goal that changed last. */
+/* Prints the score of the champion that was accepted last, over all goals. */
 static void print_champion(const struct session *session, char text[TEXT_SIZE]) {
     int latest = -1;
     text[0] = '\0';
@@ -393,20 +398,20 @@ static bool may_ask(const struct session *session, bool nothing_left) {
            pool_in_flight(session->pool) < pool_capacity(session->pool);
 }
 
-/* Whether all that is left to do is to wait for what is in flight. */
+/* True if only trials in flight are left to finish. */
 static bool is_ending(const struct session *session) {
     double seconds = session->config->seconds;
     return signals > 0 || (seconds > 0 && session_elapsed(session) >= seconds);
 }
 
-/* For how long, then, a worker may be away that was on a queue: as long as it may be silent, after
-   the pool has forgotten it. */
+/* At the end of a run on a queue: how long to wait for a worker while none is connected. The same
+   as the heartbeat timeout, counted from when the pool removed the last worker. */
 static double absence_s(const struct session *session) {
     double patience_s = session->settings.queue_patience_s;
     return patience_s > 0 ? patience_s : 30;
 }
 
-/* 1: nobody was there to end what is in flight. */
+/* Returns 0; 1 if no worker was left to finish the trials in flight; -1. */
 static int search(struct session *session, struct progress *progress, struct error *error) {
     bool exhausted[CASES_MAX] = {false};
     bool nothing_left = false;
@@ -421,8 +426,9 @@ static int search(struct session *session, struct progress *progress, struct err
             session_inspect(session, session->to_inspect);
             session->to_inspect = -1;
         }
-        /* No answer is heard before all may be under way, so that of one worker the questions are
-           the same each time; but the workers begin with the first while others are thought of. */
+        /* Fill the pool before reading any result: with a single worker, the proposals then do
+           not depend on timing. pool_poll lets workers start on the first trials while later ones
+           are still being proposed. */
         while (may_ask(session, nothing_left)) {
             int asked = ask(session, exhausted, error);
             session_publish(session);
@@ -437,8 +443,8 @@ static int search(struct session *session, struct progress *progress, struct err
         if (!is_ending(session) || pool_look(session->pool, NULL, 0) > 0)
             manned = clock_seconds();
         if (clock_seconds() - manned > absence_s(session)) {
-            log_warn("no worker came to end the %d trials in flight: `evotile resume %s --queue "
-                     "URL` does them again",
+            log_warn("no worker is left to finish the %d trials in flight: `evotile resume %s "
+                     "--queue URL` evaluates them again",
                      pool_in_flight(session->pool), session->run_dir);
             return 1;
         }
@@ -475,7 +481,7 @@ int session_search(struct session *session, struct error *error) {
     progress_end(&progress);
     if (session->batch_open) {
         struct error second;
-        /* A failed search keeps what it can; the first error is the one to tell. */
+        /* A failed search stores what it can; the first error is the one to report. */
         if (session_close_batch(session, false, status < 0 ? &second : error) < 0)
             status = -1;
     }

@@ -1,3 +1,4 @@
+/* Creating, resuming and closing a session. */
 #include "cmd/session.h"
 
 #include "base/clock.h"
@@ -30,9 +31,9 @@ static int predict(struct session *session, int goal, const struct device_info *
     return 0;
 }
 
-/* The genomes that a goal begins with, and what is predicted of some, as text: of a new run from
-   what the user asked for, of an old one as it was stored, so that what became of their source
-   since does not matter. */
+/* Fills the start genomes of a goal, and the predictions for it, as text. A new run takes them from
+   what the user named; a resumed run from its store, so that later changes of their source do not
+   matter. */
 static int find_seeds(struct session *session, int goal, const struct warm *warm,
                       const struct device_info *device, struct error *error) {
     const struct template *template = session->templates[goal];
@@ -49,7 +50,7 @@ static int find_seeds(struct session *session, int goal, const struct warm *warm
                : 0;
 }
 
-/* From here on the config says how many there are. */
+/* Replaces config->islands by the actual number. */
 static void note_islands(struct session *session) {
     int count, wanted = session->config->islands;
     evolution_islands(session->evolutions[0], &count);
@@ -60,7 +61,7 @@ static void note_islands(struct session *session) {
                  session->config->strategy, wanted);
 }
 
-/* `warm` is NULL where a run is resumed, or nothing was asked for. */
+/* `warm` is NULL on resume, and if the user named no start genomes. */
 static int start_evolutions(struct session *session, const struct device_info *device,
                             const struct warm *warm, struct error *error) {
     const struct config *config = session->config;
@@ -110,7 +111,8 @@ static int start_evolutions(struct session *session, const struct device_info *d
     return 0;
 }
 
-/* Workers read the run's copies of config and template; who mends them has the originals. */
+/* Workers read the run's copies of config and template, so their errors name the copies. Names the
+   original instead: that is the file that the user must fix. */
 static void name_original(const char *copy, const char *original, struct error *error) {
     char said[sizeof error->text];
     snprintf(said, sizeof said, "%s", error->text);
@@ -150,7 +152,7 @@ int session_create(struct session *session, const char *run_dir, struct config *
         return error_input(error, "a recorded space is its own device: leave --device %s out",
                            settings->device);
     if (config->shapes->recorded != NULL && settings->predict > 0)
-        return error_input(error, "a recorded space has no kernel to look at: leave %s out",
+        return error_input(error, "a recorded space has no kernel to predict: leave %s out",
                            settings->prefilter > 0 ? "--prefilter" : "--predict");
     terms_apply(session);
     struct warm *warm = NULL;
@@ -164,7 +166,7 @@ int session_create(struct session *session, const char *run_dir, struct config *
     warm_close(warm);
     if (status < 0) {
         struct error ignored;
-        /* What we have not claimed is another run's, which may have begun since we looked. */
+        /* A folder that we did not claim may by now belong to a run that started in between. */
         if (made && claimed)
             path_remove_tree(run_dir, &ignored);
         else if (made)
@@ -203,8 +205,8 @@ static int replay_event(void *context, const struct store_event *event, struct e
     if (made_by < 0 || evolution_replay(evolution, &proposal) < 0)
         return error_set(
             error,
-            "trial %lld of %s cannot be taken up again: the run was made by another version "
-            "of evotile; its results can be read, but start a new run",
+            "trial %lld of %s cannot be replayed: the run was made by another version of evotile; "
+            "its results can be read, but start a new run",
             (long long)trial->number, session->run_dir);
     session->asked++;
     return 0;
@@ -215,7 +217,6 @@ static int64_t champion_of(const struct session *session, int goal) {
     return champion != NULL ? champion->trial : STORE_NO_TRIAL;
 }
 
-/* Together one hash of all goals' searches. */
 struct hash session_digest(const struct session *session) {
     struct hasher *hasher = hasher_new();
     for (int g = 0; g < session->goal_count; g++) {
@@ -225,7 +226,8 @@ struct hash session_digest(const struct session *session) {
     return hasher_finish(hasher);
 }
 
-/* What a profiler counted of the elites since: only they are bred from. */
+/* Gives the strategies the stored profiles of the populations' members: new genomes are derived
+   only from these. */
 static int learn_profiles(struct session *session, struct error *error) {
     for (int g = 0; g < session->goal_count; g++) {
         int count;
@@ -256,8 +258,9 @@ static int rebuild(struct session *session, struct error *error) {
         free(checkpoint.text);
         if (!hash_equal(checkpoint.digest, session_digest(session)))
             return error_set(error,
-                             "%s does not add up: what its events rebuild is not what it had; "
-                             "it was changed by hand, or made by another version of evotile",
+                             "%s is inconsistent: replaying its events does not give the state of "
+                             "its last checkpoint; it was edited, or made by another version of "
+                             "evotile",
                              session->run_dir);
     }
     session->trials_before = session_trials(session);
@@ -284,20 +287,20 @@ int session_device(struct store *store, struct device_info *device, struct error
         trial_result_release(&message.result);
     }
     return error_set(error,
-                     "%s is damaged (its device is none): restore run.db from a copy, or start a "
-                     "new run",
+                     "%s is damaged (its device cannot be read): restore run.db from a copy, or "
+                     "start a new run",
                      store_run_dir(store));
 }
 
 static int read_device(struct session *session, struct device_info *device, struct error *error) {
     int found = session_device(session->store, device, error);
-    return found == 0  ? error_set(error, "%s does not say which device it ran on: start a new run",
+    return found == 0  ? error_set(error, "%s does not record its device: start a new run",
                                    session->run_dir)
            : found < 0 ? -1
                        : 0;
 }
 
-/* The run has a copy of its own, so that this is an edit in the run's folder. */
+/* The run has its own copy of the template, so a difference is an edit in the run folder. */
 static int check_template(struct session *session, struct error *error) {
     char *recorded;
     char hash[HASH_TEXT_SIZE];
@@ -306,8 +309,9 @@ static int check_template(struct session *session, struct error *error) {
     int result = 0;
     if (recorded != NULL && strcmp(recorded, hash_print(session->templates[0]->hash, hash)) != 0)
         result = error_input(error,
-                             "the template in %s/template was changed since the run began: figures "
-                             "of two kernels do not mix; restore it, or start a new run",
+                             "the template in %s/template was changed since the run began: "
+                             "measurements of two kernels do not mix; restore it, or start a new "
+                             "run",
                              session->run_dir);
     free(recorded);
     return result;
@@ -320,8 +324,8 @@ static int check_device(struct session *session, struct error *error) {
     int result = 0;
     if (name != NULL && strcmp(name, pool_device(session->pool)->name) != 0)
         result = error_input(error,
-                             "%s was measured on %s, and this is %s: figures of two devices do "
-                             "not mix; start a new run",
+                             "%s was measured on %s, and this is %s: measurements of two devices "
+                             "do not mix; start a new run",
                              session->run_dir, name, pool_device(session->pool)->name);
     free(name);
     return result;
@@ -350,7 +354,7 @@ int session_resume(struct session *session, const char *run_dir,
         rebuild(session, error) < 0 || terms_keep(session, error) < 0)
         return -1;
     session->begun = clock_seconds();
-    if (session_is_finished(session)) /* then nobody is waited for, and nothing started */
+    if (session_is_finished(session)) /* so no worker is needed */
         return 0;
     if (session_lock_workers(session, error) < 0 ||
         session_start_workers(session, config_path, template_folder, session->config->device,

@@ -19,7 +19,8 @@ static void print_data(FILE *out, const struct picture *picture, int index) {
     fputs("END\n", out);
 }
 
-/* The lower end of the axis: where random search stands after a tenth of the trials. */
+/* The lower end of the y axis: the expected result of random search after a twentieth of the
+   trials, rounded down. */
 static double lower_end(const struct picture *picture, int index) {
     double start = picture->panels[index].random[picture->trials / 20];
     return fmax(0, fmin(0.95, floor(20 * start - 1) / 20));

@@ -1,9 +1,10 @@
-/*
- * simulate_picture: the curves of a simulation as an SVG, drawn by gnuplot: a panel a space, a line
- * a strategy, and in grey what random search is expected to do.
+/* simulate_picture: plots the results of a simulation with gnuplot, as an SVG.
+ *
+ * One panel for each space, one line for each strategy, and in grey the expected result of random
+ * search.
  *
  *     const struct picture picture = {panels, 9, names, 3, 400};
- *     if (picture_draw(&picture, "curves.svg", &error) < 0) ...
+ *     int status = picture_draw(&picture, "curves.svg", &error);
  */
 #ifndef EVOTILE_CMD_SIMULATE_PICTURE_H
 #define EVOTILE_CMD_SIMULATE_PICTURE_H
@@ -24,7 +25,7 @@ struct picture {
     int trials;
 };
 
-/* Fails when gnuplot is not there or did not draw; the file is put in place whole. */
+/* Fails if gnuplot is not installed or reports an error. The file is replaced atomically. */
 int picture_draw(const struct picture *picture, const char *path, struct error *error);
 
 #endif

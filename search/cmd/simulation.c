@@ -16,16 +16,16 @@
 
 enum { STREAM = 1, PREDICT_STREAM = 0x70726564, NOISE_STREAM = 0x6e6f6973 };
 
-/* As trials are timed unless a config says otherwise. */
+/* The default timing settings of a config. */
 enum { RACE_SAMPLES = 5, SAMPLES = 50 };
 static const double race_margin = 0.25;
 
-/* What the processes share: runs are taken in turn, and each fills its own part. */
+/* Memory that the processes share. Each takes the next run, and writes only that run's part. */
 struct simulation_shared {
     atomic_int next;
     atomic_flag complained;
-    struct error error;           /* the first complaint */
-    struct simulation_run runs[]; /* then the rows of each, `trials` of them */
+    struct error error;           /* of the first process that failed */
+    struct simulation_run runs[]; /* followed by the visited rows: `trials` for each run */
 };
 
 static int run_count(const struct simulation *simulation) {
@@ -57,7 +57,7 @@ static double processor_seconds(void) {
 
 /* ---- one run ---- */
 
-/* Some of the rows of which something is predicted, the fastest first; returns how many. */
+/* Draws `predict` of the rows that have a prediction, the fastest first; returns how many. */
 static int draw_predicted(const struct simulation *simulation, uint64_t seed,
                           struct predicted *predicted) {
     const struct recorded *recorded = simulation->spaces[0];
@@ -88,7 +88,7 @@ static struct evolution *begin(const struct simulation *simulation, int run, str
         BUG("out of memory");
     snprintf(settings.strategy, sizeof settings.strategy, "%s", simulation->strategies[strategy]);
     settings.islands = simulation->islands;
-    settings.no_default = true; /* a table of rows has none, and peers are given none */
+    settings.no_default = true; /* unknown in a recorded space; other tuners get none either */
     if (simulation->first_rows != NULL) {
         settings.seeds = &simulation->spaces[space]->genomes[simulation->first_rows[space]];
         settings.seed_count = 1;
@@ -103,14 +103,14 @@ static struct evolution *begin(const struct simulation *simulation, int run, str
     return evolution;
 }
 
-/* A standard normal deviate, of Box and Muller. */
+/* A standard normal deviate, by the method of Box and Muller. */
 static double normal(struct random *random) {
     double radius = sqrt(-2 * log(1 - random_uniform(random)));
     return radius * cos(6.283185307179586 * random_uniform(random));
 }
 
-/* What is measured of a row where `noise` is the deviation of a typical row's samples: that of
-   others is larger or smaller by a factor of e. */
+/* Simulates the measurement of a row. `noise` is the relative deviation of a typical row's samples;
+   that of a row is log-normal about it, with a standard deviation of a factor of e. */
 static void measure(const struct recorded *recorded, uint32_t row, double noise, uint64_t seed,
                     double best_us, struct outcome *outcome) {
     double time_us = recorded->times_us[row];
@@ -131,7 +131,7 @@ static void measure(const struct recorded *recorded, uint32_t row, double noise,
     outcome->score_us = latency->p50_us;
 }
 
-/* `room`: for an outcome, where there is noise. */
+/* `room`: scratch memory for an outcome with noise. */
 static void answer(const struct simulation *simulation, int run, struct evolution *evolution,
                    int trial, struct outcome *room) {
     const struct recorded *recorded = simulation->spaces[space_of(simulation, run)];
@@ -165,7 +165,7 @@ static int replay(const struct simulation *simulation, int run, struct error *er
         if (open) {
             int64_t row = recorded_find(recorded, &proposal.genome);
             if (row < 0)
-                BUG("a genome was proposed that is none of the rows");
+                BUG("a genome was proposed that is not a row of the space");
             if (proposal.filtered)
                 evolution_tell(evolution, simulation->trials + filtered++, &proposal.genome,
                                VERDICT_FILTERED, 0);
@@ -212,7 +212,7 @@ static int share(struct simulation *simulation, struct error *error) {
     return 0;
 }
 
-/* What one run would complain of, all would: say it before any process starts. */
+/* An unknown strategy fails every run: report it before any process starts. */
 static int check_strategies(const struct simulation *simulation, struct error *error) {
     for (int strategy = 0; strategy < simulation->strategy_count; strategy++)
         for (int space = 0; space < simulation->space_count; space++) {

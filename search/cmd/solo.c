@@ -17,7 +17,7 @@ struct solo {
 struct solo *solo_new(const char *config_path, const char *template_folder, const char *device,
                       struct error *error) {
     if (strchr(device, ',') != NULL || strcmp(device, "cuda:all") == 0) {
-        error_input(error, "\"%s\": this runs on one device: say which", device);
+        error_input(error, "\"%s\": this runs on one device: name one", device);
         return NULL;
     }
     struct solo *solo = calloc(1, sizeof *solo);

@@ -1,10 +1,10 @@
-/*
- * solo: one candidate through the whole way, for try and replay: a device worker is started, asked,
- * and ended.
+/* single_trial: evaluates one candidate at a time in a device worker; for `try` and `replay`.
  *
- *     struct solo *solo = solo_new(config_path, template_folder, "auto", &error);
- *     solo_try(solo, &request, &result, &error);      // releases the request; the result is the
- * caller's solo_free(solo);
+ *     struct single_trial *trial = single_trial_new(config_path, template_folder, "auto", &error);
+ *     int status = single_trial_run(trial, &request, &result, &error);    // releases the request
+ *     single_trial_print_gates(&result);
+ *     trial_result_release(&result);
+ *     single_trial_free(trial);                                          // stops the worker
  */
 #ifndef EVOTILE_CMD_SOLO_H
 #define EVOTILE_CMD_SOLO_H
@@ -15,19 +15,21 @@
 
 struct solo;
 
-/* `device` is one, not a list. */
+/* Starts the worker. `device` is a single device, not a list. */
 struct solo *solo_new(const char *config_path, const char *template_folder, const char *device,
                       struct error *error);
 void solo_free(struct solo *solo);
 const struct device_info *solo_device(const struct solo *solo);
 
-/* A seed that no trial had: from the clock and the process. */
+/* A seed for inputs that no earlier trial used, made from the clock and the process id. */
 uint64_t solo_fresh_seed(void);
 
+/* Blocks until the result is there; the caller releases it. Releases the request. */
 int solo_try(struct solo *solo, struct trial_request *request, struct trial_result *result,
              struct error *error);
 
-/* The gates as text, one a line, to standard output; or as an array of objects. */
+/* The gates as text, one per line, on standard output; or as a JSON array of objects, which the
+   caller owns. */
 void solo_print_gates(const struct trial_result *result);
 cJSON *solo_json_gates(const struct trial_result *result);
 

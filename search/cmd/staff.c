@@ -1,4 +1,4 @@
-/* Who does the trials of a session: workers of this host, or those on a queue. */
+/* Starts the workers of a session: a local pool, or a connection to the workers on a queue. */
 #include "base/share.h"
 #include "cmd/session.h"
 #include "queue/remote.h"
@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A core is left to each device's worker, and half of the memory to everything else. */
+/* Memory of one compile worker. Compile workers get half of the memory, and all cores but one for
+   each device worker. */
 static const int64_t compile_bytes = INT64_C(512) << 20;
 
 int session_default_compile_workers(int devices) {
@@ -44,7 +45,7 @@ int session_compile_workers(const char *config_path, const char *template_folder
     return status;
 }
 
-/* Of the run on its queue, the same for as long as there is the run. */
+/* The run's id on its queue: created once and stored, so that it is the same after a resume. */
 static int find_queue_id(struct session *session, char id[QUEUE_ID_SIZE], struct error *error) {
     char *known = NULL;
     if (session->store != NULL && store_meta_get(session->store, "queue_id", &known, error) < 0)
@@ -71,8 +72,8 @@ int session_start_workers(struct session *session, const char *config_path,
                                                  .wanted = wanted,
                                                  .news = session->settings.queue_news};
         if (session->settings.device != NULL || session->settings.compile_workers >= 0)
-            return error_input(error, "with --queue workers are of other hosts: --device and "
-                                      "--compile-workers are for `evotile worker`");
+            return error_input(error, "with --queue the workers run on other hosts: give --device "
+                                      "and --compile-workers to `evotile worker`");
         if (find_queue_id(session, id, error) < 0)
             return -1;
         session->pool = remote_new(&settings, error);

@@ -15,12 +15,12 @@
 enum { JOBS_MAX = 1024 };
 static const double between_lines_s = 10;
 
-/* What the processes share. */
+/* Memory that the processes share. */
 struct shared {
     atomic_int next, done;
     atomic_flag complained;
     struct error error;
-    struct survey surveys[]; /* large, and mostly never touched: one has room for many cases */
+    struct survey surveys[]; /* sparse: each has room for many cases, most pages stay untouched */
 };
 
 struct surveys {
@@ -47,7 +47,7 @@ static int work(struct surveys *surveys, bool tells) {
         if (!tells || clock_seconds() - told < between_lines_s)
             continue;
         told = clock_seconds();
-        log_info("looked at %d of %d genomes", done, surveys->count);
+        log_info("traced %d of %d genomes", done, surveys->count);
     }
     if (status < 0 && !atomic_flag_test_and_set(&shared->complained))
         shared->error = error;
@@ -57,7 +57,7 @@ static int work(struct surveys *surveys, bool tells) {
 }
 
 static int start(struct surveys *surveys, int jobs, struct error *error) {
-    pid_t children[JOBS_MAX]; /* the caller may have others */
+    pid_t children[JOBS_MAX]; /* wait for these only: the caller may have other children */
     int started = 0;
     bool failed = false;
     fflush(NULL);
@@ -82,7 +82,7 @@ static int start(struct surveys *surveys, int jobs, struct error *error) {
     if (!failed)
         return 0;
     if (surveys->shared->error.kind == ERROR_NONE)
-        return error_set(error, "a process that looked at genomes died");
+        return error_set(error, "a process that traced genomes died");
     *error = surveys->shared->error;
     return -1;
 }
@@ -103,7 +103,7 @@ struct surveys *surveys_take(const struct config *config, const struct device_in
                            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (surveys->shared == MAP_FAILED) {
         surveys->shared = NULL;
-        error_set(error, "%d genomes at once: %s: take fewer", count, strerror(errno));
+        error_set(error, "cannot map memory for %d genomes: %s: use fewer", count, strerror(errno));
     } else if (start(surveys, jobs, error) == 0) {
         return surveys;
     }

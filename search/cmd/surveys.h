@@ -1,11 +1,11 @@
-/*
- * surveys: what many genomes would execute (trial/survey.h), worked out by several processes at
- * once where no GPU is needed.
+/* traces: traces what many genomes would execute, in parallel processes and without a GPU.
  *
- *     struct survey_order orders[] = {{.goal = 0, .genome = genome}, ...};
- *     struct surveys *surveys = surveys_take(config, &info, orders, count, jobs, &error);
- *     const struct survey *survey = surveys_of(surveys, 0);     // NULL: it failed
- *     surveys_free(surveys);
+ * trace.h traces a single genome.
+ *
+ *     struct trace_request requests[] = {{.goal = 0, .genome = genome}};
+ *     struct traces *traces = traces_collect(config, &info, requests, 1, jobs, &error);
+ *     const struct trace *trace = traces_at(traces, 0);            // NULL: it could not be traced
+ *     traces_free(traces);
  */
 #ifndef EVOTILE_CMD_SURVEYS_H
 #define EVOTILE_CMD_SURVEYS_H
@@ -19,14 +19,15 @@ struct survey_order {
     struct genome genome;
 };
 
-/* For the device of those figures, in `jobs` processes. Says from time to time on standard error
-   how far it is. NULL with `error` where the template, the toolkit or the device is at fault. */
+/* Traces the requested genomes for the device that `info` describes, in `jobs` processes. Logs its
+   progress. Returns NULL with `error` if the template, the toolkit or the device is at fault.
+   `config`, `info` and `orders` must outlive the call. */
 struct surveys *surveys_take(const struct config *config, const struct device_info *info,
                              const struct survey_order *orders, int count, int jobs,
                              struct error *error);
 void surveys_free(struct surveys *surveys);
 
-/* Of an order; NULL where the genome did not compile, or its blocks did not run. */
+/* The trace of a request; NULL if the genome did not compile or its blocks could not run. */
 const struct survey *surveys_of(const struct surveys *surveys, int order);
 
 #endif

@@ -54,7 +54,7 @@ void table_cell(struct table *table, cJSON *value, const char *text) {
     char *copy = strdup(text);
     if (table->cells == NULL || value == NULL || copy == NULL)
         BUG("out of memory");
-    /* A line break or a tab inside of a cell would break its line. */
+    /* A line break or a tab in a cell would break the layout. */
     for (char *at = copy; *at != '\0'; at++)
         if ((unsigned char)*at < ' ')
             *at = ' ';
@@ -68,7 +68,7 @@ void table_text(struct table *table, const char *text) {
 void table_integer(struct table *table, int64_t number) {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)number);
-    /* cJSON's own numbers are doubles. */
+    /* Raw, because cJSON's numbers are doubles and cannot hold every int64_t. */
     table_cell(table, cJSON_CreateRaw(text), text);
 }
 
@@ -100,7 +100,7 @@ static const struct cell *cell_at(const struct table *table, int row, int column
 
 /* ---- text ---- */
 
-/* In characters: bytes that continue one in UTF-8 take no room. */
+/* The width in characters: continuation bytes of UTF-8 take no space. */
 static int text_width(const char *text, size_t bytes) {
     int width = 0;
     for (size_t i = 0; i < bytes; i++)
@@ -121,7 +121,8 @@ static int heading_lines(const char *heading) {
     return lines;
 }
 
-/* A line of a heading; empty where it has fewer than `lines`, for headings stand on the rows. */
+/* Line `line` of a heading with `lines` lines. Headings are aligned at the bottom: the first lines
+   of a shorter one are empty. */
 static const char *heading_line(const char *heading, int lines, int line, size_t *bytes) {
     int skip = line - (lines - heading_lines(heading));
     for (; skip > 0; skip--)
@@ -130,7 +131,7 @@ static const char *heading_line(const char *heading, int lines, int line, size_t
     return heading;
 }
 
-/* The bytes of `text` that go on a line of `width`: up to a comma or space if there is one. */
+/* How many bytes of `text` fit a line of `width`; breaks after a comma or space if there is one. */
 static size_t line_bytes(const char *text, int width) {
     size_t at = 0;
     size_t cut = 0;
@@ -146,7 +147,7 @@ static size_t line_bytes(const char *text, int width) {
     return at;
 }
 
-/* From column `indent` on, where the first line has begun already. */
+/* Prints wrapped lines from column `indent` on; the cursor is already there for the first. */
 static void print_wrapped(const char *text, int indent, int width, FILE *out) {
     while (width > 0 && text_width(text, strlen(text)) > width) {
         size_t bytes = line_bytes(text, width);
@@ -160,15 +161,15 @@ static void print_wrapped(const char *text, int indent, int width, FILE *out) {
     fprintf(out, "%s\n", text);
 }
 
-/* How a table is laid out in text. */
+/* The layout of a table in text. */
 struct layout {
     int widths[64];
     int last;       /* the last column shown */
     int lines;      /* of headings */
-    int gap;        /* spaces between columns: fewer where room is short */
-    int tail;       /* where the last column begins */
-    int tail_width; /* 0: no limit */
-    bool below;     /* the last column goes on lines of its own */
+    int gap;        /* spaces between columns: 1 if the table is too wide, else 2 */
+    int tail;       /* where the last column starts */
+    int tail_width; /* 0: unlimited */
+    bool below;     /* the last column has lines of its own */
 };
 
 static struct layout lay_out(const struct table *table, int width) {
@@ -218,7 +219,7 @@ static void print_headings(const struct table *table, const struct layout *layou
     if (!any)
         return;
     for (int line = 0; line < layout->lines; line++) {
-        int blank = 0; /* columns owed, so that no line ends in spaces */
+        int blank = 0; /* pending spaces, so that no line ends in spaces */
         for (int c = 0; c <= layout->last; c++) {
             const struct table_column *column = &table->columns[c];
             size_t bytes;
@@ -298,13 +299,13 @@ static void print_markdown(const struct table *table, FILE *out) {
     }
 }
 
-/* What to sort by, where the text is rounded. */
+/* The value for sorting, if the text is rounded. */
 static void print_html_value(const struct cell *cell, FILE *out) {
     if (cJSON_IsNumber(cell->value) && strtod(cell->text, NULL) != cell->value->valuedouble)
         fprintf(out, " data-value=%.6g", cell->value->valuedouble);
 }
 
-/* A long cell may go on in another line after any comma. */
+/* Allows a line break after any comma. */
 static void print_html_wrapped(const char *text, FILE *out) {
     for (size_t length; *text != '\0'; text += length) {
         char part[256];
@@ -326,7 +327,8 @@ static void print_html_cell(const struct cell *cell, bool wrap, FILE *out) {
         stencil_html(text, out);
 }
 
-/* HTML needs no ends of cells and rows, and a page has thousands. */
+/* Closing tags of cells and rows are optional in HTML, and left out for size: a page has thousands
+   of cells. */
 static void print_html_row(const struct table *table, int row, FILE *out) {
     const char *tag = row < 0 ? "th" : "td";
     fputs("<tr>", out);
@@ -358,7 +360,7 @@ static void print_html(const struct table *table, FILE *out) {
     fputs("</table>\n", out);
 }
 
-/* RFC 4180, but for lines that end in \n alone. */
+/* RFC 4180, except that lines end with \n. */
 void table_print_csv_text(const char *text, FILE *out) {
     if (text[strcspn(text, ",\"\r\n")] == '\0') {
         fputs(text, out);
@@ -373,7 +375,8 @@ void table_print_csv_text(const char *text, FILE *out) {
     fputc('"', out);
 }
 
-/* As in JSON, but for text, which is plain, and lists, which are as people read them. */
+/* Values are printed as in JSON, except text, which has no JSON quotes, and lists, which are
+   printed as in text. */
 static void print_csv_value(const struct cell *cell, FILE *out) {
     if (cJSON_IsNull(cell->value))
         return;

@@ -46,8 +46,8 @@ void terms_apply(struct session *session) {
         config->islands = (int)session->settings.islands;
 }
 
-/* What the command line may say otherwise than the config, as the store has it: numbers, and where
-   they belong. */
+/* The numeric overrides, under their names in the store. get_overrides and set_overrides use the
+   same order. */
 enum { TERM_COUNT = 8 };
 static const char *const term_names[TERM_COUNT] = {"trials",    "seconds",     "patience",
                                                    "target_us", "nice",        "max_temperature_c",
@@ -81,7 +81,7 @@ static void print_terms(const struct config *config, char texts[TERM_COUNT][32])
 
 /* ---- a new run ---- */
 
-/* As `--device` takes them. The caller frees it. */
+/* Prints the pool's devices in the form that `--device` takes. The caller frees the text. */
 static char *print_devices(const struct pool *pool) {
     enum { SPEC_SIZE = sizeof pool_device(pool)->spec };
     int count = pool_device_count(pool);
@@ -129,7 +129,7 @@ int terms_create_store(struct session *session, struct error *error) {
         {"prefilter", prefilter},
         {"evotile", EVOTILE_VERSION},
         {*session->queue_id != '\0' ? "queue_id" : NULL, session->queue_id},
-    }; /* terms, rules and seeds follow */
+    }; /* overrides, hints and seeds follow */
     int meta_count = 0;
     while (meta[meta_count].name != NULL)
         meta_count++;
@@ -157,7 +157,7 @@ int terms_create_store(struct session *session, struct error *error) {
     return session->store != NULL ? 0 : -1;
 }
 
-/* ---- a run that goes on ---- */
+/* ---- a resumed run ---- */
 
 int terms_read_start(struct session *session, int goal, struct error *error) {
     char name[META_NAME_SIZE];
@@ -179,7 +179,7 @@ static int read_meta_number(struct session *session, const char *name, double *n
     return 0;
 }
 
-/* What target_ratio is a ratio to. */
+/* Fills baseline_us and default_us, to which target_ratio refers. */
 static int read_references(struct session *session, struct error *error) {
     const struct config *config = session->config;
     struct yardstick *yardstick = NULL;
@@ -203,7 +203,7 @@ static int read_references(struct session *session, struct error *error) {
     return status;
 }
 
-/* 1 where the run has kept it, which `to` then holds; 0: `to` is as it was. */
+/* Returns 1 with the stored text in `to`; 0, with `to` unchanged, if the run stores none; -1. */
 static int read_meta_word(struct session *session, const char *name, char *to, size_t size,
                           struct error *error) {
     char *text = NULL;
@@ -230,7 +230,7 @@ int terms_restore(struct session *session, struct error *error) {
         config->seed = strtoull(seed, NULL, 10);
     free(seed);
     int found = read_meta_word(session, "devices", config->device, sizeof config->device, error);
-    if (found == 0) /* of a run from when there was but one */
+    if (found == 0) /* the run is older than runs on several devices */
         found = read_meta_word(session, "device", config->device, sizeof config->device, error);
     if (found < 0 ||
         read_meta_word(session, "strategy", config->strategy, sizeof config->strategy, error) < 0)

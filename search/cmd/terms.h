@@ -1,34 +1,33 @@
-/*
- * terms: what a run goes by beside its config: what the command line said otherwise, and what each
- * goal began with. They are kept in its store, so that `resume` goes by the same.
+/* overrides: settings of a run that differ from its config, kept in the store for `resume`.
  *
- *     terms_apply(session);                                     // run
- *     if (terms_create_store(session, &error) < 0) ...
+ * The overrides are the options of the command line, and the start genomes and predictions of each
+ * goal. A part of session.c. Functions return -1 with `error` filled on failure.
  *
- *     if (terms_restore(session, &error) == 0) ...              // resume, with its store open
- *     if (terms_read_start(session, goal, &error) == 0) ...     // for each goal
- *     if (terms_keep(session, &error) == 0) ...
+ *     overrides_apply(session);                                 // run
+ *     int status = session_create_store(session, &error);
  *
- * Parts of session.c: those that fail return -1 with `error` filled.
+ *     status = overrides_restore(session, &error);              // resume, with its store open
+ *     status = overrides_read_start(session, goal, &error);     // for each goal
+ *     status = overrides_save(session, &error);
  */
 #ifndef EVOTILE_CMD_TERMS_H
 #define EVOTILE_CMD_TERMS_H
 
 #include "cmd/session.h"
 
-/* Puts what the command line says in the place of what the config does. */
+/* Overwrites the config's values with those of the command line. */
 void terms_apply(struct session *session);
 
-/* Makes the run's store, with all that it goes by: once its workers and evolutions are there. */
+/* Creates the run's store with all overrides; call it once workers and evolutions are there. */
 int terms_create_store(struct session *session, struct error *error);
 
-/* What the command line of `run` overrode in the config, then what this one's does. */
+/* Applies the overrides that the run stores, then those of the present command line. */
 int terms_restore(struct session *session, struct error *error);
 
-/* Fills seeds and predicted of a goal. */
+/* Fills `seeds` and `predicted` of a goal from the store. */
 int terms_read_start(struct session *session, int goal, struct error *error);
 
-/* What was given anew the next resume has too. */
+/* Stores the overrides of the present command line, so that the next resume uses them. */
 int terms_keep(struct session *session, struct error *error);
 
 #endif

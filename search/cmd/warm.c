@@ -8,13 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-/* How far a trial that did well elsewhere is from a goal, in doublings of a dimension. */
-static const double specialised_apart = 2; /* another kernel was compiled */
+/* The distance of an earlier run's elite from a goal. The unit is a doubling of one dimension. */
+static const double specialised_apart = 2; /* a specialised dimension differs: another kernel */
 static const double device_apart = 1;
 static const double architecture_apart = 2;
 static const double rank_apart = 0.25;
 
-/* A genome from the board of an earlier run's goal. */
+/* A genome from the leaderboard of an earlier run's goal. */
 struct elite {
     char *genome;
     int run, goal, rank;
@@ -56,7 +56,7 @@ static int add_elite(void *context, const struct store_trial *trial, struct erro
     return 0;
 }
 
-/* 1 where it was a run of this template, 0 where of another. */
+/* Returns 1; 0 if it is a run of another template; -1. */
 static int read_run(struct warm *warm, const char *run_dir, const char *template_name,
                     struct error *error) {
     char *name = NULL;
@@ -96,7 +96,7 @@ static int read_folder(struct warm *warm, const char *folder, const char *templa
             result = -1;
         else if (path_is_dir(run_dir) && store_present(run_dir, &ignored) == 1 &&
                  read_run(warm, run_dir, template_name, &ignored) < 0)
-            log_warn("%s is left out: %s", run_dir, ignored.text);
+            log_warn("%s is skipped: %s", run_dir, ignored.text);
     }
     path_list_free(names, count);
     return result;
@@ -112,8 +112,8 @@ static int read_runs(struct warm *warm, const char *path, const char *template_n
         return -1;
     if (warm->elite_count == 0)
         return error_input(error,
-                           "--warm-start %s: no trial of template %s on any board there: name "
-                           "another run, or leave it out",
+                           "--warm-start %s: no run there has a trial of template %s on its board: "
+                           "name another run, or leave the option out",
                            path, template_name);
     return 0;
 }
@@ -143,16 +143,16 @@ void warm_close(struct warm *warm) {
     free(warm);
 }
 
-/* ---- how near ---- */
+/* ---- distances ---- */
 
-/* Dimensions are matched by name: the earlier run's template may be an older one. */
+/* Dimensions are matched by name, because the earlier run's template may be older. */
 static double case_distance(const struct template *ours, const struct shape *shape,
                             const struct template *theirs, const struct shape *other) {
     double distance = 0;
     for (int d = 0; d < ours->dimension_count; d++) {
         int64_t value = shape->values[d];
         int64_t was = template_dimension(theirs, other, ours->dimensions[d].name, value);
-        if (value != was && !ours->dimensions[d].real) /* which changes values, not work */
+        if (value != was && !ours->dimensions[d].real) /* real ones do not change the work */
             distance += ours->dimensions[d].specialised
                             ? specialised_apart
                             : fabs(log2((double)(value + 1) / (double)(was + 1)));
@@ -160,7 +160,7 @@ static double case_distance(const struct template *ours, const struct shape *sha
     return distance;
 }
 
-/* Of our goal's cases, on the average, to the nearest of the other goal's. */
+/* The mean, over our goal's cases, of the distance to the nearest case of the other goal. */
 static double goal_distance(const struct config *ours, int goal, const struct config *theirs,
                             int other) {
     double sum = 0;
@@ -221,7 +221,7 @@ static int add_named(const struct warm *warm, const struct space *space, struct 
         if (space_check(space, &named[i], &problem))
             add(genomes, &count, &named[i]);
         else
-            log_warn("genome %d of --seed-genome is left out: %s", i + 1, problem.text);
+            log_warn("genome %d of --seed-genome is skipped: %s", i + 1, problem.text);
     return count;
 }
 
@@ -282,7 +282,7 @@ int warm_parse(const char *text, const struct space *space, struct genome *genom
         if (count == most)
             return error_input(error, "at most %d genomes", most);
         if (length >= sizeof genome)
-            return error_input(error, "no genome is so long: %.60s...", text);
+            return error_input(error, "the genome is too long: %.60s...", text);
         snprintf(genome, sizeof genome, "%.*s", (int)length, text);
         if (genome_parse(&genomes[count++], space, genome, error) < 0)
             return -1;

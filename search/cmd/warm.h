@@ -1,15 +1,15 @@
-/*
- * warm: what a search tries right after the default genome, beside chance: genomes that the user
- * names, and the best that earlier runs found, those of the nearest cases and devices first. They
- * are proposals like any other: each goes through every gate and is timed anew.
+/* warm_start: the genomes that a search tries right after the default genome.
  *
- *     struct warm *warm = warm_open("MIN_CTAS=2; MIN_CTAS=4", "results", "scaled_add", &error);
- *     struct genome genomes[WARM_MAX];
- *     int count = warm_genomes(warm, config, goal, template, &device, genomes, &error);
- *     char *text = warm_print(genomes, count, template->space);    // for the store
- *     count = warm_parse(text, template->space, genomes, &error);  // when the run is resumed
+ * These are the genomes that the user names, and the best of earlier runs, the nearest cases and
+ * devices first. They are ordinary proposals: each passes every gate and is timed again.
+ *
+ *     struct warm_start *warm = warm_start_open("CTAS=2; CTAS=4", "results", "softmax", &error);
+ *     struct genome genomes[WARM_START_MAX];
+ *     int count = warm_start_genomes(warm, config, goal, template, &device, genomes, &error);
+ *     char *text = warm_start_print(genomes, count, template->space);     // for the store
+ *     count = warm_start_parse(text, template->space, genomes, WARM_START_MAX, &error);
  *     free(text);
- *     warm_close(warm);
+ *     warm_start_close(warm);
  */
 #ifndef EVOTILE_CMD_WARM_H
 #define EVOTILE_CMD_WARM_H
@@ -19,23 +19,27 @@
 struct warm;
 
 enum {
-    WARM_NAMED = 64, /* genomes that a user may name */
-    WARM_FOUND = 6,  /* that are taken of earlier runs */
+    WARM_NAMED = 64, /* most genomes that a user may name */
+    WARM_FOUND = 6,  /* most genomes from earlier runs */
     WARM_MAX = WARM_NAMED + WARM_FOUND
 };
 
-/* `named`: genomes parted by semicolons. `runs`: a run's folder, or a folder of such, of which
-   those of the template with this name count. Either may be NULL; both are read here. */
+/* `named`: genomes separated by semicolons. `runs`: a run folder, or a folder of run folders; only
+   runs of the template with this name are used. Either may be NULL. Earlier runs are read here;
+   runs in the folder that cannot be read are skipped with a warning. Returns NULL with `error` if
+   there is nothing to start from. */
 struct warm *warm_open(const char *named, const char *runs, const char *template_name,
                        struct error *error);
 void warm_close(struct warm *warm);
 
-/* The genomes for a goal, each once; returns how many, or -1: one that was named is none of the
-   space's. Those that are not valid in this goal are left out. */
+/* Fills the genomes for a goal, without duplicates. Returns how many; or -1 if a named genome does
+   not belong to the space. Genomes that violate the goal's constraints are skipped. */
 int warm_genomes(const struct warm *warm, const struct config *config, int goal,
                  const struct template *template, const struct device_info *device,
                  struct genome genomes[WARM_MAX], struct error *error);
 
+/* To text, which the caller frees, and back. Parsing returns how many genomes it read, at most
+   `most`; or -1. */
 char *warm_print(const struct genome *genomes, int count, const struct space *space);
 int warm_parse(const char *text, const struct space *space, struct genome *genomes, int most,
                struct error *error);

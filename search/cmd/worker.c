@@ -1,5 +1,6 @@
-/* worker: with --queue, this host at the service of others (cmd/enlist.h); else the child end of
-   trial/crew.h: requests come on standard input, results go to standard output. */
+/* worker: with --queue, a worker for runs on other hosts (queue_worker.h). Otherwise a child of a
+   local pool (local_pool.h): reads requests from standard input, writes results to standard
+   output. */
 #include "base/clock.h"
 #include "base/process.h"
 #include "cmd/cmd.h"
@@ -19,7 +20,7 @@
 
 struct worker {
     bool has_device;
-    int threads; /* of an emulated one */
+    int threads; /* on which an emulated device runs blocks */
     FILE *out;
     struct config *config;
     struct device *device;
@@ -28,7 +29,7 @@ struct worker {
     struct cache *cache;
 };
 
-/* ---- talking ---- */
+/* ---- the pipe ---- */
 
 static void say(struct worker *worker, char *line) {
     fputs(line, worker->out);
@@ -37,7 +38,7 @@ static void say(struct worker *worker, char *line) {
     free(line);
 }
 
-/* Reads the next line; false at the end of the input, which is the parent's end. */
+/* Reads the next line. Returns false at end of file: the parent has exited. */
 static bool listen(char **line, size_t *room) {
     ssize_t length = getline(line, room, stdin);
     if (length <= 0)
@@ -57,7 +58,7 @@ static int start(struct worker *worker, const char *config_path, const char *tem
     free(text);
     if (worker->config == NULL)
         return -1;
-    if (worker->config->shapes->recorded != NULL) { /* it stands in for compiler and device */
+    if (worker->config->shapes->recorded != NULL) { /* replaces the compiler and the device */
         const struct recorded *recorded = worker->config->shapes->recorded;
         if (device_describe("recorded", info, error) < 0)
             return -1;
@@ -82,7 +83,7 @@ static int start(struct worker *worker, const char *config_path, const char *tem
         worker->bench = bench_new(worker->config, worker->device, worker->compiler, error);
         if (worker->bench == NULL)
             return -1;
-        *info = worker->device->info; /* with what it was measured to do */
+        *info = worker->device->info; /* now with the calibrated ceilings */
     }
     return 0;
 }
@@ -98,18 +99,18 @@ static void stop(struct worker *worker) {
 
 /* ---- working ---- */
 
-/* Whether the device survived the trial. */
+/* True if the device can still be used after the trial. */
 static bool survived(const struct worker *worker, const struct outcome *outcome) {
     return !worker->has_device || worker->device == NULL || worker->device->info.predicts ||
            (outcome->verdict != VERDICT_CRASHED && outcome->verdict != VERDICT_TIMEOUT);
 }
 
-/* What the table says of the genome. */
+/* Fills the outcome from the recorded space. */
 static void look_up(const struct recorded *recorded, struct trial_result *result) {
     int64_t row = recorded_find(recorded, &result->genome);
     struct outcome *outcome = &result->outcome;
     if (row < 0)
-        BUG("trial %lld is no row of the recording", (long long)result->number);
+        BUG("trial %lld is not a row of the recorded space", (long long)result->number);
     outcome->verdict = recorded->verdicts[row];
     outcome_set_cases(outcome, 1);
     trial_gate(result, "recorded", outcome->verdict == VERDICT_OK, 0, "row %lld", (long long)row);
@@ -132,7 +133,7 @@ static int work(struct worker *worker, const struct trial_request *request,
     if (worker->config->shapes->recorded != NULL) {
         snprintf(result->worker, sizeof result->worker, "recorded");
         look_up(worker->config->shapes->recorded, result);
-        if (request->rival.present) /* the table has decided between them: no duel is due */
+        if (request->rival.present) /* recorded times decide without a duel */
             result->rival = request->rival.trial;
         return 0;
     }
@@ -168,7 +169,7 @@ static int serve(struct worker *worker, struct error *error) {
         bool lost = status == 0 && !survived(worker, &result.outcome);
         trial_result_release(&result);
         if (lost)
-            _exit(STATUS_FAILED); /* the context is gone: clean-up through the driver would hang */
+            _exit(STATUS_FAILED); /* the context is lost: cleaning up through the driver can hang */
     }
     free(line);
     return status;
@@ -179,7 +180,7 @@ static int run_enlisted(const struct enlistment *how) {
     return enlist(how, &error) < 0 ? error_report(&error) : STATUS_DONE;
 }
 
-/* A worker for each device model, as a run is of one. */
+/* One process for each device model, because a run has only one model. */
 static int enlist_models(struct enlistment *how) {
     struct error error = {0};
     struct models models;
@@ -215,19 +216,22 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"device", "LIST", "auto, cuda:all, or some: cuda:0,cuda:2", OPTION_TEXT, &spec},
         {"credentials", "FILE", "a token, USER:PASSWORD, an NKey pair or NATS credentials",
          OPTION_TEXT, &how.link.credentials},
-        {"ca", "FILE", "whom to trust for its TLS certificate", OPTION_TEXT, &how.link.authority},
-        {"insecure", NULL, "another host's, without credentials", OPTION_FLAG, &how.link.insecure},
+        {"ca", "FILE", "the certificate authority of its TLS certificate", OPTION_TEXT,
+         &how.link.authority},
+        {"insecure", NULL, "accept a server on another host without credentials", OPTION_FLAG,
+         &how.link.insecure},
         {"idle", "T", "leave after T without work", OPTION_DURATION, &how.idle_s},
-        {"compile-workers", "N", "compiling processes (default: the cores less one a device)",
+        {"compile-workers", "N", "compile processes (default: the cores, less one for each device)",
          OPTION_INTEGER, &how.compile_workers},
-        {"device-workers", "N", "processes a device, of a recorded or emulated one", OPTION_INTEGER,
+        {"device-workers", "N", "processes for each recorded or emulated device", OPTION_INTEGER,
          &how.device_workers},
-        {"role", "ROLE", "of a child of evotile: compile or device", OPTION_TEXT, &role},
-        {"config", "FILE", "of a child: the run's config", OPTION_TEXT, &config_path},
-        {"template", "DIR", "of a child: the run's template", OPTION_TEXT, &template_folder},
-        {"threads", "N", "of a child: that an emulated device may run blocks on", OPTION_INTEGER,
+        {"role", "ROLE", "of a child process: compile or device", OPTION_TEXT, &role},
+        {"config", "FILE", "of a child process: the run's config", OPTION_TEXT, &config_path},
+        {"template", "DIR", "of a child process: the run's template", OPTION_TEXT,
+         &template_folder},
+        {"threads", "N", "of a child process: threads of an emulated device", OPTION_INTEGER,
          &threads},
-        {"watched", NULL, "of a child: a tool started it", OPTION_FLAG, &watched},
+        {"watched", NULL, "of a child process: a tool started it", OPTION_FLAG, &watched},
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 0, 0) < 0)
@@ -239,19 +243,21 @@ static int run(const struct verb *verb, int argc, char **argv) {
         fprintf(stderr, "evotile: worker needs --queue URL: see `evotile worker --help`\n");
         return STATUS_USAGE;
     }
-    if (!watched) /* a tool may start us from a thread that ends at once, which would be our end too
-                   */
+    /* Not under a tool: it may start us from a thread that exits immediately, and the
+       parent-death signal follows the thread. */
+    if (!watched)
         process_die_with_parent();
-    signal(SIGPIPE,
-           SIG_IGN); /* a baseline that died is an error, and our parent's end ends our input */
-    signal(SIGINT, SIG_IGN); /* a ^C in the terminal is the parent's to answer */
+    /* A closed pipe is reported by write (a dead baseline process) or by end of file (a dead
+       parent). */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN); /* the parent handles a ^C in the terminal */
     signal(SIGTERM, SIG_IGN);
     struct error error = {0};
     struct worker worker = {.has_device = strcmp(role, "device") == 0, .threads = (int)threads};
     struct device_info info = {0};
     char *line = NULL;
     size_t room = 0;
-    /* Only we write to the pipe: what a library prints goes to standard error. */
+    /* Only protocol messages go to the pipe: what a library prints goes to standard error. */
     worker.out = fdopen(dup(STDOUT_FILENO), "w");
     dup2(STDERR_FILENO, STDOUT_FILENO);
     if (!worker.has_device) {
@@ -277,24 +283,23 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_worker = {
     .name = "worker",
     .arguments = "--queue URL [options]",
-    .summary = "do the trials of runs on other hosts",
+    .summary = "evaluate trials for runs on other hosts",
     .help =
         "Waits on a NATS server with JetStream for a run (`evotile run CONFIG --queue URL` on any "
-        "host),\nfetches its template from there, and compiles, checks and times its candidates on "
-        "this host's devices,\nin child processes; then for the next run. The host needs evotile, "
-        "NVRTC and, for a GPU, its driver.\nWorkers may be started and stopped at any time: what "
-        "one "
-        "had when it vanished, another does.\n\n"
-        "A population is of one device model, driver and NVRTC. For another model the coordinator "
-        "begins a run\nof its own; a worker whose driver or NVRTC differs leaves the run alone and "
-        "says so. Devices of several\nmodels here are as many workers.\n\n"
-        "A server on another host must ask for credentials: in the URL, or better in a file that "
-        "only its user\nmay read. configs/queue has a server's configuration, a systemd unit and a "
+        "host).\nFetches the run's template from there, and compiles, verifies and times its "
+        "candidates on this host's\ndevices, in child processes; then waits for the next run. The "
+        "host needs evotile, NVRTC and, for a GPU,\nits driver. Workers may start and stop at any "
+        "time: trials of a worker that vanished go to another.\n\n"
+        "All trials of a run use one device model, driver and NVRTC. For another model the "
+        "coordinator starts\na separate run; a worker whose driver or NVRTC differs refuses the "
+        "run and says why. If this host\nhas devices of several models, one worker process runs "
+        "for each model.\n\n"
+        "A server on another host must require credentials: in the URL, or better in a file that "
+        "only its user\ncan read. configs/queue has a server configuration, a systemd unit and a "
         "Slurm script.\n\n"
-        "^C (or SIGTERM) gives back what is not done, and leaves.\n\n"
+        "^C (or SIGTERM) returns unfinished trials to the queue, and exits.\n\n"
         "  evotile worker --queue nats://localhost:4222 --device cuda:all\n"
         "  evotile worker --queue tls://head:4222 --ca ca.pem --credentials ~/.evotile.token "
-        "--idle "
-        "10m\n",
+        "--idle 10m\n",
     .run = run,
 };

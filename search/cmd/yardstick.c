@@ -31,7 +31,7 @@ double yardstick_p50_us(const struct yardstick *yardstick, int case_index) {
     return figure != NULL ? figure->warm.p50_us : NAN;
 }
 
-/* ---- as JSON: the figures, listed once for both directions ---- */
+/* ---- as JSON: one table of the figures for both directions ---- */
 
 static const struct {
     const char *key;
@@ -135,7 +135,7 @@ static int read_all(const struct json *root, struct yardstick *yardstick, struct
     return 0;
 }
 
-/* ---- with the run ---- */
+/* ---- storing ---- */
 
 int yardstick_read(struct store *store, struct yardstick **yardstick, struct error *error) {
     struct json_document document;

@@ -1,7 +1,7 @@
-/*
- * yardstick: what a baseline took for each case of a run, as it is kept with the run (cmd/kept.h)
- * under the name "baseline". `evotile baseline` writes it; board, export and whoever shows ratios
- * read it. One baseline a run: the last replaces the one before.
+/* baseline_results: the times of a baseline for each case of a run.
+ *
+ * `evotile baseline` writes them; the verbs that show speedups read them. A run stores one
+ * baseline, under "baseline" (run_artifacts.h); a new one replaces it.
  *
  *     {"baseline": "its name and version", "device": "NVIDIA H200", "measured": 1763712000.5,
  *      "cases": [{"name": "ROWS=4,COLS=40", "fastest": "fused", "implementations": [
@@ -9,9 +9,10 @@
  *         "cold_p10_us": 11.1, "cold_p50_us": 11.3, "cold_p90_us": 11.4},
  *        {"name": "wide", "unable": "the rows are not wide"}]}]}
  *
- *     struct yardstick *it;
- *     if (yardstick_read(store, &it, &error) > 0) ... yardstick_p50_us(it, case_index) ...
- *     yardstick_free(it);
+ *     struct baseline_results *results;
+ *     if (baseline_results_read(store, &results, &error) > 0)
+ *         printf("%g\n", baseline_results_p50_us(results, case_index));
+ *     baseline_results_free(results);
  */
 #ifndef EVOTILE_CMD_YARDSTICK_H
 #define EVOTILE_CMD_YARDSTICK_H
@@ -21,40 +22,40 @@
 
 struct yardstick_figure {
     char name[64];             /* of the implementation */
-    char unable[REASON_SIZE];  /* why it does not do the case; else empty, and these are known: */
-    struct latency warm, cold; /* samples only until it is stored */
+    char unable[REASON_SIZE];  /* why it does not support the case; empty: it does */
+    struct latency warm, cold; /* if it does; the samples are not stored */
 };
 
 struct yardstick_case {
     char name[CASE_NAME_SIZE];
     int count;
     struct yardstick_figure figures[IMPLEMENTATIONS_MAX];
-    int fastest; /* the one with the least warm p50; -1: none does the case */
+    int fastest; /* the figure with the least warm p50; -1: no implementation supports the case */
 };
 
 struct yardstick {
     char name[128], device[128];
-    double measured; /* when, in seconds since 1970 */
+    double measured; /* time of measurement, in seconds since 1970 */
     int case_count;
     struct yardstick_case cases[CASES_MAX]; /* in the order of the config's */
 };
 
-/* All zeros. */
+/* Allocates zeroed results. */
 struct yardstick *yardstick_new(void);
 void yardstick_free(struct yardstick *yardstick);
 
-/* The fastest figure of a case; NULL where none is known. A NULL yardstick knows nothing. */
+/* The fastest figure of a case; NULL if there is none, or if the results are NULL. */
 const struct yardstick_figure *yardstick_fastest(const struct yardstick *yardstick, int case_index);
-/* Its warm median, or NaN. */
+/* Its warm median in microseconds, or NaN. */
 double yardstick_p50_us(const struct yardstick *yardstick, int case_index);
 
-/* 1 with what the run keeps, to be freed; 0 with NULL where it keeps none; -1 where that is
- * damaged. */
+/* Returns 1 with the stored results, to be freed; 0 with NULL if the run stores none; -1 if they
+   are damaged. */
 int yardstick_read(struct store *store, struct yardstick **yardstick, struct error *error);
-/* Within no batch; the store is open for writing. */
+/* Writes in a transaction of its own: none may be open. The store must be open for writing. */
 int yardstick_write(struct store *store, const struct yardstick *yardstick, struct error *error);
 
-/* The object that is stored. The caller's. */
+/* The JSON object that is stored; the caller owns it. */
 cJSON *yardstick_json(const struct yardstick *yardstick);
 
 #endif

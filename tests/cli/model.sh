@@ -22,14 +22,14 @@ fitted=$(latency)
 jq '.start_us = 9' devices/fitted/l4.json >slow.json && mv slow.json devices/fitted/l4.json
 slow=$(latency)
 jq -n "$slow > $fitted + 5"
-"$EVOTILE" run c.json --predict 14 --out run 2>&1 | grep -oE 'of [0-9]+ genomes looked at'
+"$EVOTILE" run c.json --predict 14 --out run 2>&1 | grep -oE '[0-9]+ genomes traced'
 "$EVOTILE" summary run --json | jq -c '[.operators[] | select(.trials > 0) | .operator] | sort'
 
 # A strategy without a model tries the four that are predicted to be fastest. What was predicted stays with the run:
-# resumed, it is not looked at again, and adds up.
+# resumed, it is not traced again, and its replay is consistent.
 sed 's/"budget"/"search": { "strategy": "evolve" }, "budget"/' c.json >evolve.json
 "$EVOTILE" run evolve.json --predict 14 --trials 7 --out evolved 2>/dev/null
-"$EVOTILE" resume evolved --trials 13 2>&1 | grep -cE 'looked at|13 trials are stored'
+"$EVOTILE" resume evolved --trials 13 2>&1 | grep -cE 'genomes traced|13 trials are stored'
 "$EVOTILE" summary evolved --json | jq '.operators[] | select(.operator == "seed") | .trials'
 
 # Of a recorded space some rows are predicted, for simulated searches.

@@ -56,7 +56,7 @@ static struct bulletin example(struct random *random) {
     return it;
 }
 
-/* cJSON prints 15 digits where they come within rounding. */
+/* cJSON prints 15 digits if that is close enough, so equality holds up to rounding. */
 static bool close_to(double a, double b) {
     return fabs(a - b) <= 1e-14 * fabs(b);
 }
@@ -69,7 +69,7 @@ static char *print(const struct bulletin *bulletin) {
     return text;
 }
 
-/* What is written is read back: to the same text, and where it matters to the same values. */
+/* Printing, parsing and printing again gives the same text and the same values. */
 static void goes_there_and_back(void **state) {
     struct random random;
     (void)state;
@@ -101,7 +101,7 @@ static void goes_there_and_back(void **state) {
     }
 }
 
-/* Cut anywhere it is refused, with the file's name. */
+/* Text that is cut at any place is refused, with an error that names the file. */
 static void a_part_of_one_is_none(void **state) {
     struct random random;
     (void)state;

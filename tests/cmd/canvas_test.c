@@ -47,8 +47,8 @@ static void steps_hold_until_the_next(void **state) {
     canvas_release(&canvas);
 }
 
-/* Whatever the points: nothing outside of the area is touched, every column from the first point on
-   has a mark, and a mark goes down where no later point is higher. */
+/* For random points: nothing outside the area is touched, every column from the first point on has
+   a mark, and marks only go down if no later point is higher. */
 static void curves_stay_in_their_area(void **state) {
     struct random random;
     (void)state;

@@ -1,4 +1,4 @@
-/* diagnosis: figures in, findings out. */
+/* bottleneck: findings for given figures. */
 #include "cmd/diagnosis.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static const struct device_info device = {.sm_count = 132,
                                           .launch_us = 0.65,
                                           .tensor_tflops = 600};
 
-/* Everything as it should be. */
+/* Figures of a kernel without a bottleneck. */
 static struct case_outcome timed;
 static struct resources resources;
 static struct known_case known;
@@ -62,7 +62,7 @@ static void blocks_and_waves(void **state) {
         {131, "multiprocessors_busy", "131 of 132"},
         {132, "waves", "0.25 waves"},
         {528, NULL, NULL},
-        {540, "waves", "1.02 waves of blocks: the last fills 2 % of the places"},
+        {540, "waves", "1.02 waves of blocks: the last fills 2 % of the block slots"},
         {1056, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -85,9 +85,9 @@ static void what_limits_the_warps(void **state) {
         int registers, smem_bytes, threads;
         const char *limit;
     } rows[] = {
-        {255, 1024, 128, "registers allow no more"},
-        {32, 100000, 128, "shared memory allow no more"},
-        {16, 1024, 1024, "threads allow no more"},
+        {255, 1024, 128, "limited by registers"},
+        {32, 100000, 128, "limited by shared memory"},
+        {16, 1024, 1024, "limited by threads"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct diagnosis diagnosis = {0};
@@ -134,8 +134,8 @@ static void what_is_bound_by_what(void **state) {
     } rows[] = {
         {20, 90, 85, "DRAM is at 85 %"},
         {20, 90, 10, "caches or shared memory limit it"},
-        {80, 40, 10, "what computes is at 80 %"},
-        {30, 20, 5, "waits for latencies"},
+        {80, 40, 10, "compute units are at 80 %"},
+        {30, 20, 5, "latency limits it"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct diagnosis diagnosis = {0};

@@ -9,25 +9,26 @@ cannot find our own program: %s	/proc would have to be missing
 cannot start a process: %s	the kernel would have to refuse a process
 cannot start gnuplot: %m	the same
 a simulating process died	it would have to be killed
-a process that looked at genomes died	the same
-%d genomes at once: %s: take fewer	some machines promise memory that they have not
+a process that traced genomes died	the same
+cannot map memory for %d genomes: %s: use fewer	some machines promise memory that they have not
 %s was measured on %s; of its architecture there is a device file of %s alone: add one for it	a GPU would have to measure a run
 %s has no config.json that can be read	the same
 %zu runs of %d trials: %s: simulate fewer at once	some machines promise memory that they have not
 cannot read the template %s: %s	it would have to go between two readings
-"%s" is no verdict	these are read from the run's own file, which only SQLite changes
-"%s" is no result of a duel	the same
-element %d is no trial with its microseconds: fit anew	the same; tests/report/goals_test.c damages it
+"%s" is not a verdict	these are read from the run's own file, which only SQLite changes
+"%s" is not a result of a duel	the same
+element %d is not a trial with its microseconds: fit again	the same; tests/report/goals_test.c damages it
 more than %d implementations	the same
 more than %d cases	the same
 %s does not say which device it ran on	the same
-the run has kept none	the same
+the run stores no config	the same
+%s does not record its device: start a new run	the same
 %s does not say which device it ran on: start a new run	the same
-trial %lld of %s cannot be taken up again: the run was made by another version of evotile; its results can be read, but start a new run	the same
-%s does not add up: what its events rebuild is not what it had; it was changed by hand, or made by another version of evotile	the same
-what was predicted is damaged: %.60s	the same; tests/cmd/foresee_test.c damages it
+trial %lld of %s cannot be replayed: the run was made by another version of evotile; its results can be read, but start a new run	the same
+%s is inconsistent: replaying its events does not give the state of its last checkpoint; it was edited, or made by another version of evotile	the same
+the stored predictions are damaged: %.60s	the same; tests/cmd/foresee_test.c damages it
 is out of range	of status.json, which watch passes over: tests/cmd/bulletin_test.c
-is none that this evotile knows	the same
+is unknown to this version of evotile	the same
 LIST
 
 perl -0777 -e '

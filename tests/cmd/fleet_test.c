@@ -1,4 +1,4 @@
-/* Processes side by side, and the models that they are for. */
+/* process_group and gpu_groups: child processes, and the grouping of devices by model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,8 +27,8 @@ static void the_first_failure_counts(void **state) {
     assert_int_equal(fleet.left, 0);
 }
 
-/* Where the system has no more processes that is an error of the fleet's, told in a line, and no
- * abort. */
+/* If the system has no more processes, the group fails with a printed error; the program does not
+   abort. */
 static void without_a_process_the_fleet_has_failed(void **state) {
     (void)state;
     pid_t child = fork();
@@ -55,7 +55,7 @@ struct heard {
     struct fleet *fleet;
 };
 
-/* As the runs on a queue do: who hears of a model begins something for it. */
+/* As for runs on a queue: each model that arrives in the pipe starts another child. */
 static void hear(void *context, const struct device_info *model) {
     struct heard *heard = context;
     char name[32];
@@ -89,7 +89,7 @@ static void news_are_heard_until_all_have_closed(void **state) {
     close(news[0]);
 }
 
-/* One child asks us to end until it is ended itself; the other ends by nothing else. */
+/* One child keeps sending us the signal until it is terminated; the other only waits. */
 static void a_termination_is_passed_on(void **state) {
     int number = *(const int *)*state;
     struct fleet fleet = {0};
@@ -116,7 +116,7 @@ static void models_are_told_apart(void **state) {
     assert_string_equal(models_find(&models, &h200)->label, "nvidia-h200");
     assert_string_equal(models_find(&models, &slice)->label, "nvidia-h200-2");
     assert_string_equal(models_find(&models, &l4)->label, "nvidia-l4-emulated");
-    strcpy(h200.spec, "cuda:7"); /* where it is does not matter */
+    strcpy(h200.spec, "cuda:7"); /* the device's number does not matter */
     assert_ptr_equal(models_find(&models, &h200), &models.items[0]);
     assert_int_equal(models.count, 3);
     for (int m = 0; m < 3; m++)

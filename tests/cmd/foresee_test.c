@@ -1,4 +1,4 @@
-/* foresee: what was predicted is kept as text. */
+/* predict_start: predictions as text, and back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static void damage_is_told(void **state) {
         struct predicted *read;
         struct error error = {0};
         assert_int_equal(foresee_parse(texts[i], space, &read, &error), -1);
-        assert_non_null(strstr(error.text, "what was predicted is damaged: "));
+        assert_non_null(strstr(error.text, "the stored predictions are damaged: "));
     }
     space_free(space);
 }

@@ -42,7 +42,7 @@ static void agrees_with_the_store(const struct live *live, struct store *store) 
         assert_int_equal(store_ranked(store, live->goal, i + 1, &error), live->top[i].trial);
 }
 
-/* Asks, tells and crowns one trial more; sometimes tells an old one again. */
+/* Adds a random event: a trial, its outcome, a champion, or a second outcome of an old trial. */
 static void step(struct store *store, struct random *random, int64_t number) {
     struct error error = {0};
     struct outcome outcome;
@@ -67,7 +67,7 @@ static void step(struct store *store, struct random *random, int64_t number) {
     assert_int_equal(store_commit(store, &error), 0);
 }
 
-/* Who looks again and again sees what somebody sees who looks once, and what the store counts. */
+/* Statistics that are refreshed often equal those of a single read, and the counts of the store. */
 static void later_looks_equal_a_first(void **state) {
     const char *folder = *state;
     char run_dir[PATH_SIZE];
@@ -113,7 +113,7 @@ static double now(void) {
     return (double)time.tv_sec;
 }
 
-/* What the run says of itself, said to be `age_s` old. */
+/* Writes a status that is `age_s` old. */
 static void publish(const char *run_dir, enum phase phase, double age_s) {
     struct error error = {0};
     struct bulletin bulletin = bulletin_empty();
@@ -138,7 +138,7 @@ static void expect_line(struct live *live, const char *words, bool over) {
     assert_int_equal(live_is_over(live), over);
 }
 
-/* Ended, killed, at a long inspection, paused: each is told apart. */
+/* Ended, killed, under compute-sanitizer and paused runs are distinguished. */
 static void tells_what_became_of_a_run(void **state) {
     const char *folder = *state;
     char run_dir[PATH_SIZE], path[PATH_SIZE];
@@ -154,21 +154,21 @@ static void tells_what_became_of_a_run(void **state) {
     publish(run_dir, PHASE_SEARCHING, 20);
     expect_line(live, "searching, silent for 2", false);
     publish(run_dir, PHASE_SEARCHING, 100);
-    expect_line(live, "it was killed; `evotile resume` goes on", true);
+    expect_line(live, "it was killed; `evotile resume` continues it", true);
     publish(run_dir, PHASE_INSPECTING, 100);
     expect_line(live, "under compute-sanitizer, silent for 10", false);
     publish(run_dir, PHASE_PAUSED, 0);
     expect_line(live, "paused: 1 other process on the GPU", false);
     publish(run_dir, PHASE_INTERRUPTED, 1000);
     expect_line(live, "interrupted; 0:00:40 of 0:01:40; 0 trials", true);
-    /* One that cannot be read leaves the last. */
+    /* A status that cannot be read leaves the last one in place. */
     assert_int_equal(path_join(path, run_dir, "status.json", &error), 0);
     assert_int_equal(path_write_file(path, "{", 1, &error), 0);
     expect_line(live, "interrupted", true);
     live_close(live);
 }
 
-/* Of any size: nothing is written beside the canvas (AddressSanitizer looks on). */
+/* Views of any size draw only inside the grid (AddressSanitizer checks it). */
 static void draws_on_any_size(void **state) {
     const char *folder = *state;
     char run_dir[PATH_SIZE];

@@ -14,7 +14,7 @@ static void yields_only_when_asked(void **state) {
     struct pause nice = {.nice = true};
     assert_false(pause_decide(&rude, 3, 100));
     assert_false(pause_decide(&nice, 0, 100));
-    assert_false(pause_decide(&nice, -1, -1)); /* nobody knows */
+    assert_false(pause_decide(&nice, -1, -1)); /* unknown */
     assert_true(pause_decide(&nice, 1, 30));
     assert_string_equal(nice.reason, "1 other process on the GPU");
     assert_true(pause_decide(&nice, 2, 30));
@@ -22,7 +22,7 @@ static void yields_only_when_asked(void **state) {
     assert_false(pause_decide(&nice, 0, 30));
 }
 
-/* Above the limit it pauses; once paused, until 5 degrees below. */
+/* It pauses above the limit, and stays paused until 5 degrees below it. */
 static void cools_before_it_goes_on(void **state) {
     (void)state;
     struct pause pause = {.max_temperature_c = 80};
@@ -34,7 +34,7 @@ static void cools_before_it_goes_on(void **state) {
     for (size_t i = 0; i < sizeof course / sizeof *course; i++)
         assert_int_equal(pause_decide(&pause, 0, course[i].temperature_c), course[i].paused);
     pause_decide(&pause, 0, 84);
-    assert_string_equal(pause.reason, "the GPU has 84 degrees Celsius; it goes on at 75");
+    assert_string_equal(pause.reason, "the GPU is at 84 degrees Celsius; continues at 75");
 }
 
 int main(void) {

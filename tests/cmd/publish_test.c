@@ -1,5 +1,5 @@
-/* A run that publishes, pauses and goes on, as NVML (tests/device/fake_nvml.c) tells of the GPU.
-   Its device worker is this program too, with a device that measures and figures made up. */
+/* A run that writes its status, pauses and continues, with a fake NVML (tests/device/fake_nvml.c).
+   This program is also its device worker, with a made-up measuring device and made-up results. */
 #include "trial/tiny.h"
 
 #include "base/clock.h"
@@ -21,7 +21,7 @@ static void say(char *line) {
     free(line);
 }
 
-/* What a device worker answers, at once. */
+/* The answer of the device worker, sent immediately. */
 static void answer(const struct trial_request *request) {
     static struct trial_result result;
     result = (struct trial_result){.number = request->number,
@@ -75,13 +75,13 @@ static void set_gpu(const struct stage *stage, int temperature_c, int others) {
     assert_int_equal(path_write_file(stage->gpu, text, strlen(text), &error), 0);
 }
 
-/* A new run, or, until it has so many trials, the old one again. */
+/* Starts a new run, or resumes the old one, until it has so many trials. */
 static int search(const struct stage *stage, int64_t trials) {
     struct error error = {0};
     struct session session;
     struct session_settings settings = {.seed = -1, .trials = trials};
     bool again = trials > 0;
-    settings.nice = !again; /* kept with the run */
+    settings.nice = !again; /* stored with the run */
     settings.max_temperature_c = again ? 0 : 80;
     struct config *config =
         again ? NULL : config_load(stage->tiny.config, "tests/templates", &error);
@@ -111,7 +111,7 @@ static int end_of(const struct stage *stage) {
     return WEXITSTATUS(status);
 }
 
-/* Waits for a bulletin of that phase, `after` the last that was seen. */
+/* Waits for a status of this phase that is newer than `after`. */
 static struct bulletin expect(const struct stage *stage, enum phase phase, double after,
                               int64_t told) {
     struct bulletin bulletin = bulletin_empty();
@@ -129,7 +129,7 @@ static struct bulletin expect(const struct stage *stage, enum phase phase, doubl
     return bulletin;
 }
 
-/* Nothing is told while it pauses, but for what had begun. */
+/* While paused, only trials that had started get an outcome. */
 static struct bulletin expect_pause(const struct stage *stage, double after, const char *reason) {
     struct bulletin first = expect(stage, PHASE_PAUSED, after, 0);
     first = expect(stage, PHASE_PAUSED, first.updated, 0);
@@ -157,7 +157,7 @@ static int make_stage(void **state) {
         return -1;
     setenv("FAKE_NVML", stage->gpu, 1);
     *state = stage;
-    /* Who opens libnvidia-ml.so.1 by name gets this one now. */
+    /* From now on, opening libnvidia-ml.so.1 by name gives this library. */
     return dlopen(stage->library, RTLD_NOW | RTLD_LOCAL) != NULL ? 0 : -1;
 }
 
@@ -184,7 +184,7 @@ static void nvml_is_read(void **state) {
     assert_int_equal(is.temperature_c, 61);
     assert_true(is.power_w == 412 && is.power_limit_w == 700);
     assert_int_equal(is.slowdowns, 4);
-    assert_int_equal(is.memory_bytes, -1); /* not told */
+    assert_int_equal(is.memory_bytes, -1); /* unknown */
     assert_int_equal(nvml_processes(nvml, &gpu, processes, 8), 3);
     nvml_close(nvml);
 }
@@ -207,13 +207,13 @@ static void pauses_and_goes_on(void **state) {
     is = expect(stage, PHASE_SEARCHING, is.updated, is.told + 5);
 
     set_gpu(stage, 81, 0);
-    is = expect_pause(stage, is.updated, "the GPU has 81 degrees Celsius; it goes on at 75");
+    is = expect_pause(stage, is.updated, "the GPU is at 81 degrees Celsius; continues at 75");
     set_gpu(stage, 76, 0);
-    is = expect_pause(stage, is.updated + 1, "the GPU has 76 degrees Celsius; it goes on at 75");
+    is = expect_pause(stage, is.updated + 1, "the GPU is at 76 degrees Celsius; continues at 75");
     set_gpu(stage, 75, 0);
     is = expect(stage, PHASE_SEARCHING, is.updated, is.told + 5);
 
-    /* While it pauses it can be interrupted, and what was in flight is done when it is resumed. */
+    /* A paused run can be interrupted; its trials in flight are evaluated on resume. */
     set_gpu(stage, 75, 1);
     is = expect_pause(stage, is.updated, "1 other process on the GPU");
     kill(stage->run, SIGINT);

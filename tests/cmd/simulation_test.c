@@ -1,4 +1,4 @@
-/* simulation: runs are whole, repeatable and the same however they are shared out. */
+/* simulation: runs are complete, repeatable, and independent of the number of processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,8 +85,8 @@ static void jobs_change_nothing(void **state) {
     recorded_free(recorded);
 }
 
-/* Noise leads astray who goes by answers, and nobody else, in the same way however many processes
-   do the runs. */
+/* Noise changes only strategies that use the answers, in the same way for any number of
+   processes. */
 static void noise_is_in_the_answers(void **state) {
     (void)state;
     struct recorded *recorded = read_space();
@@ -108,7 +108,7 @@ static void noise_is_in_the_answers(void **state) {
     recorded_free(recorded);
 }
 
-/* score_runs against the measure's definition, written out once more, on real visits. */
+/* score_runs equals a second implementation of the score's definition, on real visits. */
 static void score_is_the_definition(void **state) {
     (void)state;
     struct recorded *recorded = read_space();
@@ -135,8 +135,8 @@ static void score_is_the_definition(void **state) {
     recorded_free(recorded);
 }
 
-/* Predictions that are right: runs begin with the fastest of those that they are given, and with a
-   filter, which knows no others, try few of the slow half, however many processes do them. */
+/* With correct predictions, runs start with the fastest of them, and with a prefilter try few of
+   the slow half; the same for any number of processes. */
 static void predictions_are_gone_by(void **state) {
     (void)state;
     struct recorded *recorded = read_space();

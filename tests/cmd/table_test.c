@@ -136,7 +136,7 @@ static void text_of_any_width_loses_nothing(void **state) {
     table_free(table);
 }
 
-/* Reads the next field of a line of CSV, as RFC 4180 has it. */
+/* Reads the next field of a CSV line (RFC 4180). */
 static void next_field(const char **at, char *field) {
     if (**at != '"') {
         size_t length = strcspn(*at, ",\n");
@@ -165,7 +165,7 @@ static void random_text_comes_back(void **state) {
             int length = (int)random_below(&random, 12);
             for (int j = 0; j < length; j++) {
                 char letter = letters[random_below(&random, sizeof letters - 1)];
-                /* Half of a character in UTF-8 is no text. */
+                /* Use whole UTF-8 characters: half of one is not text. */
                 strcat(texts[i], letter & '\x80' ? "\xc3\xa9" : (char[]){letter, '\0'});
             }
             table_text(table, texts[i]);

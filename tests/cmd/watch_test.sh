@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# watch on a terminal, which is tmux's: it shows a run that goes on, answers keys and a new size, and
-# leaves when asked. Exit status 77 where there is no tmux, or no terminal to be had.
+# watch on a terminal, provided by tmux: it shows a running search, reacts to keys and to a new size, and
+# exits on request. Exit status 77 if there is no tmux, or no terminal available.
 set -u
 command -v tmux >/dev/null || { echo "no tmux here: apt-get install tmux"; exit 77; }
 . "$ROOT/tests/cli/tell"
@@ -43,12 +43,12 @@ terminal new-session -d -s view -x 80 -y 24 "LC_ALL=C.UTF-8 '$EVOTILE' watch run
 expect '^run on .*, searching'
 expect '^time +0:00:[0-9]+ of 0:10:00, 0:09:[0-9]+ left; [0-9]+ trials, [0-9.]+/s'
 expect '^verdicts [0-9]+ ok'
-expect '^GPU +none: it is emulated'
-expect '^workers .*(judges|compiles) [0-9]+ [0-9.]+ s'
+expect '^GPU +none: emulated device'
+expect '^workers .*(evaluates|compiles) [0-9]+ [0-9.]+ s'
 expect 'tried as +trials +ok champions'
 expect '⠉|⠒|⠤|⣀'
 expect '^ +1 +[0-9]+ +[0-9.]+ '
-# It is renewed by itself.
+# The view is refreshed without a key press.
 before=$(screen | grep '^time')
 for ((tries = 0; tries < 100; tries++)); do
     [ "$(screen | grep '^time')" != "$before" ] && break
@@ -83,7 +83,7 @@ expect '^run on .*, interrupted'
 terminal send-keys -t view q
 expect '^left with status 0'
 
-# A terminal that nobody knows gets lines.
+# An unknown terminal type gets plain lines.
 terminal respawn-pane -k -t view "TERM=nonesuch '$EVOTILE' watch run; echo left with status \$?; cat"
 expect 'TERM=nonesuch.* is not known here'
 expect 'interrupted; 0:'

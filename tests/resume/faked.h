@@ -1,7 +1,6 @@
-/*
- * faked: a run on disk changed so that it seems to have been measured under another driver.
+/* fake_driver: edits a run on disk so that it seems to have been measured under another driver.
  *
- *     struct place place;                    // its `tiny` and `run_dir` are the test's to fill
+ *     struct place place;                    // the test fills `tiny` and `run_dir`
  *     fake_driver(&place, "570.1");
  */
 #ifndef EVOTILE_TESTS_RESUME_FAKED_H
@@ -47,7 +46,7 @@ static inline int read_key(void *context, const struct store_event *event, struc
     return store_key_read(keyed->store, event->trial.number, &keyed->keys[keyed->count++], error);
 }
 
-/* As if all had been measured under this driver: in the keys of trials and in their hashes. */
+/* Changes the driver in the keys of all trials, and their hashes. */
 static inline void fake_driver(const struct place *place, const char *driver) {
     static struct keyed keyed;
     struct error error = {0};

@@ -1,7 +1,5 @@
-/*
- * A run that is killed again and again at random moments and resumed, KILLS times (10; the
- * requirement is 200: KILLS=200 tests/run resume/kill).
- */
+/* Kills a run at random moments and resumes it, KILLS times (10; the requirement is 200: KILLS=200
+ * tests/run resume/kill). */
 #include "resume/run.h"
 
 #include "base/random.h"
@@ -16,8 +14,8 @@ enum { KILLS_DEFAULT = 10, TRIALS_A_KILL = 10, EARLY_MS = 600, LATER_MS = 300 };
 
 static struct inspection inspection; /* large */
 
-/* Starts or resumes it, waits until more than `told` trials are stored (-1: does not), then for a
-   random while, and kills it. */
+/* Starts or resumes the run, waits until more than `told` outcomes are stored (-1: does not wait),
+   then for `delay_ms`, and kills it. */
 static void kill_once(const struct tiny *tiny, const char *run_dir, const char *trials,
                       int64_t told, int delay_ms) {
     struct error error = {0};
@@ -53,7 +51,7 @@ static void kill_and_resume(const char *config_text, int kills) {
     random_seed(&random, (uint64_t)time(NULL), 1);
     inspection_init(&inspection, run_dir);
     for (int i = 0; i < kills && inspection.told < wanted; i++) {
-        /* A third of them while folder, database and workers come to be. */
+        /* A third of the kills hit the creation of folder, database and workers. */
         bool early = i % 3 == 0;
         int delay_ms = (int)random_below(&random, early ? EARLY_MS : LATER_MS);
         kill_once(&tiny, run_dir, trials, early ? -1 : told, delay_ms);

@@ -1,5 +1,5 @@
-/* A run that goes on under another driver: its elites are timed again, once, whatever comes
- * between. */
+/* A run that is resumed under another driver: its elites are remeasured exactly once, even after
+ * interruptions. */
 #include "resume/faked.h"
 
 #include "base/random.h"
@@ -12,7 +12,7 @@ static const char config_format[] =
     "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}],\n"
     "  \"search\": {\"initial\": 12, \"population\": 8%s}, " TINY_GENES " }";
 
-/* `search` is what the config's search says besides. */
+/* `search`: additional members of the config's search object. */
 static void make_run(struct place *place, const char *search, const char *trials) {
     struct error error = {0};
     char config_text[1024];
@@ -35,7 +35,7 @@ static void resume_to(const struct place *place, int64_t trials, char said[PATH_
     assert_int_equal(inspection.told, trials);
 }
 
-/* Each of those who were members before was told again `times` times, and nobody else. */
+/* Each trial that was a member before was remeasured `times` times, and no other trial. */
 static void expect_retold(const bool *members, int times) {
     for (int i = 0; i < inspection.asked; i++)
         if (inspection.again[i] != (members[i] ? times : 0))
@@ -61,7 +61,7 @@ static void elites_are_timed_again_once(void **state) {
     assert_int_equal(inspection.retold, 0);
     memcpy(members, inspection.member, sizeof members);
     fake_driver(&place, "570.1");
-    /* Finished: nothing is started, nor timed. */
+    /* A finished run starts and measures nothing. */
     resume_to(&place, 40, said);
     expect_said(said, "is finished");
     assert_int_equal(inspection.retold, 0);
@@ -83,7 +83,7 @@ static void elites_are_timed_again_once(void **state) {
     tiny_remove(&place.tiny);
 }
 
-/* Who is on several is timed once. */
+/* An elite that is on several islands is remeasured once. */
 static void elites_of_every_island_are_timed_again(void **state) {
     (void)state;
     static bool members[RUN_TRIALS_MAX];
@@ -98,8 +98,8 @@ static void elites_of_every_island_are_timed_again(void **state) {
     tiny_remove(&place.tiny);
 }
 
-/* Killed at random moments while they are timed: none is timed twice, the search is what it would
-   have been. */
+/* Kills at random moments while elites are remeasured: none is remeasured twice, and the search is
+   the same as without kills. */
 static void a_kill_in_the_midst_costs_nothing(void **state) {
     (void)state;
     static bool members[RUN_TRIALS_MAX];
@@ -111,7 +111,7 @@ static void a_kill_in_the_midst_costs_nothing(void **state) {
         char said[PATH_SIZE];
         make_run(&place, "", "30");
         memcpy(members, inspection.member, sizeof members);
-        int count = 0; /* 16, but for genomes that failed */
+        int count = 0; /* 16, less the genomes that failed */
         for (int i = 0; i < 30; i++)
             count += members[i];
         assert_in_range(count, 8, 16);
@@ -160,7 +160,7 @@ static void an_elite_that_fails_now_is_dropped(void **state) {
     make_run(&place, "", "40");
     memcpy(members, inspection.member, sizeof members);
     int64_t champion = inspection.champions[0];
-    /* As a compiler would that takes the champion's kernel no more. */
+    /* Simulates a compiler that no longer accepts the champion's kernel. */
     struct store *store = store_open(place.run_dir, STORE_READ, &error);
     struct store_trial *best = store_trial_read(store, champion, &error);
     int threads = atoi(strstr(best->genome, "THREADS=") + strlen("THREADS="));

@@ -1,5 +1,4 @@
-/*
- * run: evotile as a child process, searching on the tiny template, and what must hold of the run
+/* run: starts evotile as a child process on the tiny template, and checks the invariants of the run
  * that it leaves, however it ended. For the tests of run and resume.
  */
 #ifndef EVOTILE_TESTS_RESUME_RUN_H
@@ -15,13 +14,13 @@
 #include "base/clock.h"
 #include "cmd/session.h"
 
-/* Everything but what costs a second. */
+/* All faults except those that take a second. */
 #define TINY_GENES "\"genes\": {\"FAULT\": [\"none\", \"wrong\", \"syntax\", \"trap\"]}"
 
 /* ---- the program ---- */
 
-/* Starts it with these arguments after the verb and RUN or CONFIG; what it says on stderr goes to
-   `said`, in the folder. */
+/* Starts evotile with these arguments after the verb and RUN or CONFIG. Its stderr goes to the file
+   `said` in the folder. */
 static inline pid_t launch(const struct tiny *tiny, const char *verb, const char *what,
                            const char *const *arguments, char said[PATH_SIZE]) {
     struct error error = {0};
@@ -68,7 +67,7 @@ static inline void expect_said(const char *said, const char *words) {
     free(text);
 }
 
-/* Starts it, waits and wants this exit status. */
+/* Starts evotile, waits for it and expects this exit status. */
 static inline void run_to_end(const struct tiny *tiny, const char *verb, const char *what,
                               const char *const *arguments, int status) {
     char said[PATH_SIZE];
@@ -85,7 +84,7 @@ static inline void pause_ms(int milliseconds) {
               NULL);
 }
 
-/* Trials told, as stored so far; -1 before there is a run. */
+/* Trials with a stored outcome so far; -1 before there is a run. */
 static inline int64_t told_so_far(const char *run_dir) {
     struct error error = {0};
     struct store_counts counts;
@@ -106,11 +105,11 @@ static inline void wait_for_told(const char *run_dir, int64_t least) {
     assert_true(told_so_far(run_dir) >= least);
 }
 
-/* ---- what a run must be ---- */
+/* ---- the invariants of a run ---- */
 
 enum { RUN_TRIALS_MAX = 20000 };
 
-/* What was found when a run was last looked at: nothing of it may change afterwards. */
+/* A finished trial as the last check found it: it must not change afterwards. */
 struct finished {
     int64_t told_event;
     struct hash outcome;
@@ -124,11 +123,11 @@ struct inspection {
     struct template *templates[CASES_MAX];
     struct evolution *evolutions[CASES_MAX];
     int64_t events, asked, told, retold;
-    int64_t champions[CASES_MAX]; /* the last crowned */
+    int64_t champions[CASES_MAX]; /* the last accepted */
     struct finished finished[RUN_TRIALS_MAX];
-    int again[RUN_TRIALS_MAX];   /* how often a trial was told again */
-    bool member[RUN_TRIALS_MAX]; /* whether it is in its population now */
-    bool uncrowned;              /* killed while elites were timed again, before the crowning */
+    int again[RUN_TRIALS_MAX];   /* how often a trial was remeasured */
+    bool member[RUN_TRIALS_MAX]; /* it is in its population now */
+    bool uncrowned; /* killed while elites were remeasured, before the champions were */
 };
 
 static inline struct hash hash_outcome(const struct store_trial *trial) {
@@ -142,7 +141,7 @@ static inline struct hash hash_outcome(const struct store_trial *trial) {
     return hasher_finish(hasher);
 }
 
-/* The search itself, from the stored order of its events, without the engine's own rebuilding. */
+/* Repeats the search from the stored events, independently of the session's own replay. */
 static inline int inspect_event(void *context, const struct store_event *event,
                                 struct error *error) {
     struct inspection *it = context;
@@ -234,8 +233,8 @@ static inline int last_champion(void *context, const struct store_champion *cham
     return 0;
 }
 
-/* Population, random state and counters, as the checkpoint's digest tells; champions by two ways.
- */
+/* Compares population, random state and counters with the checkpoint's digest, and the champions
+   with the stored ones. */
 static inline int check_state(struct inspection *it, struct store *store, struct error *error) {
     struct store_checkpoint checkpoint;
     struct hasher *hasher = hasher_new();
@@ -270,8 +269,8 @@ static inline int check_state(struct inspection *it, struct store *store, struct
     return 0;
 }
 
-/* Looks at the run as it is now; fails the test unless all holds. May be called again and again:
-   what was finished at one call must be there unchanged at the next. */
+/* Checks the run as it is now; fails the test unless every invariant holds. May be called
+   repeatedly: a trial that is finished at one call must be unchanged at the next. */
 static inline void inspect(struct inspection *it) {
     struct error error = {0};
     int64_t told_before = it->told;

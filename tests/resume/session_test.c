@@ -1,4 +1,4 @@
-/* Runs that end well, end badly, and go on: everything but random kills (kill_test.c). */
+/* Runs that finish, fail and are resumed; random kills are in kill_test.c. */
 #include "resume/run.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ static void goals_are_asked_in_turn(void **state) {
     tiny_remove(&place.tiny);
 }
 
-/* One genome for two cases that are compiled apart. */
+/* One genome for two cases that are compiled separately. */
 static void joint_goals_cover_every_variant(void **state) {
     (void)state;
     struct place place;
@@ -124,14 +124,14 @@ static void a_finished_run_starts_nothing(void **state) {
     make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
     run_trials(&place, "5");
     inspect_finished(5);
-    /* The lock of workers is taken before any is started: it is not even asked for. */
+    /* Workers start only after their lock was taken; here it is not even opened. */
     assert_int_equal(path_join(path, place.run_dir, "workers.lock", &error), 0);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
     expect_said(said, "is finished: 5 trials");
     assert_false(path_exists(path));
     inspect_finished(5);
-    /* More can be asked for, and is remembered. */
+    /* The budget can be raised, and the new one is stored. */
     const char *const more[] = {"--trials", "9", NULL};
     run_to_end(&place.tiny, "resume", place.run_dir, more, 0);
     inspect_finished(9);
@@ -140,8 +140,8 @@ static void a_finished_run_starts_nothing(void **state) {
     tiny_remove(&place.tiny);
 }
 
-/* Cut into sessions, the same seed asks for the same trials as long as the outcomes come in the
-   same order: with one trial in flight at a time they would; here only the first ones must. */
+/* Split into sessions, the same seed proposes the same trials as long as the outcomes arrive in the
+   same order. With one trial in flight they would; here only the first ones must. */
 static void the_seed_decides_the_start(void **state) {
     (void)state;
     struct place places[2];
@@ -215,7 +215,7 @@ static void a_goal_without_gains_ends(void **state) {
     struct store *store = store_open(place.run_dir, STORE_READ, &error);
     assert_int_equal(store_events(store, 0, count_gain, &it, &error), 0);
     store_close(store);
-    for (int g = 0; g < 2; g++) /* what was in flight as it ended is told as well */
+    for (int g = 0; g < 2; g++) /* trials in flight at its end have outcomes as well */
         assert_in_range(it.told[g] - it.told_at[g], PATIENCE, PATIENCE + IN_FLIGHT_MOST);
     assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
     expect_said(said, "is finished");
@@ -223,8 +223,8 @@ static void a_goal_without_gains_ends(void **state) {
     tiny_remove(&place.tiny);
 }
 
-/* `reached` is, by the first trial; `beyond` is not, so that what is left is the number of trials.
-   What is given anew is kept for the next resume. */
+/* The first trial meets the target `reached`; no trial meets `beyond`, so that only the number of
+   trials limits the run. A target given on resume is stored for the next resume. */
 static void end_at_target(const char *option, const char *reached, const char *beyond) {
     struct place place;
     char said[PATH_SIZE], trials[24];
@@ -250,7 +250,7 @@ static void a_target_that_is_reached_ends_the_run(void **state) {
     end_at_target("--target", "1000", "0.001");
 }
 
-/* The default genome is as fast as itself, and nothing is a million times as fast. */
+/* Ratio 1 is met by the default genome itself, ratio 1,000,000 by no genome. */
 static void a_ratio_to_the_default_ends_the_run(void **state) {
     (void)state;
     end_at_target("--target-ratio", "1", "1e6");
@@ -283,7 +283,7 @@ static void a_signal_finishes_what_is_in_flight(void **state) {
     }
 }
 
-/* What hangs would hold a first ^C up for its deadline; the trial is issued again on resume. */
+/* A hanging trial would delay the first ^C until its deadline. It is submitted again on resume. */
 static void a_second_signal_stops_at_once(void **state) {
     (void)state;
     struct place place;
@@ -294,7 +294,7 @@ static void a_second_signal_stops_at_once(void **state) {
     for (int round = 0; round < 6000 && store_present(place.run_dir, &error) != 1; round++)
         pause_ms(10);
     kill(pid, SIGINT);
-    kill(pid, SIGTERM); /* another signal: two of the same might be taken for one */
+    kill(pid, SIGTERM); /* another signal: two pending ones of the same kind are merged */
     int status = exit_status(pid);
     assert_int_equal(status, 0);
     inspect(&inspection);
@@ -313,13 +313,13 @@ static void a_run_belongs_to_one_process(void **state) {
     make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
     pid_t pid = launch_run(&place, "40", said);
     wait_for_told(place.run_dir, 1);
-    struct tiny other = place.tiny; /* what the others say goes elsewhere */
+    struct tiny other = place.tiny; /* a separate log for the other processes */
     assert_int_equal(path_join(other.folder, place.tiny.folder, "other", &error), 0);
     assert_int_equal(path_make_folder(other.folder, &error), 0);
     const char *const arguments[] = {"--out", place.run_dir, "--trials", "40", NULL};
     assert_int_equal(exit_status(launch(&other, "run", other.config, arguments, said)), 2);
     expect_said(said, "holds a run already");
-    /* It may have ended meanwhile; if not, it is named. */
+    /* If the first process is still running, the error names it. */
     siginfo_t ended = {0};
     waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT);
     pid_t second = launch(&other, "resume", place.run_dir, NULL, said);
@@ -359,7 +359,7 @@ static void resume_waits_for_dying_workers(void **state) {
     char said[PATH_SIZE], path[PATH_SIZE];
     make_place(&place, TINY_CONFIG ", " TINY_GENES "}");
     run_trials(&place, "4");
-    /* A worker of the session before holds the lock as long as it lives: so do we. */
+    /* Hold the lock, as a worker of the earlier session does until it exits. */
     assert_int_equal(path_join(path, place.run_dir, "workers.lock", &error), 0);
     int lock = open(path, O_RDWR | O_CLOEXEC);
     assert_true(lock >= 0);
@@ -382,9 +382,9 @@ static void resume_waits_for_dying_workers(void **state) {
     tiny_remove(&place.tiny);
 }
 
-/* ---- beginnings ---- */
+/* ---- starting ---- */
 
-/* What a kill leaves at each step of the beginning: `run` begins again there. */
+/* `run` can start again in a folder that was left by a kill at any step of its start. */
 static void a_run_killed_as_it_began_can_be_begun_again(void **state) {
     (void)state;
     static const char *const left[] = {"workers.lock", "config.json", "run.db"};
@@ -426,7 +426,7 @@ static void files_of_others_are_not_overwritten(void **state) {
     }
 }
 
-/* Nothing is left of a run that could not begin. */
+/* A run that fails to start leaves nothing. */
 static void a_run_that_cannot_begin_leaves_nothing(void **state) {
     (void)state;
     struct place place;
@@ -452,8 +452,8 @@ static int count_lines(const char *text) {
     return lines;
 }
 
-/* A disk of so many bytes in a namespace of its own would hide the run from us: as root it is
-   mounted here, else files are limited, which SQLite tells in other words. */
+/* A small disk in a separate namespace would hide the run from this process. As root the disk is
+   mounted here; otherwise the file size is limited, for which SQLite has another message. */
 static bool mount_small(const char *folder, const char *options) {
     return mount("none", folder, "tmpfs", 0, options) == 0;
 }

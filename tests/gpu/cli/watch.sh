@@ -27,7 +27,7 @@ until_phase searching
 sleep 3
 LC_ALL=C "$EVOTILE" watch run --once >view
 grep -cE '^GPU +SM [0-9]+ of [0-9]+ MHz, memory [0-9]+ of [0-9]+ MHz, [0-9]+ of 110 C, [0-9]+ of [0-9]+ W' view
-grep -cE '^workers +(judges [0-9]+ [0-9.]+ s|device idle)' view
+grep -cE '^workers +(evaluates [0-9]+ [0-9.]+ s|device idle)' view
 cat view >&2
 
 # Another run is another process, whose own --nice is not asked for.
