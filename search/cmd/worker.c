@@ -278,23 +278,6 @@ const struct verb verb_worker = {
     .name = "worker",
     .arguments = "--queue URL [options]",
     .summary = "do the trials of runs on other hosts",
-    .help =
-        "Waits on a NATS server with JetStream for a run (`evotile run CONFIG --queue URL` on any "
-        "host),\nfetches its template from there, and compiles, checks and times its candidates on "
-        "this host's devices,\nin child processes; then for the next run. The host needs evotile, "
-        "NVRTC and, for a GPU, its driver.\nWorkers may be started and stopped at any time: what "
-        "one "
-        "had when it vanished, another does.\n\n"
-        "A population is of one device model, driver and NVRTC. For another model the coordinator "
-        "begins a run\nof its own; a worker whose driver or NVRTC differs leaves the run alone and "
-        "says so. Devices of several\nmodels here are as many workers.\n\n"
-        "A server on another host must ask for credentials: in the URL, or better in a file that "
-        "only its user\nmay read. configs/queue has a server's configuration, a systemd unit and a "
-        "Slurm script.\n\n"
-        "^C (or SIGTERM) gives back what is not done, and leaves.\n\n"
-        "  evotile worker --queue nats://localhost:4222 --device cuda:all\n"
-        "  evotile worker --queue tls://head:4222 --ca ca.pem --credentials ~/.evotile.token "
-        "--idle "
-        "10m\n",
+    VERB_HELP(worker),
     .run = run,
 };
