@@ -3,11 +3,11 @@
  * for every set of cases that both kernels have. In place of the second kernel it takes the baseline,
  * in all cases of the first.
  *
- *     struct comparison comparison = {.blocks = 10, .on_result = print_result, .context = &table};
- *     int status = comparison_open(&comparison, "results/new", "kernels/old", &error);
+ *     struct record_comparison comparison = {.blocks = 10, .on_result = print, .context = &table};
+ *     int status = compare_records_open(&comparison, "results/new", "kernels/old", &error);
  *     if (status == 0)
- *         status = comparison_run(&comparison, &error); // calls on_result after each duel
- *     comparison_release(&comparison);                  // also after a failure
+ *         status = compare_records_run(&comparison, &error); // calls on_result after each duel
+ *     compare_records_release(&comparison);                  // also after a failure
  */
 #ifndef EVOTILE_CMD_FIGHT_H
 #define EVOTILE_CMD_FIGHT_H

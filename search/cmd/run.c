@@ -25,7 +25,7 @@ static void say_end(const struct session *session, int status) {
     log_info("%" PRId64 " trials%s are stored in %s%s", session_trials(session), filtered, run,
              pool_restarts(session->pool) > 0 ? "; some workers had to be restarted" : "");
     if (status == 1)
-        log_info("interrupted: `evotile resume %s` continues", run);
+        log_info("interrupted: continue with `evotile resume %s`", run);
     else
         log_info("finished: `evotile board %s` shows the results", run);
 }

@@ -52,7 +52,7 @@ if command -v zsh >/dev/null; then
         words=(evotile "") CURRENT=2; _evotile | grep -c "^verb: [12][0-9]"
         words=(evotile board "") CURRENT=3; _evotile'
 else
-    printf 'compdef _evotile evotile\n1\nboard: --top[the best N of each goal (10)]:N:_files\n'
+    printf 'compdef _evotile evotile\n1\nboard: --top[show the best N of each goal (default 10)]:N:_files\n'
 fi
 tell completion fish
 tell completion

@@ -215,7 +215,7 @@ static void an_empty_board_says_why(void **state) {
     assert_int_equal(path_remove_tree(run_dir, &error), 0);
     store_close(store_create(run_dir, &(struct store_description){NULL, 0, goals, 2}, &error));
     assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
-    assert_non_null(strstr(output, "nothing is on the board, 0 trials\n"));
+    assert_non_null(strstr(output, "the board is empty, 0 trials\n"));
     assert_int_equal(RUN_BOARD(run_dir, "--json"), STATUS_DONE);
     cJSON *object = cJSON_Parse(output);
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(object, "rows")), 0);
@@ -227,10 +227,10 @@ static void bad_requests_are_refused(void **state) {
     make_run(10, false);
     const char *both[] = {run_dir, "--json", "--csv"};
     assert_int_equal(run_board(STDERR_FILENO, 3, both), STATUS_USAGE);
-    assert_non_null(strstr(output, "exclude each other"));
+    assert_non_null(strstr(output, "are mutually exclusive"));
     const char *goal[] = {run_dir, "--goal", "1"};
     assert_int_equal(run_board(STDERR_FILENO, 3, goal), STATUS_USAGE);
-    assert_non_null(strstr(output, "--goal takes 0 to 0"));
+    assert_non_null(strstr(output, "--goal must be from 0 to 0"));
     const char *nowhere[] = {"/tmp/evotile-no-such-run"};
     assert_int_equal(run_board(STDERR_FILENO, 1, nowhere), STATUS_USAGE);
     assert_non_null(strstr(output, "holds no run"));

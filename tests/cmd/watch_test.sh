@@ -85,6 +85,6 @@ expect '^left with status 0'
 
 # A terminal that nobody knows gets lines.
 terminal respawn-pane -k -t view "TERM=nonesuch '$EVOTILE' watch run; echo left with status \$?; cat"
-expect 'TERM=nonesuch.* is not known here'
+expect 'TERM=nonesuch.* is unknown'
 expect 'interrupted; 0:'
 expect '^left with status 0'

@@ -410,7 +410,7 @@ def deserted(scene, space):
     scene.end(worker)
     scene.wait("a request that nobody has", lambda: scene.client.take(run_id))
     scene.wait("the end of the run", lambda: run.poll() is not None)
-    scene.expect("deserted", "go on with `evotile resume")
+    scene.expect("deserted", "continue with `evotile resume")
     worker = scene.worker("back")
     again = scene.run("resumed", "resume", folder)
     scene.wait("the end of what was resumed", lambda: again.poll() is not None)
