@@ -106,17 +106,17 @@ static int time_all(struct measuring *it, struct error *error) {
 
 /* ---- printing ---- */
 
-static void add_case(struct table *table, const struct yardstick_case *it) {
-    for (int i = 0; i < it->count; i++) {
-        const struct yardstick_figure *figure = &it->figures[i];
+static void add_case(struct table *table, const struct yardstick_case *results) {
+    for (int i = 0; i < results->count; i++) {
+        const struct yardstick_figure *figure = &results->figures[i];
         bool able = figure->unable[0] == '\0';
-        table_text(table, it->name);
+        table_text(table, results->name);
         table_text(table, figure->name);
         table_number(table, able ? figure->warm.p50_us : NAN, 2);
         table_number(table, able ? figure->warm.p90_us : NAN, 2);
         table_number(table, able ? figure->cold.p50_us : NAN, 2);
         table_number(table, able ? figure->cold.p90_us : NAN, 2);
-        table_text(table, !able ? figure->unable : i == it->fastest ? "fastest" : "");
+        table_text(table, !able ? figure->unable : i == results->fastest ? "fastest" : "");
     }
 }
 

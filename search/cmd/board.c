@@ -116,21 +116,21 @@ static double case_p50(const struct store_trial *trial, int number) {
 
 static struct figures figures_of_case(const struct board *board, const struct outcome *outcome,
                                       int number) {
-    const struct case_outcome *it = &outcome->cases[number];
+    const struct case_outcome *timed = &outcome->cases[number];
     return (struct figures){
-        .p50_us = it->warm.p50_us,
-        .p90_us = it->warm.p90_us,
-        .cold_us = it->cold.sample_count > 0 ? it->cold.p50_us : NAN,
-        .cold_p90_us = it->cold.sample_count > 0 ? it->cold.p90_us : NAN,
-        .tflops = it->tflops,
-        .gb_per_s = it->gb_per_s,
-        .ceiling = it->ceiling > 0 ? it->ceiling : NAN,
-        .error = it->errors.relative_l2,
-        .bound = it->bound.relative_l2,
+        .p50_us = timed->warm.p50_us,
+        .p90_us = timed->warm.p90_us,
+        .cold_us = timed->cold.sample_count > 0 ? timed->cold.p50_us : NAN,
+        .cold_p90_us = timed->cold.sample_count > 0 ? timed->cold.p90_us : NAN,
+        .tflops = timed->tflops,
+        .gb_per_s = timed->gb_per_s,
+        .ceiling = timed->ceiling > 0 ? timed->ceiling : NAN,
+        .error = timed->errors.relative_l2,
+        .bound = timed->bound.relative_l2,
         .default_us = case_p50(board->first, number),
         .baseline_us = yardstick_p50_us(board->yardstick,
                                         store_goal_count(board->store) > 1 ? board->goal : number),
-        .ctas = it->ctas,
+        .ctas = timed->ctas,
     };
 }
 
@@ -250,7 +250,7 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
     struct table *table = board->table;
     const struct outcome *outcome = trial->outcome;
     const struct resources *resources = &outcome->resources;
-    struct figures it =
+    struct figures figures =
         number >= 0 ? figures_of_case(board, outcome, number) : figures_of_all(board, outcome);
     table_integer(table, board->goal);
     table_text(table, store_goal_name(board->store, board->goal));
@@ -260,16 +260,16 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
     add_case_name(board, outcome->case_count, number);
     table_cell(table, cJSON_CreateBool(outcome->predicted),
                outcome->predicted ? "predicted" : "measured");
-    table_number(table, it.p50_us, 2);
-    table_number(table, it.p90_us, 2);
-    table_number(table, it.cold_us, 2);
-    table_number(table, it.cold_p90_us, 2);
-    table_number(table, it.tflops, 2);
-    table_number(table, it.gb_per_s, 0);
-    table_number(table, it.ceiling, 2);
-    table_number(table, it.default_us / it.p50_us, 2);
-    table_number(table, it.baseline_us / it.p50_us, 2);
-    add_compiled(table, resources, &it);
+    table_number(table, figures.p50_us, 2);
+    table_number(table, figures.p90_us, 2);
+    table_number(table, figures.cold_us, 2);
+    table_number(table, figures.cold_p90_us, 2);
+    table_number(table, figures.tflops, 2);
+    table_number(table, figures.gb_per_s, 0);
+    table_number(table, figures.ceiling, 2);
+    table_number(table, figures.default_us / figures.p50_us, 2);
+    table_number(table, figures.baseline_us / figures.p50_us, 2);
+    add_compiled(table, resources, &figures);
     table_cell(table, cJSON_CreateBool(outcome->limited_range),
                outcome->limited_range ? "limited" : "full");
     table_text(table, trial->operator_name);

@@ -6,15 +6,11 @@
  * Data goes to stdout, progress and warnings to stderr. A verb returns an exit status: 0 done, 1
  * failed, 2 bad usage or bad input, 3 a gate was not met.
  *
- *     static int run(const struct verb *verb, int argc, char **argv) {
- *         bool json = false;
- *         const struct option_row rows[] = {
- *             {"json", NULL, "print one JSON object", OPTION_FLAG, &json}, {0}};
- *         if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
- *             return STATUS_USAGE;
- *         puts(json ? "{}" : argv[0]);
- *         return STATUS_DONE;
- *     }
+ *     bool json = false;
+ *     const struct option_row rows[] = {
+ *         {"json", NULL, "print one JSON object", OPTION_FLAG, &json}, {0}};
+ *     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+ *         return STATUS_USAGE;
  */
 #ifndef EVOTILE_CMD_CMD_H
 #define EVOTILE_CMD_CMD_H

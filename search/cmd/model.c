@@ -57,10 +57,10 @@ static void note(struct fitting *fitting, const struct measured *measured) {
 
 static const struct template *template_of(struct fitting *fitting, int run, int goal,
                                           struct error *error) {
-    struct template **kept = &fitting->templates[run][goal];
-    if (*kept == NULL)
-        *kept = config_load_template(fitting->configs[run], goal, &fitting->info, error);
-    return *kept;
+    struct template **cached = &fitting->templates[run][goal];
+    if (*cached == NULL)
+        *cached = config_load_template(fitting->configs[run], goal, &fitting->info, error);
+    return *cached;
 }
 
 static int note_trial(void *context, const struct store_trial *trial, struct error *error) {
@@ -173,14 +173,14 @@ static void thin(struct fitting *fitting, int first, struct random *random) {
         return;
     for (int i = 0; i < fitting->trials; i++) {
         int other = i + (int)random_below(random, (uint64_t)(count - i));
-        struct measured kept = all[i];
+        struct measured swapped = all[i];
         all[i] = all[other];
-        all[other] = kept;
+        all[other] = swapped;
     }
     fitting->count = first + (int)fitting->trials;
 }
 
-static int survey(struct fitting *fitting, int first, struct error *error) {
+static int trace_trials(struct fitting *fitting, int first, struct error *error) {
     int count = fitting->count - first, run = fitting->run_count;
     struct survey_order *orders = calloc((size_t)count + 1, sizeof *orders);
     if (orders == NULL)
@@ -206,14 +206,14 @@ static int read_all(struct fitting *fitting, int count, struct error *error) {
                    : read_run(fitting, path, error)) < 0)
             return -1;
         thin(fitting, first, &random);
-        if (survey(fitting, first, error) < 0)
+        if (trace_trials(fitting, first, error) < 0)
             return -1;
     }
-    int kept = 0;
+    int traced = 0;
     for (int i = 0; i < fitting->count; i++)
         if (fitting->all[i].survey != NULL)
-            fitting->all[kept++] = fitting->all[i];
-    fitting->count = kept;
+            fitting->all[traced++] = fitting->all[i];
+    fitting->count = traced;
     return 0;
 }
 

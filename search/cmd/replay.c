@@ -54,7 +54,7 @@ static bool is_comparable(const struct record *record, const struct trial_result
            strcmp(then, result->key.parts[KEY_DEVICE]) == 0;
 }
 
-static int replay(struct replaying *replaying, struct record *record, struct error *error) {
+static int replay_record(struct replaying *replaying, struct record *record, struct error *error) {
     struct trial_result result;
     if (record_genome(&replaying->records, record, solo_device(replaying->solo), error) < 0)
         return -1;
@@ -134,7 +134,7 @@ static int replay_all(struct replaying *replaying, struct error *error) {
     if (replaying->records.scratch[0] == '\0')
         tell_template_edits(replaying);
     for (int i = 0; i < replaying->records.count; i++)
-        if (replay(replaying, &replaying->records.items[i], error) < 0)
+        if (replay_record(replaying, &replaying->records.items[i], error) < 0)
             return -1;
     if (replaying->json) {
         cJSON *object = cJSON_CreateObject();

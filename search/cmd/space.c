@@ -56,12 +56,12 @@ static void print_domain(const struct space *space, int gene, char *text, size_t
 }
 
 static cJSON *domain_json(const struct space *space, int gene) {
-    const struct gene *it = &space->genes[gene];
+    const struct gene *definition = &space->genes[gene];
     char text[NAME_SIZE];
     cJSON *values = cJSON_CreateArray();
-    for (int i = 0; i < it->count; i++)
+    for (int i = 0; i < definition->count; i++)
         cJSON_AddItemToArray(
-            values, it->ordered ? cJSON_CreateNumber((double)it->values[i])
+            values, definition->ordered ? cJSON_CreateNumber((double)definition->values[i])
                                 : cJSON_CreateString(space_value_text(space, gene, i, text)));
     return values;
 }
