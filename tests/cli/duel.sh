@@ -1,4 +1,4 @@
-# Two recorded kernels against each other; on an emulated device, by their predictions.
+# A duel between two recorded kernels, on an emulated device by their predictions.
 . "$ROOT/tests/cli/tell"
 small c.json '"search": { "strategy": "evolve" }'
 "$EVOTILE" run c.json --out run >/dev/null 2>&1

@@ -10,23 +10,23 @@ cannot start a process: %s	needs a fork that fails
 cannot start gnuplot: %m	the same
 a simulating process died	needs a killed process
 a process that looked at genomes died	the same
-%d genomes at once: %s: take fewer	needs a failed allocation, which overcommit prevents
+%d genomes at once: %s: take fewer	some machines promise memory that they have not
 %s was measured on %s, but the device file of its architecture is for %s: add one to configs/devices	needs a run that was measured on a GPU
 %s has no readable config.json: restore it from a copy	the same
-%zu runs of %d trials: %s: simulate fewer at once	needs a failed allocation, which overcommit prevents
+%s does not record its device: start a new run	the same
+%zu runs of %d trials: %s: simulate fewer at once	some machines promise memory that they have not
 cannot read the template %s: %s	needs a file that is deleted between two reads
-"%s" is no verdict	needs a damaged database
+"%s" is no verdict	these are read from the run's own file, which only SQLite changes
 "%s" is no result of a duel	the same
 element %d is no trial with its microseconds: fit anew	the same; tests/report/goals_test.c damages it
 more than %d implementations	the same
 more than %d cases	the same
 %s does not say which device it ran on: start a new run	the same
 the run has kept none	the same
-%s does not record its device: start a new run	the same
 trial %lld of %s cannot be taken up again: the run was made by another version of evotile; its results can be read, but start a new run	the same
 %s does not add up: what its events rebuild is not what it had; it was changed by hand, or made by another version of evotile	the same
 what was predicted is damaged: %.60s	the same; tests/cmd/foresee_test.c damages it
-is out of range	in status.json, which watch ignores: tests/cmd/bulletin_test.c
+is out of range	of status.json, which watch passes over: tests/cmd/bulletin_test.c
 is none that this evotile knows	the same
 LIST
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants the four above. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <fcntl.h>
 #include <string.h>
@@ -21,14 +21,14 @@ static const struct verb verb = {.name = "try", .arguments = "CONFIG [options]"}
 
 static char complaint[4096];
 
-/* Parses with stderr caught in `complaint`; the command is split at spaces. */
+/* Parses `command`, split at spaces, and captures stderr in `complaint`. */
 static int parse(struct given *given, char *command, char **argv, int least, int most) {
     const struct option_row rows[] = {
-        {"json", NULL, "as JSON", OPTION_FLAG, &given->json},
-        {"out", "DIR", "where to", OPTION_TEXT, &given->out},
-        {"trials", "N", "how many", OPTION_INTEGER, &given->trials},
-        {"tolerance", "X", "how near", OPTION_NUMBER, &given->tolerance},
-        {"time", "T", "how long", OPTION_DURATION, &given->time},
+        {"json", NULL, "print JSON", OPTION_FLAG, &given->json},
+        {"out", "DIR", "output folder", OPTION_TEXT, &given->out},
+        {"trials", "N", "number of trials", OPTION_INTEGER, &given->trials},
+        {"tolerance", "X", "tolerance", OPTION_NUMBER, &given->tolerance},
+        {"time", "T", "time limit", OPTION_DURATION, &given->time},
         {0},
     };
     int argc = 0;
@@ -63,7 +63,7 @@ static void options_and_arguments_mix(void **state) {
     assert_string_equal(given.out, "here");
     assert_true(given.tolerance == 0.5);
     assert_true(given.time == 5400);
-    assert_int_equal(given.trials, 7); /* not given: its default stays */
+    assert_int_equal(given.trials, 7); /* not given: keeps its default */
 }
 
 static void double_dash_ends_options(void **state) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# watch on a terminal, which is tmux's: it shows a run that goes on, answers keys and a new size, and
-# leaves when asked. Exit status 77 where there is no tmux, or no terminal to be had.
+# watch on a terminal inside tmux: it shows a run in progress, reacts to keys and resizing, and quits. Exit status 77 if
+# there is no tmux or no terminal.
 set -u
 command -v tmux >/dev/null || { echo "no tmux here: apt-get install tmux"; exit 77; }
 . "$ROOT/tests/cli/tell"
@@ -13,7 +13,7 @@ run=0
 trap '((run)) && kill $run 2>/dev/null; terminal kill-server 2>/dev/null' EXIT
 refused=$(terminal new-session -d -s probe true 2>&1) || { echo "tmux opens no terminal here ($refused): mount /dev/pts"; exit 77; }
 
-# Until the screen has a line that matches.
+# Waits until a line of the screen matches.
 expect() {
     local tries
     for ((tries = 0; tries < 600; tries++)); do
@@ -48,13 +48,13 @@ expect '^workers .*(judges|compiles) [0-9]+ [0-9.]+ s'
 expect 'tried as +trials +ok champions'
 expect '⠉|⠒|⠤|⣀'
 expect '^ +1 +[0-9]+ +[0-9.]+ '
-# It is renewed by itself.
+# The view refreshes without a key.
 before=$(screen | grep '^time')
 for ((tries = 0; tries < 100; tries++)); do
     [ "$(screen | grep '^time')" != "$before" ] && break
     sleep 0.1
 done
-((tries < 100)) || { echo "the view is not renewed"; exit 1; }
+((tries < 100)) || { echo "the view does not refresh"; exit 1; }
 
 # Keys: another goal and back, and the curve over trials.
 goal=$(screen | grep -o 'goal [01] of 0 to 1')
@@ -67,7 +67,7 @@ terminal send-keys -t view t
 expect '[0-9] trials( |$)'
 expect '^q: quit   t: by time'
 
-# A larger terminal, and one that is too small for all of it.
+# A larger terminal, and one that is too small for the whole view.
 terminal resize-window -t view -x 130 -y 40
 expect '^.{100,}'
 expect '^  10 '
@@ -83,7 +83,7 @@ expect '^run on .*, interrupted'
 terminal send-keys -t view q
 expect '^left with status 0'
 
-# A terminal that nobody knows gets lines.
+# An unknown terminal gets plain lines.
 terminal respawn-pane -k -t view "TERM=nonesuch '$EVOTILE' watch run; echo left with status \$?; cat"
 expect 'TERM=nonesuch.* is unknown'
 expect 'interrupted; 0:'
