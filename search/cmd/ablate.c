@@ -167,12 +167,13 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     bool markdown = false;
     const struct option_row rows[] = {
-        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER, &rank},
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
+         &rank},
         {"goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
          OPTION_INTEGER, &goal},
         {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER, &it.blocks},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)", OPTION_TEXT,
-         &device},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &device},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
         {"markdown", NULL, "print a Markdown table", OPTION_FLAG, &markdown},
         {0},

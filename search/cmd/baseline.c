@@ -168,8 +168,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     char *recorded = NULL;
     struct measuring it = {0};
     const struct option_row rows[] = {
-        {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT,
-         &python},
+        {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT, &python},
         {"device", "SPEC", "cuda:N (default: the device of the run or config)", OPTION_TEXT, &spec},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
         {"markdown", NULL, "print a Markdown table", OPTION_FLAG, &markdown},

@@ -1,5 +1,5 @@
-/* board: the leaderboard of a run. It reads only the run's store, so it needs no GPU and works while
-   the run writes. The file exceeds 500 lines because of its table of columns. */
+/* board: the leaderboard of a run. It reads only the run's store, so it needs no GPU and works
+   while the run writes. The file exceeds 500 lines because of its table of columns. */
 #include "cmd/board.h"
 #include "cmd/cmd.h"
 

@@ -78,7 +78,8 @@ bool help_read_line(const struct verb *verb, const char **at, struct help_line *
    value or --name=value; -- ends them; -o means --out if the verb has that option. Moves the
    positional arguments to argv[0..n) and returns n, which lies between `least` and `most`. On a
    usage error prints one line with the nearest option or the usage to stderr and returns -1; the
-   verb then returns STATUS_USAGE. --help prints the verb's help to stdout and exits with status 0. */
+   verb then returns STATUS_USAGE. --help prints the verb's help to stdout and exits with status 0.
+ */
 int options_parse(const struct verb *verb, const struct option_row *rows, int argc, char **argv,
                   int least, int most);
 

@@ -227,16 +227,15 @@ static void roff_verb(const struct verb *verb, const struct option_row *rows, vo
 }
 
 void describe_manual(FILE *out) {
-    fputs(
-        ".TH EVOTILE 1\n.SH NAME\nevotile \\- evolve CUDA kernels\n"
-        ".SH SYNOPSIS\n.B evotile\n.I verb\n[arguments]\n"
-        ".PP\n.B evotile help\n[\\fIverb\\fR]\n"
-        ".PP\n.B evotile \\-\\-version\n"
-        ".SH DESCRIPTION\nevotile searches the parameter space of a templated CUDA kernel and "
-        "exports the fastest verified kernel as source that builds without evotile.\n"
-        "Data goes to standard output, progress and warnings to standard error.\n"
-        ".SH VERBS\n",
-        out);
+    fputs(".TH EVOTILE 1\n.SH NAME\nevotile \\- evolve CUDA kernels\n"
+          ".SH SYNOPSIS\n.B evotile\n.I verb\n[arguments]\n"
+          ".PP\n.B evotile help\n[\\fIverb\\fR]\n"
+          ".PP\n.B evotile \\-\\-version\n"
+          ".SH DESCRIPTION\nevotile searches the parameter space of a templated CUDA kernel and "
+          "exports the fastest verified kernel as source that builds without evotile.\n"
+          "Data goes to standard output, progress and warnings to standard error.\n"
+          ".SH VERBS\n",
+          out);
     each_verb(roff_verb, out);
     roff_rows("EXIT STATUS", describe_statuses, out);
     roff_rows("ENVIRONMENT", describe_environment, out);

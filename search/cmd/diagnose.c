@@ -98,7 +98,8 @@ static struct table *table_of(const struct diagnosing *diagnosing, bool costs) {
             continue;
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)finding->address);
         table_text(table, ptx_finding_name(finding->kind));
-        table_cell(table, cJSON_CreateString(finding->file), slash != NULL ? slash + 1 : finding->file);
+        table_cell(table, cJSON_CreateString(finding->file),
+                   slash != NULL ? slash + 1 : finding->file);
         table_integer(table, finding->line);
         if (finding->other_line > 0)
             table_integer(table, finding->other_line);
@@ -141,7 +142,8 @@ static void print_text(const struct diagnosing *diagnosing, const char *genome,
     solo_print_gates(result);
     if (result->outcome.verdict != VERDICT_OK)
         printf("%s: %s\n", verdict_name(result->outcome.verdict), result->outcome.reason);
-    if (result->outcome.verdict == VERDICT_COMPILE_FAILED) /* nothing ran, so there are no findings */
+    if (result->outcome.verdict ==
+        VERDICT_COMPILE_FAILED) /* nothing ran, so there are no findings */
         return;
     printf("\n%s\n", table_row_count(faults) > 0 ? "faults" : "no faults");
     if (table_row_count(faults) > 0)

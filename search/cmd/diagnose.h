@@ -1,7 +1,7 @@
 /*
- * diagnose: checks a genome's memory accesses and synchronisation on an emulated device (racecheck.h)
- * and prints the findings, for `try --diagnose`. It runs, in this process, the template's small
- * cases and, if they are small too, the goal's own.
+ * diagnose: checks a genome's memory accesses and synchronisation on an emulated device
+ * (racecheck.h) and prints the findings, for `try --diagnose`. It runs, in this process, the
+ * template's small cases and, if they are small too, the goal's own.
  *
  *     int status = diagnose_genome(config, goal, "emulated:sm_89", "WARPS=2", json, &error);
  *

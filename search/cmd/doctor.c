@@ -121,8 +121,7 @@ static void check_tools(struct doctor *doctor) {
         doctor_say(doctor, DOCTOR_OK, "torch", NULL, "%s, for python3", doctor->torch);
     else
         doctor_say(doctor, DOCTOR_MISSING, "torch",
-                   "to time PyTorch as a baseline, install torch for python3",
-                   "optional");
+                   "to time PyTorch as a baseline, install torch for python3", "optional");
 }
 
 static void check_folder(struct doctor *doctor, const char *check, const char *folder,
@@ -175,8 +174,8 @@ static void check_folders(struct doctor *doctor) {
 static int doctor_run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     const struct option_row rows[] = {
-        {"json", NULL, "print JSON: {\"ready\": ..., \"device\": ..., \"checks\": [...]}", OPTION_FLAG,
-         &json},
+        {"json", NULL, "print JSON: {\"ready\": ..., \"device\": ..., \"checks\": [...]}",
+         OPTION_FLAG, &json},
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 0, 0) < 0)
@@ -202,8 +201,8 @@ static int doctor_run(const struct verb *verb, int argc, char **argv) {
         if (ready)
             printf("\nready: --device auto is %s\n", doctor.device);
         else
-            printf(
-                "\nnot ready: no device can compile and run a kernel; fix the problems listed above\n");
+            printf("\nnot ready: no device can compile and run a kernel; fix the problems listed "
+                   "above\n");
     }
     table_free(doctor.table);
     nvrtc_close(doctor.nvrtc);

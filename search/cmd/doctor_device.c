@@ -87,8 +87,9 @@ static void check_proof(struct doctor *doctor, struct device *device) {
     if (status == 0)
         status = run_proof(device, &image, reason);
     if (status == 0) {
-        doctor_say(doctor, DOCTOR_OK, check, NULL, "compiled for sm_%d in %.0f ms, ran, result correct",
-                   info->compute_capability, 1e3 * (compiled - start));
+        doctor_say(doctor, DOCTOR_OK, check, NULL,
+                   "compiled for sm_%d in %.0f ms, ran, result correct", info->compute_capability,
+                   1e3 * (compiled - start));
         if (doctor->device[0] == '\0')
             snprintf(doctor->device, sizeof doctor->device, "%s", info->spec);
     } else {
@@ -150,7 +151,8 @@ static void check_processes(struct doctor *doctor, const char *spec,
                    watched->process_count < 0
                        ? "check with nvidia-smi that no other process computes on it"
                        : NULL,
-                   "%s", watched->process_count < 0 ? "unknown" : "no other process computes on it");
+                   "%s",
+                   watched->process_count < 0 ? "unknown" : "no other process computes on it");
         return;
     }
     int used = snprintf(line, sizeof line, "%d other%s:", watched->process_count,
@@ -159,8 +161,7 @@ static void check_processes(struct doctor *doctor, const char *spec,
         used += snprintf(line + used, sizeof line - (size_t)used, " pid %u%s",
                          watched->processes[i].pid, i + 1 < watched->process_count ? "," : "");
     doctor_say(doctor, DOCTOR_WARNING, check,
-               "they disturb timings; stop them, wait, or use another GPU", "%s",
-               line);
+               "they disturb timings; stop them, wait, or use another GPU", "%s", line);
 }
 
 static void check_gpu(struct doctor *doctor, int index, const struct watched *watched,
@@ -177,12 +178,14 @@ static void check_gpu(struct doctor *doctor, int index, const struct watched *wa
     }
     const struct device_info *info = &device->info;
     bool new_enough = info->compute_capability >= 80;
-    doctor_say(doctor, new_enough ? DOCTOR_OK : DOCTOR_WARNING, spec,
-               new_enough ? NULL
-                          : "its tensor cores lack instructions that templates use; use a GPU of sm_80 or newer",
-               "%s, sm_%d, %d multiprocessors, %.1f GiB, L2 of %.0f MiB", info->name,
-               info->compute_capability, info->sm_count, (double)info->memory_bytes / (1 << 30),
-               info->l2_bytes / 1048576.0);
+    doctor_say(
+        doctor, new_enough ? DOCTOR_OK : DOCTOR_WARNING, spec,
+        new_enough
+            ? NULL
+            : "its tensor cores lack instructions that templates use; use a GPU of sm_80 or newer",
+        "%s, sm_%d, %d multiprocessors, %.1f GiB, L2 of %.0f MiB", info->name,
+        info->compute_capability, info->sm_count, (double)info->memory_bytes / (1 << 30),
+        info->l2_bytes / 1048576.0);
     snprintf(check, sizeof check, "%s shared memory", spec);
     doctor_say(doctor, DOCTOR_OK, check, NULL,
                "%.0f KiB per block, %.0f with opt-in, %.0f per multiprocessor",

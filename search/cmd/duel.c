@@ -154,8 +154,8 @@ static void print_table(const struct duelling *duelling, const struct fight *fig
     putchar('\n');
     table_print(duelling->table, duelling->markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
     if (duelling->cases > 1)
-        printf("\nspeedup of A over B, geometric mean of %d cases: %.3f\n",
-               duelling->cases, exp(duelling->logs / duelling->cases));
+        printf("\nspeedup of A over B, geometric mean of %d cases: %.3f\n", duelling->cases,
+               exp(duelling->logs / duelling->cases));
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -171,8 +171,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
          &fight.device},
         {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT,
          &fight.python},
-        {"implementation", "NAME", "implementation of the baseline (default: the fastest of each case)",
-         OPTION_TEXT, &fight.implementation},
+        {"implementation", "NAME",
+         "implementation of the baseline (default: the fastest of each case)", OPTION_TEXT,
+         &fight.implementation},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &duelling.json},
         {"markdown", NULL, "print only a Markdown table", OPTION_FLAG, &duelling.markdown},
         {0},
@@ -185,7 +186,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (fight.blocks < 2 || fight.blocks > DUEL_BLOCKS_MAX)
         status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
     else if (duelling.json && duelling.markdown)
-        status = error_input(&error, "duel: --json and --markdown are mutually exclusive: give one");
+        status =
+            error_input(&error, "duel: --json and --markdown are mutually exclusive: give one");
     duelling.rows = cJSON_CreateArray();
     duelling.table = table_new(columns, COLUMN_COUNT);
     if (status == 0)

@@ -47,9 +47,9 @@ static const struct case_outcome *outcome_of(const struct exporting *exporting,
 
 static int read_device(struct exporting *exporting, struct error *error) {
     int found = session_device(exporting->store, &exporting->device, error);
-    return found == 0
-               ? error_set(error, "%s does not record its device: start a new run", exporting->run_dir)
-               : found;
+    return found == 0 ? error_set(error, "%s does not record its device: start a new run",
+                                  exporting->run_dir)
+                      : found;
 }
 
 static int read_champion(struct exporting *exporting, int goal, struct error *error) {
@@ -205,8 +205,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const struct option_row rows[] = {
         {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
          &exporting->rank},
-        {"out", "DIR", "the folder to create, such as kernels/NAME; with --format the file", OPTION_TEXT,
-         &exporting->out},
+        {"out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
+         OPTION_TEXT, &exporting->out},
         {"force", NULL, "replace an earlier export in that folder", OPTION_FLAG, &exporting->force},
         {"format", "NAME", "write the results of all trials instead: t4 or kernel-tuner",
          OPTION_TEXT, &format},
@@ -219,7 +219,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         goto done;
     if (exporting->out == NULL) {
-        fprintf(stderr, "evotile: export: --out is missing: give a folder, such as --out kernels/NAME\n");
+        fprintf(stderr,
+                "evotile: export: --out is missing: give a folder, such as --out kernels/NAME\n");
         goto done;
     }
     exporting->run_dir = argv[0];

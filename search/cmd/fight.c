@@ -11,7 +11,8 @@ static int open_fighter(struct fighter *fighter, const char *text, int64_t goal,
     fighter->text = text;
     fighter->rank = 1;
     if (strlen(text) >= sizeof fighter->from)
-        return error_input(error, "the folder name is too long: %.80s...: give a shorter path", text);
+        return error_input(error, "the folder name is too long: %.80s...: give a shorter path",
+                           text);
     strcpy(fighter->from, text);
     if (strcmp(path_name(text), "manifest.json") == 0 && path_exists(text))
         snprintf(fighter->from, PATH_SIZE, "%.*s.", (int)(strlen(text) - strlen("manifest.json")),
@@ -19,8 +20,9 @@ static int open_fighter(struct fighter *fighter, const char *text, int64_t goal,
     if (colon != NULL && !path_exists(text)) {
         fighter->rank = strtoll(colon + 1, &end, 10);
         if (end == colon + 1 || *end != '\0' || fighter->rank < 1)
-            return error_input(error, "\"%s\": the number after the colon must be a rank of the board, from 1",
-                               text);
+            return error_input(
+                error, "\"%s\": the number after the colon must be a rank of the board, from 1",
+                text);
         fighter->from[colon - text] = '\0';
     }
     return records_read(&fighter->records, fighter->from, fighter->rank, goal, error);
@@ -143,8 +145,9 @@ int fight_all(struct fight *fight, struct error *error) {
         fought++;
     }
     if (fought == 0)
-        return error_input(error, "%s and %s have no cases in common: compare kernels of the same cases", fight->a.from,
-                           fight->b.from);
+        return error_input(error,
+                           "%s and %s have no cases in common: compare kernels of the same cases",
+                           fight->a.from, fight->b.from);
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /*
- * compare_records: runs duels between two recorded kernels on one device, for duel and gate: one duel
- * for every set of cases that both kernels have. In place of the second kernel it takes the baseline,
- * in all cases of the first.
+ * compare_records: runs duels between two recorded kernels on one device, for duel and gate: one
+ * duel for every set of cases that both kernels have. In place of the second kernel it takes the
+ * baseline, in all cases of the first.
  *
  *     struct record_comparison comparison = {.blocks = 10, .on_result = print, .context = &table};
  *     int status = compare_records_open(&comparison, "results/new", "kernels/old", &error);
@@ -16,7 +16,8 @@
 #include "cmd/solo.h"
 
 struct fighter {
-    const char *text; /* as given: RUN, RUN:RANK, an exported kernel's folder or its manifest.json */
+    /* As given: RUN, RUN:RANK, an exported kernel's folder or its manifest.json. */
+    const char *text;
     char from[PATH_SIZE];
     int64_t rank;
     struct records records;
@@ -30,8 +31,8 @@ struct fight {
        fastest of each case. */
     const char *python, *implementation;
     bool promote; /* A must also pass the final checks of a champion */
-    /* Called after each duel. `result` is A's trial, with any verdict. Returns -1 with `error` filled
-       to stop. */
+    /* Called after each duel. `result` is A's trial, with any verdict. Returns -1 with `error`
+       filled to stop. */
     int (*told)(void *context, const struct fight *fight, const struct record *record,
                 const struct trial_result *result, struct error *error);
     void *context;
@@ -49,7 +50,8 @@ void fight_release(struct fight *fight);
    or if B fails. */
 int fight_all(struct fight *fight, struct error *error);
 
-/* The parts in which the keys of A and B differ, as an array of {part, a, b}. The caller frees it. */
+/* The parts in which the keys of A and B differ, as an array of {part, a, b}. The caller frees it.
+ */
 cJSON *fight_differences(const struct trial_result *result);
 
 #endif

@@ -98,16 +98,18 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool promote = false;
     const struct option_row rows[] = {
         {"against", "WHAT",
-         "the reference: RUN, KERNEL_DIR, a manifest.json, or baseline (required)",
-         OPTION_TEXT, &against},
+         "the reference: RUN, KERNEL_DIR, a manifest.json, or baseline (required)", OPTION_TEXT,
+         &against},
         {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT,
          &fight.python},
         {"tolerance", "PERCENT", "accepted slowdown in percent (default 2)", OPTION_NUMBER,
          &gating.tolerance},
-        {"promote", NULL, "also require two cases or more that are at least 3 % faster", OPTION_FLAG, &promote},
-        {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER, &fight.blocks},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)", OPTION_TEXT,
-         &fight.device},
+        {"promote", NULL, "also require two cases or more that are at least 3 % faster",
+         OPTION_FLAG, &promote},
+        {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER,
+         &fight.blocks},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &fight.device},
         {0},
     };
     struct error error = {0};
@@ -117,7 +119,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int status = 0;
     if (against == NULL)
         status = error_input(
-            &error, "gate: --against is missing: give a run, a kernel, its manifest.json, or baseline");
+            &error,
+            "gate: --against is missing: give a run, a kernel, its manifest.json, or baseline");
     else if (fight.blocks < 2 || fight.blocks > DUEL_BLOCKS_MAX)
         status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
     gating.rows = cJSON_CreateArray();

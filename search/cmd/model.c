@@ -1,5 +1,5 @@
-/* model: fits the parameters of the latency model (predict.h) to measured trials, cross-validates the
-   fit and stores the parameters with the device; or predicts rows of a recorded space. */
+/* model: fits the parameters of the latency model (predict.h) to measured trials, cross-validates
+   the fit and stores the parameters with the device; or predicts rows of a recorded space. */
 #include "base/share.h"
 #include "cmd/cmd.h"
 #include "cmd/predictions.h"
@@ -83,8 +83,9 @@ static int note_trial(void *context, const struct store_trial *trial, struct err
 static int take_device(struct fitting *fitting, const char *path, const char *name,
                        int compute_capability, struct error *error) {
     if (fitting->device_name[0] != '\0' && strcmp(fitting->device_name, name) != 0)
-        return error_input(error, "%s was measured on %s, the previous runs on %s: fit each device separately",
-                           path, name, fitting->device_name);
+        return error_input(
+            error, "%s was measured on %s, the previous runs on %s: fit each device separately",
+            path, name, fitting->device_name);
     if (fitting->device_name[0] != '\0')
         return 0;
     if (published_find(compute_capability, &fitting->info, error) < 0)
@@ -133,14 +134,16 @@ static int take_named_device(struct fitting *fitting, const char *path, const ch
         if (published_find(architectures[i], &info, &ignored) == 0 && strcmp(info.name, name) == 0)
             return take_device(fitting, path, name, architectures[i], error);
     }
-    return error_input(error, "%s was measured on \"%s\", which has no file in configs/devices: add one", path,
-                       name);
+    return error_input(error,
+                       "%s was measured on \"%s\", which has no file in configs/devices: add one",
+                       path, name);
 }
 
 static int read_space(struct fitting *fitting, const char *path, struct error *error) {
     int run = fitting->run_count;
     if (fitting->config_path == NULL)
-        return error_input(error, "recorded:%s: give the config that it was recorded with: --config FILE", path);
+        return error_input(
+            error, "recorded:%s: give the config that it was recorded with: --config FILE", path);
     struct recorded *recorded = recorded_read(path, error);
     int status =
         recorded != NULL && take_named_device(fitting, path, recorded->device_name, error) == 0 &&
@@ -327,8 +330,9 @@ static int keep(const struct fitting *fitting, int run, struct error *error) {
 static int tell(struct fitting *fitting, const char *out, bool json, struct error *error) {
     char about[256], path[PATH_SIZE];
     if (fitting->count < LEAST)
-        return error_input(error, "%d measured trials are not enough for a fit: give runs with at least %d",
-                           fitting->count, LEAST);
+        return error_input(
+            error, "%d measured trials are not enough for a fit: give runs with at least %d",
+            fitting->count, LEAST);
     cross_validate(fitting);
     double off = fit(fitting, -1, fitting->info.model);
     struct table *table = table_of(fitting);
@@ -437,7 +441,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         error_input(&error, "model predict needs one recorded:FILE and --out FILE");
     else if (fitting->folds < 2 || fitting->folds > 100 || fitting->jobs < 1 ||
              fitting->jobs > 1024 || fitting->trials < 0)
-        error_input(&error, "--folds must be from 2 to 100, --jobs from 1 to 1024, --trials 0 or more");
+        error_input(&error,
+                    "--folds must be from 2 to 100, --jobs from 1 to 1024, --trials 0 or more");
     else if (read_all(fitting, count - 1, &error) == 0)
         status = fits ? tell(fitting, out, json, &error) : foretell(fitting, out, &error);
     release(fitting);

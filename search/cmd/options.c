@@ -205,8 +205,8 @@ int options_parse(const struct verb *verb, const struct option_row *rows, int ar
         count = error_input(&error, "an argument is missing; usage: evotile %s %s", verb->name,
                             verb->arguments);
     if (count > most)
-        count = error_input(&error, "unexpected argument \"%s\"; usage: evotile %s %s",
-                            argv[most], verb->name, verb->arguments);
+        count = error_input(&error, "unexpected argument \"%s\"; usage: evotile %s %s", argv[most],
+                            verb->name, verb->arguments);
     if (count < 0) {
         error_prefix(&error, "%s", verb->name);
         error_report(&error);

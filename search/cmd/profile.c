@@ -49,8 +49,9 @@ static int time_it(struct profiling_run *it, const char *spec, struct error *err
     }
     solo_free(solo); /* the worker must leave the GPU before ncu runs */
     if (status == 0 && it->result->outcome.verdict != VERDICT_OK)
-        status = error_set(error, "the kernel fails now, so there is nothing to profile: %s: %.300s",
-                           verdict_name(it->result->outcome.verdict), it->result->outcome.reason);
+        status =
+            error_set(error, "the kernel fails now, so there is nothing to profile: %s: %.300s",
+                      verdict_name(it->result->outcome.verdict), it->result->outcome.reason);
     return status;
 }
 
@@ -68,7 +69,8 @@ static int count_it(struct profiling_run *it, struct error *error) {
     const char *names[LAUNCHES_MAX];
     if (it->device.predicts) {
         snprintf(it->missing, sizeof it->missing,
-                 "%s is not a GPU, and ncu profiles only GPUs: use --device cuda:0", it->device.spec);
+                 "%s is not a GPU, and ncu profiles only GPUs: use --device cuda:0",
+                 it->device.spec);
         return 0;
     }
     if (profile_find(tool, &missing) < 0) {
@@ -353,11 +355,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
-        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER, &rank},
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
+         &rank},
         {"goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
          OPTION_INTEGER, &goal},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)", OPTION_TEXT,
-         &device},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &device},
         {"time", "LIMIT", "time limit of ncu (default 2m)", OPTION_DURATION, &it.limit_s},
         {"report", "FILE", "save ncu's own report there, as CSV", OPTION_TEXT, &it.report},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},

@@ -45,7 +45,8 @@ static int open_session(struct session *session, struct recording *recording, co
     struct config *config = config_load(recording->config_path, recording->templates, error);
     if (config == NULL)
         return -1;
-    if (recording->exhaustive) { /* no budget: the run ends when every valid genome has been tried */
+    if (recording
+            ->exhaustive) { /* no budget: the run ends when every valid genome has been tried */
         config->trials = 0;
         config->seconds = 0;
     }
@@ -69,8 +70,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const struct option_row rows[] = {
         {"out", "FILE", "output file, gzip-compressed if it ends in .gz (required)", OPTION_TEXT,
          &recording.out},
-        {"trials", "N", "measure N random genomes", OPTION_INTEGER,
-         &recording.settings.trials},
+        {"trials", "N", "measure N random genomes", OPTION_INTEGER, &recording.settings.trials},
         {"exhaustive", NULL, "measure every valid genome", OPTION_FLAG, &recording.exhaustive},
         {"format", "NAME", "t4 or kernel-tuner (default t4)", OPTION_TEXT, &recording.format},
         {"goal", "K", "case of a per_case config, from 0 (default 0)", OPTION_INTEGER,
@@ -82,8 +82,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
          &recording.settings.device},
         {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
          &recording.templates},
-        {"compile-workers", "N", "compiler processes (default: cores - 1)",
-         OPTION_INTEGER, &recording.settings.compile_workers},
+        {"compile-workers", "N", "compiler processes (default: cores - 1)", OPTION_INTEGER,
+         &recording.settings.compile_workers},
         {0},
     };
     struct error error = {0};
@@ -91,7 +91,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     recording.config_path = argv[0];
     if (recording.out == NULL || recording.exhaustive == (recording.settings.trials > 0)) {
-        fprintf(stderr, "evotile: record: give --out FILE.json.gz, and either --trials N or --exhaustive\n");
+        fprintf(stderr, "evotile: record: give --out FILE.json.gz, and either --trials N or "
+                        "--exhaustive
+");
         return STATUS_USAGE;
     }
     if (space_file_format_parse(recording.format) < 0) {

@@ -23,7 +23,8 @@ struct replaying {
 
 /* ---- trial and comparison ---- */
 
-/* The part "cases" of an exported kernel always differs, because its cases are replayed one by one. */
+/* The part "cases" of an exported kernel always differs, because its cases are replayed one by one.
+ */
 static bool worth_telling(const struct replaying *replaying, const struct key_difference *one) {
     return !(one->part == KEY_CASES && replaying->records.scratch[0] != '\0');
 }
@@ -159,9 +160,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const struct option_row rows[] = {
         {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
          &replaying->rank},
-        {"goal", "K", "case of a per_case run, from 0 (default 0)", OPTION_INTEGER, &replaying->goal},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)", OPTION_TEXT,
-         &replaying->device},
+        {"goal", "K", "case of a per_case run, from 0 (default 0)", OPTION_INTEGER,
+         &replaying->goal},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &replaying->device},
         {"tolerance", "PERCENT", "accepted slowdown relative to the record, in percent (default 5)",
          OPTION_NUMBER, &replaying->tolerance},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &replaying->json},

@@ -61,8 +61,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     bool csv = false;
     const struct option_row rows[] = {
-        {"out", "FILE", "output file, also -o FILE (default RUN/report.html; other formats: stdout)",
-         OPTION_TEXT, &path},
+        {"out", "FILE",
+         "output file, also -o FILE (default RUN/report.html; other formats: stdout)", OPTION_TEXT,
+         &path},
         {"markdown", NULL, "print Markdown, without pictures", OPTION_FLAG, &markdown},
         {"json", NULL, "print the tables as one JSON object", OPTION_FLAG, &json},
         {"csv", NULL, "print every trial as a line of CSV", OPTION_FLAG, &csv},
@@ -73,7 +74,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (count < 0)
         return STATUS_USAGE;
     if (markdown + json + csv > 1) {
-        error_input(&error, "report: --markdown, --json and --csv are mutually exclusive: give one");
+        error_input(&error,
+                    "report: --markdown, --json and --csv are mutually exclusive: give one");
         return error_report(&error);
     }
     signal(SIGPIPE, SIG_IGN);

@@ -37,7 +37,8 @@ static int search(struct session *session, bool *interrupted) {
     int status = session_search(session, &error);
     if (status < 0) {
         struct error whole = {0};
-        error_set(&whole, "%s; then continue with `evotile resume %s`", error.text, session->run_dir);
+        error_set(&whole, "%s; then continue with `evotile resume %s`", error.text,
+                  session->run_dir);
         whole.kind = error.kind;
         session_close(session);
         return error_report(&whole);
@@ -73,7 +74,8 @@ static int default_run_dir(const char *config_path, char run_dir[PATH_SIZE], str
 
 enum { CONFIGS_MAX = 100 };
 
-/* Creates and runs a search in one folder. Takes ownership of the config. Returns an exit status. */
+/* Creates and runs a search in one folder. Takes ownership of the config. Returns an exit status.
+ */
 static int run_in(const char *run_dir, struct config *config,
                   const struct session_settings *settings, bool *interrupted) {
     struct error error = {0};
@@ -129,7 +131,8 @@ static void begin_model(void *context, const struct device_info *info) {
     int known = starter->models.count;
     const struct model *model = models_find(&starter->models, info);
     bool interrupted;
-    if (model == NULL || starter->models.count == known || known == 0) /* the first run uses this model */
+    if (model == NULL || starter->models.count == known ||
+        known == 0) /* the first run uses this model */
         return;
     struct session_settings its = *starter->settings;
     char folder[PATH_SIZE];
@@ -203,7 +206,8 @@ static int check_limits(struct session_settings *settings, struct error *error) 
         check_target("--target-ratio", &settings->target_ratio, error) < 0)
         return -1;
     return settings->max_temperature_c > TEMPERATURE_MOST_C
-               ? error_input(error, "--max-temperature must be at most %d degrees", TEMPERATURE_MOST_C)
+               ? error_input(error, "--max-temperature must be at most %d degrees",
+                             TEMPERATURE_MOST_C)
                : 0;
 }
 
@@ -224,35 +228,36 @@ static int run(const struct verb *verb, int argc, char **argv) {
          "stop at a speedup of R over the baseline, or the default genome if none was timed",
          OPTION_NUMBER, &settings.target_ratio},
         {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &settings.seed},
-        {"strategy", "NAME", "search strategy: auto, evolve, map, free, insight, full",
-         OPTION_TEXT, &settings.strategy},
+        {"strategy", "NAME", "search strategy: auto, evolve, map, free, insight, full", OPTION_TEXT,
+         &settings.strategy},
         {"islands", "K", "evolve K separate populations between which the best migrate (default 1)",
          OPTION_INTEGER, &islands},
         {"seed-genome", "GENOMES", "try these genomes first, separated by semicolons", OPTION_TEXT,
          &settings.seed_genome},
         {"warm-start", "RUN", "try the best genomes of a run, or of the runs in a folder, first",
          OPTION_TEXT, &settings.warm_start},
-        {"predict", "N",
-         "predict the latency of N random genomes and start from the predictions",
+        {"predict", "N", "predict the latency of N random genomes and start from the predictions",
          OPTION_INTEGER, &settings.predict},
         {"prefilter", "F", "skip the fraction F of genomes that is predicted slowest, such as 0.5",
          OPTION_NUMBER, &settings.prefilter},
-        {"device", "LIST", "auto, cuda:all, or a list: cuda:0,cuda:2 or emulated:sm_XX", OPTION_TEXT,
-         &settings.device},
+        {"device", "LIST", "auto, cuda:all, or a list: cuda:0,cuda:2 or emulated:sm_XX",
+         OPTION_TEXT, &settings.device},
         {"out", "DIR", "run folder (default: results/NAME of the config)", OPTION_TEXT, &out},
-        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT, &templates},
+        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
+         &templates},
         {"compile-workers", "N", "compiler processes (default: cores - one per device)",
          OPTION_INTEGER, &settings.compile_workers},
         {"queue", "URL", "use the workers of this NATS server: nats://HOST:4222", OPTION_TEXT,
          &settings.queue.url},
-        {"credentials", "FILE", "file with a token, USER:PASSWORD, an NKey pair or NATS credentials",
-         OPTION_TEXT, &settings.queue.credentials},
-        {"ca", "FILE", "CA certificate that the server's TLS certificate is checked against", OPTION_TEXT,
-         &settings.queue.authority},
+        {"credentials", "FILE",
+         "file with a token, USER:PASSWORD, an NKey pair or NATS credentials", OPTION_TEXT,
+         &settings.queue.credentials},
+        {"ca", "FILE", "CA certificate that the server's TLS certificate is checked against",
+         OPTION_TEXT, &settings.queue.authority},
         {"insecure", NULL, "allow a server on another host without credentials", OPTION_FLAG,
          &settings.queue.insecure},
-        {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)", OPTION_DURATION,
-         &settings.queue_patience_s},
+        {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",
+         OPTION_DURATION, &settings.queue_patience_s},
         {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
          &settings.nice},
         {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",
@@ -278,7 +283,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         status = error_input(&error, "--islands must be from 1 to %d", ISLANDS_MAX);
     settings.islands = islands > 0 ? islands : 0;
     if (count > 1 && out != NULL)
-        status = error_input(&error, "--out names the folder of one run: omit it for several configs");
+        status =
+            error_input(&error, "--out names the folder of one run: omit it for several configs");
     /* Read every config before the first run starts, so that an error in the last one shows now. */
     for (int i = 0; i < count && status == 0; i++)
         if ((configs[i] = config_load(argv[i], templates, &error)) == NULL)
@@ -320,14 +326,15 @@ static int resume(const struct verb *verb, int argc, char **argv) {
          OPTION_INTEGER, &settings.compile_workers},
         {"queue", "URL", "use the workers of this NATS server: nats://HOST:4222", OPTION_TEXT,
          &settings.queue.url},
-        {"credentials", "FILE", "file with a token, USER:PASSWORD, an NKey pair or NATS credentials",
-         OPTION_TEXT, &settings.queue.credentials},
-        {"ca", "FILE", "CA certificate that the server's TLS certificate is checked against", OPTION_TEXT,
-         &settings.queue.authority},
+        {"credentials", "FILE",
+         "file with a token, USER:PASSWORD, an NKey pair or NATS credentials", OPTION_TEXT,
+         &settings.queue.credentials},
+        {"ca", "FILE", "CA certificate that the server's TLS certificate is checked against",
+         OPTION_TEXT, &settings.queue.authority},
         {"insecure", NULL, "allow a server on another host without credentials", OPTION_FLAG,
          &settings.queue.insecure},
-        {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)", OPTION_DURATION,
-         &settings.queue_patience_s},
+        {"redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",
+         OPTION_DURATION, &settings.queue_patience_s},
         {"nice", NULL, "pause while another process computes on the GPU", OPTION_FLAG,
          &settings.nice},
         {"max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",

@@ -57,10 +57,11 @@ static int prepare(struct inspection *inspection, const char *device, char tool[
     if (sanitize_find(tool, error) < 0 || device_describe(spec, &inspection->device, error) < 0)
         return -1;
     if (inspection->device.predicts)
-        return error_set(error,
-                         "%s is not a GPU, and compute-sanitizer needs one: give --device cuda:0, or "
-                         "use `evotile try --diagnose` on an emulated device",
-                         inspection->device.spec);
+        return error_set(
+            error,
+            "%s is not a GPU, and compute-sanitizer needs one: give --device cuda:0, or "
+            "use `evotile try --diagnose` on an emulated device",
+            inspection->device.spec);
     ssize_t length = readlink("/proc/self/exe", program, PATH_SIZE - 1);
     if (length < 0)
         return error_set(error, "cannot find our own program: %s", strerror(errno));
@@ -94,7 +95,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
-        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER, &rank},
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
+         &rank},
         {"goal", "K", "case of a per_case run, from 0 (default 0)", OPTION_INTEGER, &goal},
         {"device", "SPEC", "cuda:N (default: the run's device)", OPTION_TEXT, &device},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},

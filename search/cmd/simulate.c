@@ -63,7 +63,8 @@ static int choose_strategies(struct simulating *simulating, const char *list, st
     char *rest = simulating->strategy_text;
     for (char *name; rest != NULL && (name = strsep(&rest, ",")) != NULL;) {
         if (count == STRATEGIES_MAX)
-            return error_input(error, "--strategy has more than %d names: give fewer", STRATEGIES_MAX);
+            return error_input(error, "--strategy has more than %d names: give fewer",
+                               STRATEGIES_MAX);
         simulating->strategies[count++] = name;
     }
     simulating->simulation.strategies = simulating->strategies;
@@ -94,7 +95,8 @@ static int find_against(struct simulating *simulating, const char *genome, struc
                                     : error_input(error, "the file does not record the default "
                                                          "genome: give --against GENOME");
         if (row >= 0 && recorded->verdicts[row] != VERDICT_OK)
-            row = error_input(error, "the genome of --against failed there: give one that is valid");
+            row =
+                error_input(error, "the genome of --against failed there: give one that is valid");
         if (row < 0)
             return error_prefix(error, "%s", simulating->paths[i]);
         simulating->against[i] = row;
@@ -365,8 +367,7 @@ static int simulate(struct simulating *simulating, int count, const struct wishe
     if (wishes->predicted != NULL && count > 1)
         return error_input(error, "--predicted needs exactly one space");
     if (wishes->predicted == NULL && simulating->simulation.prefilter > 0)
-        return error_input(error,
-                           "--prefilter needs predictions: give --predicted FILE");
+        return error_input(error, "--prefilter needs predictions: give --predicted FILE");
     if (read_spaces(simulating, count, error) < 0 ||
         (wishes->against != NULL && find_against(simulating, wishes->against, error) < 0) ||
         (wishes->predicted != NULL && read_predicted(simulating, wishes->predicted, error) < 0) ||
@@ -399,7 +400,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"trials", "N", "trials in each run (default 400)", OPTION_INTEGER, &trials},
         {"seeds", "N", "runs of each strategy on each space (default 50)", OPTION_INTEGER, &seeds},
         {"seed", "N", "the first seed (default 1)", OPTION_INTEGER, &first_seed},
-        {"in-flight", "K", "candidates in flight at the same time (default 1)", OPTION_INTEGER, &in_flight},
+        {"in-flight", "K", "candidates in flight at the same time (default 1)", OPTION_INTEGER,
+         &in_flight},
         {"islands", "K", "separate populations, as in run (default 1)", OPTION_INTEGER, &islands},
         {"jobs", "N", "processes (default: the number of cores)", OPTION_INTEGER, &jobs},
         {"against", "GENOME",
@@ -410,13 +412,15 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"predicted", "FILE",
          "predictions of `model predict` for the space, of which each run gets some", OPTION_TEXT,
          &wishes.predicted},
-        {"predict", "N", "number of random rows with predictions for each run (default 200)", OPTION_INTEGER, &predict},
+        {"predict", "N", "number of random rows with predictions for each run (default 200)",
+         OPTION_INTEGER, &predict},
         {"prefilter", "F", "skip the fraction F of rows that is predicted slowest, as in run",
          OPTION_NUMBER, &prefilter},
-        {"noise", "P", "results are medians of samples with a spread of about P percent (default 0)",
+        {"noise", "P",
+         "results are medians of samples with a spread of about P percent (default 0)",
          OPTION_NUMBER, &noise},
-        {"within", "P", "distance from the optimum in percent that counts as found (default 1)", OPTION_NUMBER,
-         &simulating.near_percent},
+        {"within", "P", "distance from the optimum in percent that counts as found (default 1)",
+         OPTION_NUMBER, &simulating.near_percent},
         {"picture", "FILE.svg", "draw the curves with gnuplot", OPTION_TEXT, &wishes.picture},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &wishes.json},
         {0},
@@ -444,8 +448,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     }
     if (predict < 0 || predict > CELLS_MAX || !(simulating.near_percent > 0) ||
         !(prefilter >= 0 && prefilter <= PREFILTER_MOST)) {
-        error_input(&error, "--predict must be from 0 to %d, --within more than 0, --prefilter from 0 to %g",
-                    CELLS_MAX, PREFILTER_MOST);
+        error_input(
+            &error,
+            "--predict must be from 0 to %d, --within more than 0, --prefilter from 0 to %g",
+            CELLS_MAX, PREFILTER_MOST);
         return error_report(&error);
     }
     simulating.simulation = (struct simulation){.seeds = (int)seeds,

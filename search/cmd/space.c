@@ -60,9 +60,10 @@ static cJSON *domain_json(const struct space *space, int gene) {
     char text[NAME_SIZE];
     cJSON *values = cJSON_CreateArray();
     for (int i = 0; i < definition->count; i++)
-        cJSON_AddItemToArray(
-            values, definition->ordered ? cJSON_CreateNumber((double)definition->values[i])
-                                : cJSON_CreateString(space_value_text(space, gene, i, text)));
+        cJSON_AddItemToArray(values,
+                             definition->ordered
+                                 ? cJSON_CreateNumber((double)definition->values[i])
+                                 : cJSON_CreateString(space_value_text(space, gene, i, text)));
     return values;
 }
 
@@ -384,8 +385,8 @@ static int view_open(struct view *view, const char *path, const char *templates,
         return -1;
     int goals = config_goal_count(view->config);
     if (goal >= goals)
-        return error_input(error, "%s has no goal %" PRId64 ": --goal must be from 0 to %d", path, goal,
-                           goals - 1);
+        return error_input(error, "%s has no goal %" PRId64 ": --goal must be from 0 to %d", path,
+                           goal, goals - 1);
     view->first_goal = goal < 0 ? 0 : (int)goal;
     view->last_goal = goal < 0 ? goals - 1 : (int)goal;
     if (device_describe(spec != NULL ? spec : view->config->device, &view->device, error) < 0)
@@ -413,11 +414,12 @@ static int space_run(const struct verb *verb, int argc, char **argv) {
     int64_t goal = -1;
     int64_t limit = 100000000;
     const struct option_row rows[] = {
-        {"genome", "TEXT", "check this genome and show its launches; omitted genes have their defaults", OPTION_TEXT,
+        {"genome", "TEXT",
+         "check this genome and show its launches; omitted genes have their defaults", OPTION_TEXT,
          &text},
         {"goal", "K", "show only goal K, counted from 0", OPTION_INTEGER, &goal},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the config's device)", OPTION_TEXT,
-         &device},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the config's device)",
+         OPTION_TEXT, &device},
         {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
          &templates},
         {"count-limit", "N",

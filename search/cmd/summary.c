@@ -14,8 +14,8 @@ struct summary {
     cJSON *json; /* NULL for text or Markdown */
 };
 
-/* Prints the table under a title, or adds it to `to` as `name`; then frees it. -1 if `table` is NULL
-   because it could not be read. */
+/* Prints the table under a title, or adds it to `to` as `name`; then frees it. -1 if `table` is
+   NULL because it could not be read. */
 static int finish(const struct summary *summary, struct table *table, cJSON *to, const char *name,
                   const char *title) {
     if (table == NULL)

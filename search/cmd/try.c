@@ -135,13 +135,15 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool diagnose = false;
     struct trying trying = {0};
     const struct option_row rows[] = {
-        {"genome", "GENES", "BLOCK_M=64,WARPS=4,...; omitted genes have their defaults", OPTION_TEXT,
-         &genome},
+        {"genome", "GENES", "BLOCK_M=64,WARPS=4,...; omitted genes have their defaults",
+         OPTION_TEXT, &genome},
         {"goal", "K", "case of a per_case config, from 0 (default 0)", OPTION_INTEGER, &goal},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT, &device},
-        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT, &templates},
-        {"diagnose", NULL, "check memory accesses and races instead of timing (emulated devices only)",
-         OPTION_FLAG, &diagnose},
+        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
+         &templates},
+        {"diagnose", NULL,
+         "check memory accesses and races instead of timing (emulated devices only)", OPTION_FLAG,
+         &diagnose},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &trying.json},
         {0},
     };
@@ -161,8 +163,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         goto done;
     }
     if (goal >= config_goal_count(trying.config)) {
-        error_input(&error, "there is no goal %lld: %s has %d, counted from 0: give another --goal", (long long)goal, argv[0],
-                    config_goal_count(trying.config));
+        error_input(&error, "there is no goal %lld: %s has %d, counted from 0: give another --goal",
+                    (long long)goal, argv[0], config_goal_count(trying.config));
         goto done;
     }
     trying.goal = (int)goal;
