@@ -92,8 +92,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     recording.config_path = argv[0];
     if (recording.out == NULL || recording.exhaustive == (recording.settings.trials > 0)) {
         fprintf(stderr, "evotile: record: give --out FILE.json.gz, and either --trials N or "
-                        "--exhaustive
-");
+                        "--exhaustive\n");
         return STATUS_USAGE;
     }
     if (space_file_format_parse(recording.format) < 0) {
