@@ -1,5 +1,4 @@
-/* ablate: a champion made worse on purpose, one gene at a time, to see what each choice is worth.
- */
+/* ablate: changes one gene of a champion at a time and measures the slowdown with duels. */
 #include "base/log.h"
 #include "cmd/ablation.h"
 #include "cmd/cmd.h"
@@ -14,9 +13,9 @@
 
 struct ablating {
     struct records records;
-    struct record *record; /* of these, whose choices it is about */
+    struct record *record; /* the kernel under study, one of `records` */
     struct solo *solo;
-    struct template *template; /* for the record's goal */
+    struct template *template; /* of the record's goal */
     struct ablation *ablation;
     struct progress progress;
     int64_t blocks;
@@ -24,8 +23,9 @@ struct ablating {
 
 /* ---- one move ---- */
 
-/* Where a gene can go from a value: one step up or down; off, which is the least value where that
-   is 0 or 1; a gene whose values are words has no steps, and goes to every other. */
+/* Lists the value indices to which a gene moves from `value`: one step up, one step down, and off
+   (the smallest value, if that is 0 or 1). A gene with word values has no order and moves to every
+   other value. Returns their number. */
 static int moves_of(const struct gene *gene, int value, int to[DOMAIN_MAX]) {
     int count = 0;
     for (int i = 0; i < gene->count; i++) {
@@ -44,7 +44,7 @@ static char *copy_of(const char *text) {
     return copy;
 }
 
-/* The moved genome, compiled from the template, against the record as it is. */
+/* Runs a duel of the moved genome, compiled from the template, against the record. */
 static int fight(struct ablating *it, const struct genome *moved, struct ablation_move *move,
                  struct error *error) {
     const struct trial_request *champion = &it->record->request;
@@ -86,7 +86,7 @@ static int try_move(struct ablating *it, int gene, int value, struct error *erro
     genome_canonicalise(&moved, space);
     snprintf(move->gene, sizeof move->gene, "%s", space->genes[gene].name);
     genome_print(&moved, space, move->genome);
-    progress_show(&it->progress, "%d moves tried, now %s", it->ablation->count - 1, move->gene);
+    progress_show(&it->progress, "%d changes tried, now %s", it->ablation->count - 1, move->gene);
     if (space_check(space, &moved, &problem))
         return fight(it, &moved, move, error);
     move->verdict = VERDICT_INVALID;
@@ -135,7 +135,8 @@ static int prepare(struct ablating *it, const char *device, struct error *error)
     return 0;
 }
 
-/* A frozen kernel has nowhere to keep it. */
+/* Stores the table with the run. An exported kernel has no run folder (its records are in a scratch
+   folder). */
 static int keep(const struct ablating *it, struct error *error) {
     char name[32];
     if (it->records.scratch[0] != '\0')
@@ -151,7 +152,7 @@ static void print(const struct ablating *it, bool json, bool markdown) {
     }
     struct table *table = ablation_table(it->ablation);
     printf("%s\n%s\non %s%s\n\n", it->record->name, it->ablation->genome, it->ablation->device,
-           it->ablation->predicted ? ": these are predictions" : "");
+           it->ablation->predicted ? " (predictions)" : "");
     table_print(table, markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
     table_free(table);
 }
@@ -166,14 +167,15 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     bool markdown = false;
     const struct option_row rows[] = {
-        {"rank", "K", "which of the board, from 1 (default: the champion)", OPTION_INTEGER, &rank},
-        {"goal", "K", "which of a per_case run's cases, or of a kernel's, from 0 (0)",
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
+         &rank},
+        {"goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
          OPTION_INTEGER, &goal},
-        {"blocks", "N", "blocks of each round of a duel (10)", OPTION_INTEGER, &it.blocks},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's)", OPTION_TEXT,
-         &device},
+        {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER, &it.blocks},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &device},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
-        {"markdown", NULL, "as a Markdown table", OPTION_FLAG, &markdown},
+        {"markdown", NULL, "print a Markdown table", OPTION_FLAG, &markdown},
         {0},
     };
     struct error error = {0};
@@ -182,7 +184,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     int status = 0;
     if (it.blocks < 2 || it.blocks > DUEL_BLOCKS_MAX)
-        status = error_input(&error, "--blocks takes 2 to %d", DUEL_BLOCKS_MAX);
+        status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
     if (status == 0)
         status = records_read(&it.records, argv[0], rank, goal, &error);
     if (status == 0)
@@ -205,19 +207,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_ablate = {
     .name = "ablate",
     .arguments = "RUN|KERNEL_DIR [options]",
-    .summary = "what each of a champion's choices is worth",
-    .help = "Moves each gene of the champion alone: a step up, a step down, and off (the least\n"
-            "value, where that is 0 or 1); a gene whose values are words, to every other one.\n"
-            "Each genome that comes of it is built, verified and set against the champion in a\n"
-            "duel: how much slower it is, with the 99 % interval, ranked by what costs most. A\n"
-            "negative figure is a gene that the search should have moved. Moves that break a\n"
-            "constraint, or fail, say why.\n"
-            "\n"
-            "What a run's champion showed is kept with the run; `summary` and `report` show it.\n"
-            "On an emulated device the figures are of predictions, and are called so.\n"
-            "\n"
-            "  evotile ablate results/night\n"
-            "  evotile ablate results/night --goal 3 --markdown\n"
-            "  evotile ablate kernels/new --goal 1 --blocks 20",
+    .summary = "measure what each gene of a champion contributes",
+    VERB_HELP(ablate),
     .run = run,
 };

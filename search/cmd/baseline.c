@@ -1,5 +1,5 @@
-/* baseline: times what a user would run instead on the cases of a run, and keeps it with the run.
- */
+/* baseline: times what a user would run instead of the kernel on the cases of a run, and stores the
+   results with the run. */
 #include "base/log.h"
 #include "base/statistics.h"
 #include "cmd/cmd.h"
@@ -26,7 +26,7 @@ static const struct table_column columns[] = {
 };
 
 struct measuring {
-    struct store *store; /* NULL: a config, with which nothing is kept */
+    struct store *store; /* NULL for a config: the results are only printed */
     struct config *config;
     struct device_info device;
     struct baseline *baseline;
@@ -35,8 +35,9 @@ struct measuring {
 
 /* ---- timing ---- */
 
-/* Of `samples`, those that the placement of this index takes: as with a candidate's (pace.c), where
-   things lie in memory changes what a call takes. */
+/* The number of `samples` that are taken at placement `index`. As for candidates (timing.c), the
+   samples are divided among several memory placements, because the addresses of the tensors affect
+   latency. */
 static int share(int samples, int placements, int index) {
     return samples * (index + 1) / placements - samples * index / placements;
 }
@@ -103,19 +104,19 @@ static int time_all(struct measuring *it, struct error *error) {
     return 0;
 }
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
-static void add_case(struct table *table, const struct yardstick_case *it) {
-    for (int i = 0; i < it->count; i++) {
-        const struct yardstick_figure *figure = &it->figures[i];
+static void add_case(struct table *table, const struct yardstick_case *results) {
+    for (int i = 0; i < results->count; i++) {
+        const struct yardstick_figure *figure = &results->figures[i];
         bool able = figure->unable[0] == '\0';
-        table_text(table, it->name);
+        table_text(table, results->name);
         table_text(table, figure->name);
         table_number(table, able ? figure->warm.p50_us : NAN, 2);
         table_number(table, able ? figure->warm.p90_us : NAN, 2);
         table_number(table, able ? figure->cold.p50_us : NAN, 2);
         table_number(table, able ? figure->cold.p90_us : NAN, 2);
-        table_text(table, !able ? figure->unable : i == it->fastest ? "the fastest" : "");
+        table_text(table, !able ? figure->unable : i == results->fastest ? "fastest" : "");
     }
 }
 
@@ -134,8 +135,8 @@ static void print(const struct yardstick *yardstick, bool json, bool markdown) {
 
 /* ---- the verb ---- */
 
-/* A run's own config and device; the run is held while it is timed, so that nobody times beside us.
- */
+/* Reads the run's config and device. Keeps the run locked, so that no search of this run uses the
+   GPU during timing. */
 static int open_run(struct measuring *it, const char *run_dir, char **device, struct error *error) {
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
@@ -167,11 +168,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     char *recorded = NULL;
     struct measuring it = {0};
     const struct option_row rows[] = {
-        {"python", "PROGRAM", "the Python to start the baseline's script with", OPTION_TEXT,
-         &python},
-        {"device", "SPEC", "cuda:N (default: the run's, or the config's)", OPTION_TEXT, &spec},
+        {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT, &python},
+        {"device", "SPEC", "cuda:N (default: the device of the run or config)", OPTION_TEXT, &spec},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
-        {"markdown", NULL, "as a Markdown table", OPTION_FLAG, &markdown},
+        {"markdown", NULL, "print a Markdown table", OPTION_FLAG, &markdown},
         {0},
     };
     struct error error = {0};
@@ -204,19 +204,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_baseline = {
     .name = "baseline",
     .arguments = "RUN|CONFIG [options]",
-    .summary = "time what a user would run instead",
-    .help = "Starts the program that the template (or the config, under \"baseline\") names, and\n"
-            "has it time each of its implementations on the run's cases, as a kernel is timed:\n"
-            "warm, by CUDA graphs over rotating inputs, and cold, behind a flushed L2. What a\n"
-            "run's baseline took is kept with the run, and the fastest implementation of each\n"
-            "case is what `board`, `report` and `export` give ratios to. With a config it is only\n"
-            "printed. templates/README.md tells how such a program is written.\n"
-            "\n"
-            "`evotile duel RUN baseline` sets the two against each other in turns, which is\n"
-            "fairer.\n"
-            "\n"
-            "  evotile baseline results/night\n"
-            "  evotile baseline results/night --python ~/venv/bin/python\n"
-            "  evotile baseline configs/mine.json --device cuda:1 --markdown",
+    .summary = "time what a user would run instead, such as PyTorch",
+    VERB_HELP(baseline),
     .run = run,
 };

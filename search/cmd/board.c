@@ -1,6 +1,5 @@
-/* board: the leaderboard of a run, read from its store alone, so that it needs no GPU and may look
-   on while the run writes. Past 500 lines by its table of columns and its help, which belong here.
- */
+/* board: the leaderboard of a run. It reads only the run's store, so it needs no GPU and works
+   while the run writes. The file exceeds 500 lines because of its table of columns. */
 #include "cmd/board.h"
 #include "cmd/cmd.h"
 
@@ -47,7 +46,7 @@ enum column {
     COLUMN_COUNT
 };
 
-/* Those without a heading here get one only where they say something. */
+/* A column without a heading here is shown only if finish_headings gives it one. */
 static const struct table_column columns[COLUMN_COUNT] = {
     [COLUMN_GOAL] = {.name = "goal"},
     [COLUMN_GOAL_NAME] = {.name = "goal_name"},
@@ -82,26 +81,26 @@ static const struct table_column columns[COLUMN_COUNT] = {
 
 struct board {
     struct store *store;
-    struct config *config;       /* the run's; NULL: cases are numbered, no limit is known */
-    bool cases;                  /* a row a case */
+    struct config *config;       /* of the run; NULL: cases are numbered, limits are unknown */
+    bool cases;                  /* one row per case */
     bool cold;                   /* cold figures and ceilings are shown */
-    int64_t top;                 /* rows a goal; 0: all */
+    int64_t top;                 /* rows per goal; 0: all */
     struct yardstick *yardstick; /* NULL: no baseline is stored */
 
-    /* Of the goal being read. */
+    /* State of the goal being read. */
     struct table *table;
     int goal;
-    int within;                /* bytes of shared memory a block; 0: whatever the run allowed */
-    struct store_trial *first; /* its trial of the default genome; NULL: there is none */
+    int within;                /* shared memory limit in bytes per block; 0: the run's limit */
+    struct store_trial *first; /* the goal's trial of the default genome, or NULL */
     int64_t rank;
     int predicted, measured; /* rows of each kind */
-    int limited;             /* rows of a limited input range */
-    bool more;               /* than `top` */
+    int limited;             /* rows with a limited input range */
+    bool more;               /* there are more rows than `top` */
 };
 
 /* ---- rows ---- */
 
-/* What a row shows of one case, or of all cases of the goal together. */
+/* The figures of one row: of one case, or aggregated over the cases of the goal. */
 struct figures {
     double p50_us, p90_us, cold_us, cold_p90_us, tflops, gb_per_s, ceiling;
     double error, bound, default_us, baseline_us;
@@ -117,25 +116,25 @@ static double case_p50(const struct store_trial *trial, int number) {
 
 static struct figures figures_of_case(const struct board *board, const struct outcome *outcome,
                                       int number) {
-    const struct case_outcome *it = &outcome->cases[number];
+    const struct case_outcome *timed = &outcome->cases[number];
     return (struct figures){
-        .p50_us = it->warm.p50_us,
-        .p90_us = it->warm.p90_us,
-        .cold_us = it->cold.sample_count > 0 ? it->cold.p50_us : NAN,
-        .cold_p90_us = it->cold.sample_count > 0 ? it->cold.p90_us : NAN,
-        .tflops = it->tflops,
-        .gb_per_s = it->gb_per_s,
-        .ceiling = it->ceiling > 0 ? it->ceiling : NAN,
-        .error = it->errors.relative_l2,
-        .bound = it->bound.relative_l2,
+        .p50_us = timed->warm.p50_us,
+        .p90_us = timed->warm.p90_us,
+        .cold_us = timed->cold.sample_count > 0 ? timed->cold.p50_us : NAN,
+        .cold_p90_us = timed->cold.sample_count > 0 ? timed->cold.p90_us : NAN,
+        .tflops = timed->tflops,
+        .gb_per_s = timed->gb_per_s,
+        .ceiling = timed->ceiling > 0 ? timed->ceiling : NAN,
+        .error = timed->errors.relative_l2,
+        .bound = timed->bound.relative_l2,
         .default_us = case_p50(board->first, number),
         .baseline_us = yardstick_p50_us(board->yardstick,
                                         store_goal_count(board->store) > 1 ? board->goal : number),
-        .ctas = it->ctas,
+        .ctas = timed->ctas,
     };
 }
 
-/* NaN rather than our bug where a store holds a figure that has no logarithm. */
+/* The geometric mean. NaN, not BUG, if a store holds a value without a logarithm. */
 static double mean(const double *values, int count) {
     for (int i = 0; i < count; i++)
         if (!(values[i] > 0))
@@ -143,7 +142,7 @@ static double mean(const double *values, int count) {
     return count > 0 ? statistics_geometric_mean(values, count) : NAN;
 }
 
-/* Over several cases these are geometric means. */
+/* The fields that are aggregated over cases as geometric means. */
 static const size_t meant[] = {
     offsetof(struct figures, p50_us),  offsetof(struct figures, p90_us),
     offsetof(struct figures, cold_us), offsetof(struct figures, cold_p90_us),
@@ -176,7 +175,8 @@ static struct figures figures_of_all(const struct board *board, const struct out
     return all;
 }
 
-/* People see the genes that differ from the default, which is all that `try --genome` needs. */
+/* JSON and CSV get the whole genome; text the genes that differ from the default, which is what
+   `try --genome` needs. */
 static void add_genome(const struct board *board, const char *genome) {
     char shown[4096];
     preset_differences(board->first != NULL ? board->first->genome : NULL, genome, shown,
@@ -190,7 +190,7 @@ static void add_percent(struct table *table, double share) {
     table_cell(table, cJSON_CreateNumber(share), text);
 }
 
-/* "3.1e-4": C prints a zero more in the exponent, which the board has no room for. */
+/* Prints "3.1e-4" where C prints "3.1e-04", to keep the column narrow. */
 static void add_small(struct table *table, double number) {
     char text[32];
     snprintf(text, sizeof text, "%.1e", number);
@@ -203,7 +203,7 @@ static void add_small(struct table *table, double number) {
         table_none(table);
 }
 
-/* What the kernel is, beside its latency: not known of what was looked up in a recording. */
+/* CTAs, resources and errors. A trial that was looked up in a recorded space has none of them. */
 static void add_compiled(struct table *table, const struct resources *resources,
                          const struct figures *figures) {
     const int counts[] = {figures->ctas, resources->ctas_per_sm, resources->smem_bytes,
@@ -250,7 +250,7 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
     struct table *table = board->table;
     const struct outcome *outcome = trial->outcome;
     const struct resources *resources = &outcome->resources;
-    struct figures it =
+    struct figures figures =
         number >= 0 ? figures_of_case(board, outcome, number) : figures_of_all(board, outcome);
     table_integer(table, board->goal);
     table_text(table, store_goal_name(board->store, board->goal));
@@ -260,16 +260,16 @@ static void add_row(struct board *board, const struct store_trial *trial, int nu
     add_case_name(board, outcome->case_count, number);
     table_cell(table, cJSON_CreateBool(outcome->predicted),
                outcome->predicted ? "predicted" : "measured");
-    table_number(table, it.p50_us, 2);
-    table_number(table, it.p90_us, 2);
-    table_number(table, it.cold_us, 2);
-    table_number(table, it.cold_p90_us, 2);
-    table_number(table, it.tflops, 2);
-    table_number(table, it.gb_per_s, 0);
-    table_number(table, it.ceiling, 2);
-    table_number(table, it.default_us / it.p50_us, 2);
-    table_number(table, it.baseline_us / it.p50_us, 2);
-    add_compiled(table, resources, &it);
+    table_number(table, figures.p50_us, 2);
+    table_number(table, figures.p90_us, 2);
+    table_number(table, figures.cold_us, 2);
+    table_number(table, figures.cold_p90_us, 2);
+    table_number(table, figures.tflops, 2);
+    table_number(table, figures.gb_per_s, 0);
+    table_number(table, figures.ceiling, 2);
+    table_number(table, figures.default_us / figures.p50_us, 2);
+    table_number(table, figures.baseline_us / figures.p50_us, 2);
+    add_compiled(table, resources, &figures);
     table_cell(table, cJSON_CreateBool(outcome->limited_range),
                outcome->limited_range ? "limited" : "full");
     table_text(table, trial->operator_name);
@@ -306,8 +306,8 @@ static int read_goal(struct board *board, int goal, int within, struct error *er
                        board, error);
 }
 
-/* Where the config raised the limit of shared memory a goal has two boards: of what needs no more
-   than is common, and of all. Returns how many, and their limits. */
+/* Lists the shared memory limits of a goal's boards and returns their number. If the config raises
+   the limit there are two boards: genomes within the default limit, and all genomes. */
 static int boards_of(const struct board *board, int within[2]) {
     bool raised = board->config != NULL && board->config->smem_limit_bytes > SMEM_UNRAISED;
     within[0] = raised ? SMEM_UNRAISED : 0;
@@ -334,14 +334,14 @@ static void print_counts(const struct store_counts *counts, char *text, size_t s
     }
     if (counts->outdated > 0 && used < size)
         used += (size_t)snprintf(text + used, size - used,
-                                 "; %lld timed under another driver or toolkit, not shown",
+                                 "; %lld timed with another driver or toolkit, not shown",
                                  (long long)counts->outdated);
     if (counts->asked > counts->told && used < size)
         snprintf(text + used, size - used, "; %lld in flight",
                  (long long)(counts->asked - counts->told));
 }
 
-/* Names what the rows turned out to hold: a prediction is never shown as a measurement. */
+/* Adapts the headings to the rows: a prediction is never shown as a measurement. */
 static void finish_headings(const struct board *board) {
     struct table *table = board->table;
     if (board->predicted > 0 && board->measured > 0) {
@@ -350,7 +350,7 @@ static void finish_headings(const struct board *board) {
         table_heading(table, COLUMN_P50, "p50\npredicted\nus");
         table_heading(table, COLUMN_P90, "p90\npredicted\nus");
     }
-    if (board->yardstick != NULL) { /* what a user would run instead says more than our default */
+    if (board->yardstick != NULL) { /* more informative than the ratio to the default */
         table_heading(table, COLUMN_BASELINE, "ratio\nto the\nbaseline");
         table_heading(table, COLUMN_RATIO, NULL);
     }
@@ -360,12 +360,12 @@ static void finish_headings(const struct board *board) {
         table_heading(table, COLUMN_COLD, "cold\np50\nus");
         table_heading(table, COLUMN_COLD_P90, "cold\np90\nus");
         table_heading(table, COLUMN_BANDWIDTH, "GB/s");
-        table_heading(table, COLUMN_CEILING, "of the\nceiling");
+        table_heading(table, COLUMN_CEILING, "fraction\nof ceiling");
     }
     if (board->limited > 0)
         table_heading(table, COLUMN_RANGE, "input\nrange");
     if (board->first != NULL)
-        table_heading(table, COLUMN_GENOME, "genome, where it\ndiffers from the default");
+        table_heading(table, COLUMN_GENOME, "genes that differ\nfrom the default");
 }
 
 /* ", within 48 KB of shared memory a block" */
@@ -376,7 +376,7 @@ static void print_limit(const struct board *board) {
     printf(", within %d KB of shared memory a block", bytes >> 10);
 }
 
-/* Returns whether there was a row, or -1. */
+/* Returns 1 if the board has rows, 0 if it is empty, -1 on an error. */
 static int print_board(struct board *board, int goal, int within, enum table_format format,
                        const char *title, struct error *error) {
     board->table = table_new(columns, COLUMN_COUNT);
@@ -396,7 +396,7 @@ static int print_board(struct board *board, int goal, int within, enum table_for
     return status < 0 ? -1 : board->rank > 0;
 }
 
-/* For people: a title, then the tables of each goal. */
+/* Prints text or Markdown: a title, then the tables of each goal. */
 static int print_goals(struct board *board, int first, int last, enum table_format format,
                        const char *counts, struct error *error) {
     const char *run = store_run_dir(board->store);
@@ -412,11 +412,11 @@ static int print_goals(struct board *board, int first, int last, enum table_form
             empty = empty && printed == 0;
         }
     if (empty)
-        printf("%s: nothing is on the board, %s\n", run, counts);
+        printf("%s: the board is empty, %s\n", run, counts);
     return 0;
 }
 
-/* For programs: one table with all goals. */
+/* Prints JSON or CSV: one table with all goals. */
 static int print_data(struct board *board, int first, int last, bool json, const char *counts,
                       struct error *error) {
     int within[2], boards = boards_of(board, within), status = 0;
@@ -425,7 +425,7 @@ static int print_data(struct board *board, int first, int last, bool json, const
         for (int i = 0; i < boards && status == 0; i++)
             status = read_goal(board, goal, within[i], error);
     if (status == 0 && table_row_count(board->table) == 0)
-        log_info("%s: nothing is on the board, %s", store_run_dir(board->store), counts);
+        log_info("%s: the board is empty, %s", store_run_dir(board->store), counts);
     if (status == 0 && json) {
         cJSON *object = cJSON_CreateObject();
         cJSON_AddStringToObject(object, "run", store_run_dir(board->store));
@@ -463,22 +463,22 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
     int64_t goal = -1;
     struct board board = {.top = 10};
     const struct option_row rows[] = {
-        {"top", "N", "the best N of each goal (10)", OPTION_INTEGER, &board.top},
-        {"all", NULL, "all that are on the board", OPTION_FLAG, &all},
-        {"goal", "K", "only goal K, counted from 0", OPTION_INTEGER, &goal},
-        {"cases", NULL, "a row for each case of the goal", OPTION_FLAG, &board.cases},
-        {"cold", NULL, "cold latency, GB/s and the share of the ceiling too", OPTION_FLAG,
+        {"top", "N", "show the best N of each goal (default 10)", OPTION_INTEGER, &board.top},
+        {"all", NULL, "show every row", OPTION_FLAG, &all},
+        {"goal", "K", "show only goal K, counted from 0", OPTION_INTEGER, &goal},
+        {"cases", NULL, "print one row per case", OPTION_FLAG, &board.cases},
+        {"cold", NULL, "add cold latency, GB/s and the fraction of the ceiling", OPTION_FLAG,
          &board.cold},
-        {"json", NULL, "as JSON: {\"run\": ..., \"rows\": [...]}", OPTION_FLAG, &json},
-        {"csv", NULL, "as CSV, with a line of names", OPTION_FLAG, &csv},
-        {"markdown", NULL, "as a Markdown table", OPTION_FLAG, &markdown},
+        {"json", NULL, "print JSON: {\"run\": ..., \"rows\": [...]}", OPTION_FLAG, &json},
+        {"csv", NULL, "print CSV with a header line", OPTION_FLAG, &csv},
+        {"markdown", NULL, "print a Markdown table", OPTION_FLAG, &markdown},
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
     struct error error = {0};
     if (json + csv + markdown > 1) {
-        error_input(&error, "board: --json, --csv and --markdown exclude each other: give one");
+        error_input(&error, "board: --json, --csv and --markdown are mutually exclusive: give one");
         return error_report(&error);
     }
     board.top = all ? 0 : board.top > 0 ? board.top : 1;
@@ -493,7 +493,7 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
     int last = goal < 0 ? goals - 1 : (int)goal;
     int status = store_count(board.store, &counts, &error);
     if (status == 0 && goal >= goals)
-        status = error_input(&error, "%s has no goal %lld: --goal takes 0 to %d", argv[0],
+        status = error_input(&error, "%s has no goal %lld: --goal must be from 0 to %d", argv[0],
                              (long long)goal, goals - 1);
     if (status == 0) {
         print_counts(&counts, text, sizeof text);
@@ -506,7 +506,7 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
                              : print_goals(&board, first, last,
                                            markdown ? TABLE_MARKDOWN : TABLE_TEXT, text, &error);
     if (status == 0 && board.more)
-        log_info("there is more on the board: --top N or --all shows it");
+        log_info("the board has more rows: --top N or --all shows them");
     yardstick_free(board.yardstick);
     config_free(board.config);
     store_trial_free(board.first);
@@ -517,39 +517,7 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_board = {
     .name = "board",
     .arguments = "RUN [options]",
-    .summary = "the leaderboard of a run",
-    .help =
-        "Lists the verified and fully timed genomes of the run in folder RUN, fastest first. It\n"
-        "reads the run's file only: it needs no GPU, and works while the run goes on.\n"
-        "\n"
-        "Latency is warm: inputs rotate, caches hold what they can. --cold adds that of calls "
-        "which\n"
-        "find L2 flushed, the bytes a second, and what share of the device's measured ceilings a "
-        "call\n"
-        "reaches; CSV and JSON always have them.\n"
-        "p50 and p90 are percentiles of the latency of one call. On an emulated device they are\n"
-        "predictions, and the heading says \"predicted us\". The ratio to the default genome is\n"
-        "above 1 where a genome is faster than the template's defaults; \"-\" where these did not\n"
-        "pass. Where `evotile baseline` has timed what a user would run instead, the ratio is to\n"
-        "that. Shared memory is a block's, registers are a thread's; occupancy is the share of "
-        "the\n"
-        "warps that a multiprocessor (SM) could hold at once. The error is the relative L2 norm "
-        "of\n"
-        "the difference from the fp64 reference. Where one genome is judged on several cases,\n"
-        "latency and TFLOP/s are geometric means, CTAs and the bound the least and the error the\n"
-        "worst. \"tried as\" is the operator or insight that thought of the genome: `summary` "
-        "tells\n"
-        "what each is, and what all its trials came to.\n"
-        "\n"
-        "Where the config raises the limit of shared memory (limits.smem_bytes) each goal has two\n"
-        "boards: first of the genomes that need no more than the 48 KB which every device grants\n"
-        "without opting in, then of all. A genome within 48 KB races against the best of those.\n"
-        "\n"
-        "The text shows the genes that differ from the default, enough for `try --genome`; CSV\n"
-        "and JSON have every gene.\n"
-        "\n"
-        "  evotile board results/demo\n"
-        "  evotile board results/night --goal 2 --top 30\n"
-        "  evotile board results/demo --all --csv > demo.csv",
+    .summary = "show the leaderboard of a run",
+    VERB_HELP(board),
     .run = board_run,
 };

@@ -1,26 +1,26 @@
+/* describe: shell completion, the manual page and the version. */
 #include "cmd/describe.h"
 
 #include "device/cuda.h"
 #include "device/nvml.h"
 #include "device/nvrtc.h"
 
-#include <ctype.h>
 #include <string.h>
 
 const struct describe_row describe_statuses[] = {
     {"0", "done"},
     {"1", "failed: a full disk, a missing GPU, a worker that does not start"},
     {"2", "bad usage or bad input: an option, a config, a folder"},
-    {"3", "a gate was not met: gate, replay, space --genome and others that judge"},
+    {"3", "a check failed: gate, replay, sanitize, try, space --genome"},
     {0},
 };
 
 const struct describe_row describe_environment[] = {
-    {"CUDA_HOME", "the CUDA Toolkit's folder, from which NVRTC is taken"},
-    {"EVOTILE_CACHE", "where compiled kernels are kept (XDG_CACHE_HOME/evotile)"},
-    {"EVOTILE_TEMPLATES", "where template folders are looked for first"},
-    {"EVOTILE_DEVICES", "the folder of published device figures (configs/devices)"},
-    {"COLUMNS", "the width that tables are fitted to"},
+    {"CUDA_HOME", "folder of the CUDA Toolkit whose NVRTC is used"},
+    {"EVOTILE_CACHE", "folder of compiled kernels (default: XDG_CACHE_HOME/evotile)"},
+    {"EVOTILE_TEMPLATES", "folder that is searched for templates first"},
+    {"EVOTILE_DEVICES", "folder of device data (default: configs/devices)"},
+    {"COLUMNS", "width of tables in columns"},
     {0},
 };
 
@@ -28,8 +28,8 @@ const struct describe_row describe_environment[] = {
 
 typedef void describe_verb(const struct verb *verb, const struct option_row *rows, void *context);
 
-/* Each verb that help lists. It is run as if to parse its options, and handed over at that point.
- */
+/* Calls `describe` for each verb that help lists. The verb runs up to options_parse, which passes
+   its option rows to `describe`. */
 static void each_verb(describe_verb *describe, void *context) {
 #define LIST_VERB(name) &verb_##name,
     static const struct verb *const verbs[] = {VERBS(LIST_VERB)};
@@ -76,7 +76,7 @@ void describe_bash(FILE *out) {
                  "    help) ((COMP_CWORD == 2)) && mapfile -t COMPREPLY < <(compgen -W \"$verbs\" "
                  "-- \"$current\"); return ;;\n");
     each_verb(bash_options, out);
-    /* What is no option is a file or a folder, which bash completes by itself. */
+    /* An argument that is not an option is a file or a folder: bash completes it by default. */
     fprintf(out, "    *) return ;;\n"
                  "    esac\n"
                  "    [[ $current == -* ]] &&\n"
@@ -87,7 +87,7 @@ void describe_bash(FILE *out) {
 
 /* ---- zsh ---- */
 
-/* Within '...' and within a description of _arguments or _describe. */
+/* Escapes `text` for a description of _arguments or _describe within single quotes. */
 static void zsh_text(const char *text, FILE *out) {
     for (; *text != '\0'; text++)
         if (*text == '\'')
@@ -117,7 +117,7 @@ static void zsh_options(const struct verb *verb, const struct option_row *rows, 
         }
         fputc('\'', out);
     }
-    fprintf(out, " \\\n        '--help[print this and stop]' '*:file:_files' ;;\n");
+    fprintf(out, " \\\n        '--help[print this help and exit]' '*:file:_files' ;;\n");
 }
 
 void describe_zsh(FILE *out) {
@@ -127,7 +127,7 @@ void describe_zsh(FILE *out) {
                  "_evotile() {\n"
                  "    local -a verbs\n"
                  "    verbs=(\n"
-                 "        'help:what a verb does'\n");
+                 "        'help:print the help of a verb'\n");
     each_verb(zsh_verb, out);
     fprintf(out, "    )\n"
                  "    if ((CURRENT == 2)); then\n"
@@ -147,7 +147,8 @@ void describe_zsh(FILE *out) {
 
 /* ---- the manual page ---- */
 
-/* A line of text as roff prints it: no request, no escape, hyphens that can be copied. */
+/* Writes a line of plain text: escapes roff requests, backslashes and hyphens (so that options can
+   be copied from the page). */
 static void roff_line(const char *text, size_t length, FILE *out) {
     if (length > 0 && (*text == '.' || *text == '\''))
         fputs("\\&", out);
@@ -163,32 +164,6 @@ static void roff_line(const char *text, size_t length, FILE *out) {
 
 static void roff_text(const char *text, FILE *out) {
     roff_line(text, strlen(text), out);
-}
-
-/* Paragraphs, and examples, which are indented. */
-static void roff_help(const char *help, FILE *out) {
-    bool example = false;
-    bool gap = true;
-    while (*help != '\0') {
-        size_t length = strcspn(help, "\n");
-        bool indented = *help == ' ';
-        if (length == 0) {
-            gap = true;
-        } else {
-            if (example && !indented)
-                fputs(".EE\n", out);
-            if (gap || example != indented)
-                fputs(".PP\n", out);
-            if (!example && indented)
-                fputs(".EX\n", out);
-            example = indented;
-            gap = false;
-            roff_line(help, length, out);
-        }
-        help += length + (help[length] == '\n');
-    }
-    if (example)
-        fputs(".EE\n", out);
 }
 
 static void roff_rows(const char *title, const struct describe_row *rows, FILE *out) {
@@ -209,30 +184,58 @@ static void roff_option(const struct option_row *row, FILE *out) {
     roff_text(row->about, out);
 }
 
-static void roff_verb(const struct verb *verb, const struct option_row *rows, void *context) {
-    static const struct option_row help = {.name = "help", .about = "print this and stop"};
-    FILE *out = context;
-    fprintf(out, ".SS evotile %s ", verb->name);
-    roff_text(verb->arguments, out);
-    fputc(toupper((unsigned char)verb->summary[0]), out);
-    roff_text(verb->summary + 1, out);
-    roff_help(verb->help, out);
+static void roff_options(const struct option_row *rows, FILE *out) {
+    static const struct option_row help = {.name = "help", .about = "print this help and exit"};
     for (; rows->name != NULL; rows++)
         roff_option(rows, out);
     roff_option(&help, out);
 }
 
+/* Formats the help text: paragraphs; indented lines as they are; the options as a list. The usage
+   line is the heading of the section. */
+static void roff_help(const struct verb *verb, const struct option_row *rows, FILE *out) {
+    bool preformatted = false;
+    bool new_paragraph = true;
+    struct help_line line;
+    for (const char *at = verb->help; help_read_line(verb, &at, &line);) {
+        bool indented = line.length > 0 && *line.text == ' ';
+        if (preformatted && !indented)
+            fputs(".EE\n", out);
+        if (line.length == 0 || line.kind == HELP_USAGE) {
+            new_paragraph = true;
+        } else if (line.kind == HELP_OPTIONS) {
+            roff_options(rows, out);
+        } else {
+            if (new_paragraph || preformatted != indented)
+                fputs(".PP\n", out);
+            if (!preformatted && indented)
+                fputs(".EX\n", out);
+            new_paragraph = false;
+            roff_line(line.text, line.length, out);
+        }
+        preformatted = indented;
+    }
+    if (preformatted)
+        fputs(".EE\n", out);
+}
+
+static void roff_verb(const struct verb *verb, const struct option_row *rows, void *context) {
+    FILE *out = context;
+    fprintf(out, ".SS evotile %s ", verb->name);
+    roff_text(verb->arguments, out);
+    roff_help(verb, rows, out);
+}
+
 void describe_manual(FILE *out) {
-    fputs(
-        ".TH EVOTILE 1\n.SH NAME\nevotile \\- evolve CUDA kernels\n"
-        ".SH SYNOPSIS\n.B evotile\n.I verb\n[arguments]\n"
-        ".PP\n.B evotile help\n[\\fIverb\\fR]\n"
-        ".PP\n.B evotile \\-\\-version\n"
-        ".SH DESCRIPTION\nPoint it at a templated CUDA kernel, let it search, and get a verified, "
-        "timed, frozen kernel that needs no evotile.\n"
-        "Data goes to standard output, progress and warnings to standard error.\n"
-        ".SH VERBS\n",
-        out);
+    fputs(".TH EVOTILE 1\n.SH NAME\nevotile \\- evolve CUDA kernels\n"
+          ".SH SYNOPSIS\n.B evotile\n.I verb\n[arguments]\n"
+          ".PP\n.B evotile help\n[\\fIverb\\fR]\n"
+          ".PP\n.B evotile \\-\\-version\n"
+          ".SH DESCRIPTION\nevotile searches the parameter space of a templated CUDA kernel and "
+          "exports the fastest verified kernel as source that builds without evotile.\n"
+          "Data goes to standard output, progress and warnings to standard error.\n"
+          ".SH VERBS\n",
+          out);
     each_verb(roff_verb, out);
     roff_rows("EXIT STATUS", describe_statuses, out);
     roff_rows("ENVIRONMENT", describe_environment, out);
@@ -255,14 +258,14 @@ void describe_version(FILE *out) {
     int driver = cuda_driver_version();
     fprintf(out, "evotile " EVOTILE_VERSION "\nbuilt with the CUDA Toolkit ");
     put_cuda(cuda_built_with(), out);
-    fprintf(out, "\nNVRTC %s\ndriver ", nvrtc != NULL ? nvrtc_version(nvrtc) : "none here");
+    fprintf(out, "\nNVRTC %s\ndriver ", nvrtc != NULL ? nvrtc_version(nvrtc) : "not found");
     if (driver > 0) {
         fprintf(out, "%s%sof CUDA ", nvml != NULL ? nvml_driver(nvml) : "",
                 nvml != NULL ? ", " : "");
         put_cuda(driver, out);
         fputc('\n', out);
     } else {
-        fprintf(out, "none here\n");
+        fprintf(out, "not found\n");
     }
     nvml_close(nvml);
     nvrtc_close(nvrtc);
@@ -280,7 +283,7 @@ static int run_completion(const struct verb *verb, int argc, char **argv) {
     } else if (strcmp(argv[0], "zsh") == 0) {
         describe_zsh(stdout);
     } else {
-        error_input(&error, "completion: no completion for \"%s\": give bash or zsh", argv[0]);
+        error_input(&error, "completion: unknown shell \"%s\": give bash or zsh", argv[0]);
         return error_report(&error);
     }
     return STATUS_DONE;
@@ -289,13 +292,8 @@ static int run_completion(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_completion = {
     .name = "completion",
     .arguments = "bash|zsh",
-    .summary = "print what lets a shell complete verbs and options",
-    .help =
-        "To standard output; `make install` puts it where bash and zsh look, and for one session\n"
-        "this does:\n"
-        "\n"
-        "  source <(evotile completion bash)\n"
-        "  source <(evotile completion zsh)      # after compinit",
+    .summary = "print a completion script for bash or zsh",
+    VERB_HELP(completion),
     .run = run_completion,
 };
 
@@ -311,9 +309,7 @@ const struct verb verb_manual = {
     .name = "manual",
     .arguments = "",
     .summary = "print the manual page",
-    .help = "In roff, to standard output: `make install` makes evotile(1) of it.\n"
-            "\n"
-            "  evotile manual | man -l -",
+    VERB_HELP(manual),
     .run = run_manual,
     .hidden = true,
 };

@@ -1,8 +1,11 @@
 /*
- * describe: what there is to say of evotile's verbs and options beyond `evotile help`: completion
- * for shells, and the manual page. Both are made from the verbs' own tables, as help is.
+ * describe: shell completion, the manual page and the version. The first two are generated from the
+ * verbs' option tables and help texts.
  *
- *     describe_bash(stdout);     // or describe_zsh, describe_manual
+ *     describe_bash(stdout);
+ *     describe_zsh(stdout);
+ *     describe_manual(stdout);
+ *     describe_version(stdout);
  */
 #ifndef EVOTILE_CMD_DESCRIBE_H
 #define EVOTILE_CMD_DESCRIBE_H
@@ -11,8 +14,8 @@
 
 #include <stdio.h>
 
-/* What the exit statuses mean, and which environment variables are read: ended by a row of zeros.
- */
+/* The exit statuses and the environment variables that are read. Each table ends with a row of
+   zeros. */
 struct describe_row {
     const char *name, *about;
 };
@@ -20,10 +23,10 @@ extern const struct describe_row describe_statuses[], describe_environment[];
 
 void describe_bash(FILE *out);
 void describe_zsh(FILE *out);
-/* In roff, for man(1). */
+/* The manual page in roff format, for man(1). */
 void describe_manual(FILE *out);
 
-/* "evotile VERSION", then what it was built with and what it finds: toolkit, NVRTC, driver. */
+/* "evotile VERSION", then the toolkit it was built with and the NVRTC and driver it finds. */
 void describe_version(FILE *out);
 
 #endif

@@ -1,3 +1,4 @@
+/* diagnose: `try --diagnose`. */
 #include "cmd/diagnose.h"
 
 #include "cmd/cmd.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 static const struct table_column columns[] = {
-    {.name = "kind", .heading = "what"},
+    {.name = "kind", .heading = "kind"},
     {.name = "file", .heading = "file"},
     {.name = "line", .heading = "line", .right = true},
     {.name = "other_line", .heading = "with", .right = true},
@@ -22,7 +23,7 @@ static const struct table_column columns[] = {
     {.name = "tensor"},
     {.name = "count", .heading = "times", .right = true},
     {.name = "degree", .heading = "degree", .right = true},
-    {.name = "text", .heading = "the first time", .wrap = true},
+    {.name = "text", .heading = "first occurrence", .wrap = true},
 };
 
 struct diagnosing {
@@ -42,13 +43,13 @@ static void close(struct diagnosing *diagnosing) {
         device_close(diagnosing->device);
 }
 
-/* An emulated device; for `auto`, the one of the GPU's architecture. */
+/* Requires an emulated device. For `auto` chooses the one with the GPU's architecture. */
 static int choose(const char *device, char spec[sizeof((struct device_info *)0)->spec],
                   struct error *error) {
     struct device_info info;
     if (strcmp(device, "auto") != 0 && strncmp(device, "emulated:", 9) != 0)
         return error_input(error,
-                           "%s runs kernels as they are: only an emulated device looks into them: "
+                           "%s cannot check memory accesses: --diagnose needs an emulated device: "
                            "--device emulated:sm_89",
                            device);
     snprintf(spec, sizeof info.spec, "%s", device);
@@ -86,7 +87,7 @@ static void add_position(struct table *table, const unsigned position[3]) {
     table_text(table, text);
 }
 
-/* The findings that are costs, or those that are not. */
+/* The findings that are costs, or those that are faults. */
 static struct table *table_of(const struct diagnosing *diagnosing, bool costs) {
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < ptx_microscope_count(diagnosing->microscope); i++) {
@@ -97,7 +98,8 @@ static struct table *table_of(const struct diagnosing *diagnosing, bool costs) {
             continue;
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)finding->address);
         table_text(table, ptx_finding_name(finding->kind));
-        table_cell(table, cJSON_CreateString(finding->file), slash ? slash + 1 : finding->file);
+        table_cell(table, cJSON_CreateString(finding->file),
+                   slash != NULL ? slash + 1 : finding->file);
         table_integer(table, finding->line);
         if (finding->other_line > 0)
             table_integer(table, finding->other_line);
@@ -140,18 +142,19 @@ static void print_text(const struct diagnosing *diagnosing, const char *genome,
     solo_print_gates(result);
     if (result->outcome.verdict != VERDICT_OK)
         printf("%s: %s\n", verdict_name(result->outcome.verdict), result->outcome.reason);
-    if (result->outcome.verdict == VERDICT_COMPILE_FAILED) /* nothing ran that could have any */
+    if (result->outcome.verdict ==
+        VERDICT_COMPILE_FAILED) /* nothing ran, so there are no findings */
         return;
     printf("\n%s\n", table_row_count(faults) > 0 ? "faults" : "no faults");
     if (table_row_count(faults) > 0)
         table_print(faults, TABLE_TEXT, stdout);
     if (table_row_count(costs) > 0) {
-        printf("\ncosts: passes or sectors for each that would do\n");
+        printf("\ncosts (degree: passes or sectors per necessary one)\n");
         table_print(costs, TABLE_TEXT, stdout);
     }
 }
 
-/* Whether the goal's own cases are so small that they can be looked at too: in some ten seconds. */
+/* Returns true if the goal's own cases can be checked too, in about ten seconds. */
 static bool are_small(const struct diagnosing *diagnosing, const struct genome *genome) {
     static const double operations_max = 1e9;
     double operations = 0;
@@ -165,7 +168,7 @@ static bool are_small(const struct diagnosing *diagnosing, const struct genome *
     return operations <= operations_max;
 }
 
-/* The small cases, then the goal's own. */
+/* Checks the template's small cases, then the goal's own if they are small. */
 static int try_cases(struct diagnosing *diagnosing, struct trial_request *request,
                      const struct device_image images[CASES_MAX], struct trial_result *result,
                      struct error *error) {

@@ -1,11 +1,12 @@
 /*
- * diagnose: a genome under the emulated device's microscope (device/ptx/microscope.h), on the
- * template's small cases and, where they are small too, on its own, in this process: what `try
- * --diagnose` prints.
+ * diagnose: checks a genome's memory accesses and synchronisation on an emulated device
+ * (racecheck.h) and prints the findings, for `try --diagnose`. It runs, in this process, the
+ * template's small cases and, if they are small too, the goal's own.
  *
  *     int status = diagnose_genome(config, goal, "emulated:sm_89", "WARPS=2", json, &error);
  *
- * Returns an exit status, STATUS_GATE where anything was wrong, or -1 with the error.
+ * Returns an exit status (STATUS_GATE if the verdict is not ok or a fault was found), or -1 with
+ * `error` filled.
  */
 #ifndef EVOTILE_CMD_DIAGNOSE_H
 #define EVOTILE_CMD_DIAGNOSE_H

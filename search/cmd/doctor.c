@@ -1,4 +1,4 @@
-/* doctor: whether this machine can do the main job, and what would make it better. */
+/* doctor: checks whether this machine can run a search, and suggests improvements. */
 #include "cmd/doctor.h"
 
 #include "base/clock.h"
@@ -43,7 +43,7 @@ void doctor_say(struct doctor *doctor, enum doctor_state state, const char *chec
 
 /* ---- the host ---- */
 
-/* The folder of the CUDA Toolkit, looked for where the build does; false where there is none. */
+/* Finds the CUDA Toolkit in the same places as the Makefile. False if there is none. */
 static bool find_toolkit(char home[PATH_SIZE]) {
     struct error error = {0};
     char path[PATH_SIZE];
@@ -65,19 +65,19 @@ static void check_toolkit(struct doctor *doctor) {
         doctor_say(
             doctor, DOCTOR_MISSING, "CUDA Toolkit",
             "install version 12.4 or later, or set CUDA_HOME to its folder; without it NVRTC must "
-            "be on the loader's path",
+            "be in the dynamic loader's search path",
             "not found");
     doctor->nvrtc = nvrtc_open(&error);
     if (doctor->nvrtc == NULL)
         doctor_say(doctor, DOCTOR_MISSING, "NVRTC", NULL, "%s", error.text);
     else if (strtod(nvrtc_version(doctor->nvrtc), NULL) < 12.4)
         doctor_say(doctor, DOCTOR_WARNING, "NVRTC", "install the CUDA Toolkit 12.4 or later",
-                   "%s is older than what evotile is made for", nvrtc_version(doctor->nvrtc));
+                   "%s is older than the 12.4 that evotile needs", nvrtc_version(doctor->nvrtc));
     else
         doctor_say(doctor, DOCTOR_OK, "NVRTC", NULL, "%s", nvrtc_version(doctor->nvrtc));
 }
 
-/* Importing torch takes seconds where it is there, and may hang: it is asked in a process. */
+/* Reads the version of torch, in a child process: the import takes seconds and may hang. */
 static void ask_torch(char version[64]) {
     enum { LIMIT_S = 30 };
     static const char script[] = "try:\n import torch\n print(torch.__version__, flush=True)\n"
@@ -104,11 +104,11 @@ static void check_tools(struct doctor *doctor) {
     static const struct {
         const char *name, *remedy;
     } tools[] = {
-        {"nvcc", "builds exported kernels; it comes with the CUDA Toolkit"},
-        {"ncu", "profiles kernels; it comes with Nsight Compute"},
-        {"compute-sanitizer", "checks kernels on a GPU; it comes with the CUDA Toolkit"},
-        {"gnuplot", "draws pictures; install the package gnuplot-nox"},
-        {"nats-server", "joins several hosts; install the package nats-server"},
+        {"nvcc", "to build exported kernels, install the CUDA Toolkit"},
+        {"ncu", "to profile kernels, install Nsight Compute"},
+        {"compute-sanitizer", "to check kernels on a GPU, install the CUDA Toolkit"},
+        {"gnuplot", "for pictures in reports, install the package gnuplot-nox"},
+        {"nats-server", "to search on several hosts, install the package nats-server"},
     };
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
         char path[PATH_SIZE];
@@ -121,8 +121,7 @@ static void check_tools(struct doctor *doctor) {
         doctor_say(doctor, DOCTOR_OK, "torch", NULL, "%s, for python3", doctor->torch);
     else
         doctor_say(doctor, DOCTOR_MISSING, "torch",
-                   "times PyTorch's own kernels as a baseline; install torch for python3",
-                   "optional");
+                   "to time PyTorch as a baseline, install torch for python3", "optional");
 }
 
 static void check_folder(struct doctor *doctor, const char *check, const char *folder,
@@ -132,7 +131,7 @@ static void check_folder(struct doctor *doctor, const char *check, const char *f
     struct statvfs space;
     if (path_join(path, "", folder, &error) < 0)
         return;
-    /* It may not have been made yet: then what counts is where it will be. */
+    /* If the folder does not exist yet, check the nearest parent that does. */
     while (!path_exists(path) && strcmp(path, "/") != 0 && strcmp(path, ".") != 0)
         if (path_parent(path, path, &error) < 0)
             return;
@@ -146,7 +145,7 @@ static void check_folder(struct doctor *doctor, const char *check, const char *f
                    folder);
     else if (path_network(path) != NULL)
         doctor_say(doctor, DOCTOR_WARNING, check, remedy,
-                   "%.400s is on %s, where runs write more slowly", folder, path_network(path));
+                   "%.400s is on %s, where writes are slower", folder, path_network(path));
     else
         doctor_say(doctor, DOCTOR_OK, check, NULL, "%.400s, %.1f GiB free", folder, free_gib);
 }
@@ -158,7 +157,7 @@ static void check_folders(struct doctor *doctor) {
     const char *base = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
     check_folder(doctor, "results", "results",
-                 "free space there, or give `run` a local folder with --out");
+                 "free space there, or choose a local folder with `run --out`");
     if (set != NULL && *set != '\0')
         check_folder(doctor, "kernel cache", set, "set EVOTILE_CACHE to another folder");
     else if ((base != NULL && *base != '\0' && path_join(cache, base, "evotile", &error) == 0) ||
@@ -175,14 +174,14 @@ static void check_folders(struct doctor *doctor) {
 static int doctor_run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     const struct option_row rows[] = {
-        {"json", NULL, "as JSON: {\"ready\": ..., \"device\": ..., \"checks\": [...]}", OPTION_FLAG,
-         &json},
+        {"json", NULL, "print JSON: {\"ready\": ..., \"device\": ..., \"checks\": [...]}",
+         OPTION_FLAG, &json},
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 0, 0) < 0)
         return STATUS_USAGE;
     struct doctor doctor = {.table = table_new(columns, sizeof columns / sizeof *columns)};
-    /* Before CUDA starts: a process that has it must not fork. */
+    /* Before CUDA is initialised: after that a process must not fork. */
     ask_torch(doctor.torch);
     check_toolkit(&doctor);
     doctor_check_gpus(&doctor);
@@ -202,8 +201,8 @@ static int doctor_run(const struct verb *verb, int argc, char **argv) {
         if (ready)
             printf("\nready: --device auto is %s\n", doctor.device);
         else
-            printf(
-                "\nnot ready: no device can compile and run a kernel; mend what is said above\n");
+            printf("\nnot ready: no device can compile and run a kernel; fix the problems listed "
+                   "above\n");
     }
     table_free(doctor.table);
     nvrtc_close(doctor.nvrtc);
@@ -213,17 +212,7 @@ static int doctor_run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_doctor = {
     .name = "doctor",
     .arguments = "[options]",
-    .summary = "whether this machine can do the main job, and what would help",
-    .help =
-        "Checks GPUs, driver, CUDA Toolkit and NVRTC, and really compiles and runs a small kernel\n"
-        "on every GPU and on the emulated devices; looks who else computes on the GPUs, what\n"
-        "holds their clocks down, whether there is room on the disk; and names the optional\n"
-        "programs. Each line is ok, a warning, or missing, with its remedy.\n"
-        "\n"
-        "Exit status 0 if some device can do the main job (the emulated one needs no GPU), else "
-        "1.\n"
-        "\n"
-        "  evotile doctor\n"
-        "  evotile doctor --json",
+    .summary = "check whether this machine can run a search",
+    VERB_HELP(doctor),
     .run = doctor_run,
 };

@@ -1,4 +1,12 @@
-/* doctor: what the files of this verb share: a report that grows a line a check. */
+/*
+ * doctor: the state shared by the files of the verb `doctor`: a report with one line per check.
+ *
+ *     struct doctor doctor = {.table = table_new(columns, 5)};
+ *     doctor_say(&doctor, DOCTOR_MISSING, "ncu", "install Nsight Compute", "optional");
+ *     doctor_check_gpus(&doctor);
+ *     doctor_check_emulated(&doctor);
+ *     table_print(doctor.table, TABLE_TEXT, stdout);
+ */
 #ifndef EVOTILE_CMD_DOCTOR_H
 #define EVOTILE_CMD_DOCTOR_H
 
@@ -11,17 +19,16 @@ enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_MISSING };
 
 struct doctor {
     struct table *table;
-    struct nvrtc *nvrtc; /* NULL: there is none */
-    char torch[64];      /* its version; empty: not there */
-    char device[64];     /* the first that ran a kernel, which is what `auto` takes; or empty */
+    struct nvrtc *nvrtc; /* NULL if it cannot be loaded */
+    char torch[64];      /* version of PyTorch; empty if it is not installed */
+    char device[64];     /* the first that ran a kernel, which `auto` selects; or empty */
 };
 
-/* Adds a line. `remedy` says what to do about it; NULL where there is nothing to do, or the text
-   itself says it. */
+/* Adds a line. `remedy` is NULL if nothing needs to be done or the finding names the remedy. */
 void doctor_say(struct doctor *doctor, enum doctor_state state, const char *check,
                 const char *remedy, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* The GPUs and their driver, then the emulated devices: each runs a kernel. */
+/* Check the GPUs and their driver, and the emulated devices. Each device runs a kernel. */
 void doctor_check_gpus(struct doctor *doctor);
 void doctor_check_emulated(struct doctor *doctor);
 

@@ -1,4 +1,4 @@
-/* doctor's look at the devices. */
+/* doctor_device: the device checks of `doctor`. */
 #include "cmd/doctor.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 
 enum { GPUS_MAX = 64, PROCESSES_SHOWN = 8 };
 
-/* ---- a kernel, from its text to its result ---- */
+/* ---- a test kernel: compile, run, compare ---- */
 
 enum { PROOF_THREADS = 64 };
 
@@ -18,7 +18,7 @@ static const char proof_source[] = "extern \"C\" __global__ void proof(unsigned 
                                    "    out[threadIdx.x] = 3u * threadIdx.x + 1u;\n"
                                    "}\n";
 
-/* Loads and runs the compiled kernel; -1 with the reason. */
+/* Loads and runs the compiled kernel and checks its result. -1 with `reason` filled. */
 static int run_proof(struct device *device, const struct device_image *image, char *reason) {
     const struct device_backend *backend = device->backend;
     struct error error = {0};
@@ -49,7 +49,7 @@ static int run_proof(struct device *device, const struct device_image *image, ch
         if (out[i] != 3 * i + 1)
             status = -1;
     if (status < 0)
-        snprintf(reason, REASON_SIZE, "a kernel of three operations gave wrong results");
+        snprintf(reason, REASON_SIZE, "a test kernel gave wrong results");
     goto done;
 failed:
     snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
@@ -61,7 +61,7 @@ done:
     return status;
 }
 
-/* Compiles and runs a kernel on the device, which proves the whole way. */
+/* Compiles and runs a kernel on the device, which tests the whole tool chain. */
 static void check_proof(struct doctor *doctor, struct device *device) {
     char architecture[64];
     char check[96];
@@ -75,7 +75,7 @@ static void check_proof(struct doctor *doctor, struct device *device) {
     if (doctor->nvrtc == NULL)
         return;
     if (!nvrtc_supports(doctor->nvrtc, info->compute_capability)) {
-        doctor_say(doctor, DOCTOR_WARNING, check, "install a CUDA Toolkit that knows it",
+        doctor_say(doctor, DOCTOR_WARNING, check, "install a newer CUDA Toolkit",
                    "NVRTC %s cannot compile for sm_%d", nvrtc_version(doctor->nvrtc),
                    info->compute_capability);
         return;
@@ -87,8 +87,9 @@ static void check_proof(struct doctor *doctor, struct device *device) {
     if (status == 0)
         status = run_proof(device, &image, reason);
     if (status == 0) {
-        doctor_say(doctor, DOCTOR_OK, check, NULL, "compiled for sm_%d in %.0f ms, ran, right",
-                   info->compute_capability, 1e3 * (compiled - start));
+        doctor_say(doctor, DOCTOR_OK, check, NULL,
+                   "compiled for sm_%d in %.0f ms, ran, result correct", info->compute_capability,
+                   1e3 * (compiled - start));
         if (doctor->device[0] == '\0')
             snprintf(doctor->device, sizeof doctor->device, "%s", info->spec);
     } else {
@@ -100,7 +101,7 @@ static void check_proof(struct doctor *doctor, struct device *device) {
 
 /* ---- GPUs ---- */
 
-/* Adds "SM 345 of 1980 MHz"; what is unknown is left out. */
+/* Appends "SM 345 of 1980 MHz" to the line, or nothing if `figure` is negative (unknown). */
 static void add_figure(char line[DOCTOR_LINE_SIZE], const char *name, double figure, double most,
                        const char *unit) {
     size_t used = strlen(line);
@@ -124,14 +125,15 @@ static void check_state(struct doctor *doctor, const char *spec, const struct nv
     add_figure(line, "", state->power_w, state->power_limit_w, "W");
     if (*nvml_slowdowns(state->slowdowns, slowdowns) != '\0')
         doctor_say(doctor, DOCTOR_WARNING, check,
-                   "timings vary while it lasts; cool it, lift its limits, or wait",
-                   "%s; held down by %s", line, slowdowns);
+                   "timings vary meanwhile; cool the GPU, raise its limits, or wait",
+                   "%s; reduced by %s", line, slowdowns);
     else
         doctor_say(doctor, *line != '\0' ? DOCTOR_OK : DOCTOR_WARNING, check, NULL, "%s",
-                   *line != '\0' ? line : "unknown: the driver does not tell them here");
+                   *line != '\0' ? line : "unknown: the driver does not report them");
 }
 
-/* What NVML says of a GPU, asked before we touch any: later we would be among its processes. */
+/* The NVML state of a GPU, read before any GPU is opened: afterwards this process would be listed
+   among its processes. */
 struct watched {
     struct nvml_gpu gpu;
     struct nvml_state state;
@@ -147,9 +149,10 @@ static void check_processes(struct doctor *doctor, const char *spec,
     if (watched->process_count <= 0) {
         doctor_say(doctor, watched->process_count < 0 ? DOCTOR_WARNING : DOCTOR_OK, check,
                    watched->process_count < 0
-                       ? "see with nvidia-smi that nobody else computes on it"
+                       ? "check with nvidia-smi that no other process computes on it"
                        : NULL,
-                   "%s", watched->process_count < 0 ? "unknown" : "nobody else computes on it");
+                   "%s",
+                   watched->process_count < 0 ? "unknown" : "no other process computes on it");
         return;
     }
     int used = snprintf(line, sizeof line, "%d other%s:", watched->process_count,
@@ -158,8 +161,7 @@ static void check_processes(struct doctor *doctor, const char *spec,
         used += snprintf(line + used, sizeof line - (size_t)used, " pid %u%s",
                          watched->processes[i].pid, i + 1 < watched->process_count ? "," : "");
     doctor_say(doctor, DOCTOR_WARNING, check,
-               "timings are worth little beside them; stop them, wait, or use another GPU", "%s",
-               line);
+               "they disturb timings; stop them, wait, or use another GPU", "%s", line);
 }
 
 static void check_gpu(struct doctor *doctor, int index, const struct watched *watched,
@@ -176,15 +178,17 @@ static void check_gpu(struct doctor *doctor, int index, const struct watched *wa
     }
     const struct device_info *info = &device->info;
     bool new_enough = info->compute_capability >= 80;
-    doctor_say(doctor, new_enough ? DOCTOR_OK : DOCTOR_WARNING, spec,
-               new_enough ? NULL
-                          : "its tensor cores lack what templates use; take one of sm_80 or newer",
-               "%s, sm_%d, %d multiprocessors, %.1f GiB, L2 of %.0f MiB", info->name,
-               info->compute_capability, info->sm_count, (double)info->memory_bytes / (1 << 30),
-               info->l2_bytes / 1048576.0);
+    doctor_say(
+        doctor, new_enough ? DOCTOR_OK : DOCTOR_WARNING, spec,
+        new_enough
+            ? NULL
+            : "its tensor cores lack instructions that templates use; use a GPU of sm_80 or newer",
+        "%s, sm_%d, %d multiprocessors, %.1f GiB, L2 of %.0f MiB", info->name,
+        info->compute_capability, info->sm_count, (double)info->memory_bytes / (1 << 30),
+        info->l2_bytes / 1048576.0);
     snprintf(check, sizeof check, "%s shared memory", spec);
     doctor_say(doctor, DOCTOR_OK, check, NULL,
-               "%.0f KiB a block, %.0f by opting in, %.0f a multiprocessor",
+               "%.0f KiB per block, %.0f with opt-in, %.0f per multiprocessor",
                info->smem_per_block / 1024.0, info->smem_per_block_optin / 1024.0,
                info->smem_per_sm / 1024.0);
     for (int i = 0; i < watched_count; i++)
@@ -220,9 +224,9 @@ void doctor_check_gpus(struct doctor *doctor) {
     int count = cuda_device_count(&error);
     if (count == 0)
         doctor_say(doctor, DOCTOR_WARNING, "GPU",
-                   "install one and its driver (in a container, let it in), or use --device "
-                   "emulated:sm_89, where latency is a prediction",
-                   "none here");
+                   "install one and its driver (in a container, pass it through), or use --device "
+                   "emulated:sm_89, where latency is predicted",
+                   "none found");
     for (int i = 0; i < count; i++)
         check_gpu(doctor, i, watched, watched_count);
     nvml_close(nvml);

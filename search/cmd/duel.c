@@ -1,5 +1,5 @@
-/* duel: two recorded kernels side by side on one device, until it is clear which is faster; or a
-   kernel beside the baseline. */
+/* duel: compares two recorded kernels, or a kernel and the baseline, in alternating blocks on one
+   device until it is clear which is faster. */
 #include "trial/duel.h"
 #include "base/log.h"
 #include "base/statistics.h"
@@ -11,19 +11,19 @@
 #include <signal.h>
 #include <string.h>
 
-/* A line a case: both in the same blocks, so that their figures compare. */
+/* One row per case. Both sides are timed in the same blocks, so their figures are comparable. */
 static const struct table_column columns[] = {
     {.name = "case", .heading = "case"},
     {.name = "p50_us", .heading = "A p50\nus", .right = true},
     {.name = "p90_us", .heading = "A p90\nus", .right = true},
     {.name = "tflops", .heading = "A\nTFLOP/s", .right = true},
-    {.name = "share_of_peak", .heading = "of the\npeak", .right = true},
+    {.name = "share_of_peak", .heading = "fraction\nof peak", .right = true},
     {.name = "against", .heading = "B"},
     {.name = "b_p50_us", .heading = "B p50\nus", .right = true},
     {.name = "b_p90_us", .heading = "B p90\nus", .right = true},
-    {.name = "times_as_fast", .heading = "A is so many\ntimes as fast", .right = true},
-    {.name = "low", .heading = "99 %\nfrom", .right = true},
-    {.name = "high", .heading = "to", .right = true},
+    {.name = "times_as_fast", .heading = "speedup\nof A", .right = true},
+    {.name = "low", .heading = "99 %\nlow", .right = true},
+    {.name = "high", .heading = "high", .right = true},
 };
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
@@ -31,17 +31,17 @@ struct duelling {
     bool json, markdown;
     cJSON *rows;
     struct table *table;
-    char b[256]; /* what B is */
-    double logs; /* of all cases' B / A */
+    char b[256]; /* name of B for the output */
+    double logs; /* sum over the cases of log(time of B / time of A) */
     int cases;
     bool predicted;
 };
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
 static const char *verdict_of(const struct duel_outcome *duel) {
-    static const char *const words[] = {"not fought", "A is faster", "B is faster",
-                                        "undecided: neither is faster by more than the margin"};
+    static const char *const words[] = {"no duel", "A is faster", "B is faster",
+                                        "undecided: the difference is within the margin"};
     return words[duel->result];
 }
 
@@ -94,7 +94,7 @@ static int tell(void *context, const struct fight *fight, const struct record *r
     const struct duel_outcome *duel = &outcome->duel;
     char name[CASE_NAME_SIZE];
     if (outcome->verdict != VERDICT_OK)
-        return error_input(error, "there is no duel with a kernel that fails: A is %s: %.300s",
+        return error_input(error, "A fails, so there is no duel: %s: %.300s",
                            verdict_name(outcome->verdict), outcome->reason);
     record_cases(&fight->a.records, record, name);
     snprintf(duelling->b, sizeof duelling->b, "%.100s%s%s", fight->b.text,
@@ -121,9 +121,9 @@ static int tell(void *context, const struct fight *fight, const struct record *r
     }
     if (duelling->rows->child == row)
         printf("A: %s\nB: %s\non %s\n", fight->a.text, duelling->b, solo_device(fight->solo)->name);
-    printf("%s\n  A takes %.4f of B's time%s, 99 %% sure between %.4f and %.4f, in %d blocks: "
+    printf("%s\n  time of A / time of B: %.4f%s, 99 %% interval %.4f to %.4f, %d blocks: "
            "%s\n",
-           name, duel->ratio, outcome->predicted ? ", predicted" : "", duel->low, duel->high,
+           name, duel->ratio, outcome->predicted ? " (predicted)" : "", duel->low, duel->high,
            duel->blocks, verdict_of(duel));
     print_differences(differences);
     return 0;
@@ -139,13 +139,13 @@ static void print_json(const struct duelling *duelling, const struct fight *figh
     table_print_json(object, stdout);
 }
 
-/* The table is what a comparison with the baseline is for, and is at hand for any other. */
+/* Printed for a duel with the baseline, and for any duel with --markdown. */
 static void print_table(const struct duelling *duelling, const struct fight *fight) {
-    if (duelling->predicted) { /* never shown as measured */
+    if (duelling->predicted) { /* a prediction is never shown as a measurement */
         table_heading(duelling->table, 1, "A p50\npredicted\nus");
         table_heading(duelling->table, 2, "A p90\npredicted\nus");
     }
-    if (duelling->predicted && !fight->baseline) { /* whose program times for itself */
+    if (duelling->predicted && !fight->baseline) { /* a baseline's program measures */
         table_heading(duelling->table, 6, "B p50\npredicted\nus");
         table_heading(duelling->table, 7, "B p90\npredicted\nus");
     }
@@ -154,8 +154,8 @@ static void print_table(const struct duelling *duelling, const struct fight *fig
     putchar('\n');
     table_print(duelling->table, duelling->markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
     if (duelling->cases > 1)
-        printf("\nover %d cases A is %.3f times as fast as B, as a geometric mean\n",
-               duelling->cases, exp(duelling->logs / duelling->cases));
+        printf("\nspeedup of A over B, geometric mean of %d cases: %.3f\n", duelling->cases,
+               exp(duelling->logs / duelling->cases));
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -163,18 +163,19 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct fight fight = {
         .goal = RECORDS_ALL_GOALS, .blocks = 10, .told = tell, .context = &duelling};
     const struct option_row rows[] = {
-        {"goal", "K", "which of a per_case run's cases, from 0 (default: all that both have)",
+        {"goal", "K", "case of a per_case run, from 0 (default: every case that both have)",
          OPTION_INTEGER, &fight.goal},
-        {"blocks", "N", "blocks of each round, of which there are up to four (10)", OPTION_INTEGER,
+        {"blocks", "N", "blocks in each of up to four rounds (default 10)", OPTION_INTEGER,
          &fight.blocks},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: A's)", OPTION_TEXT,
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: A's device)", OPTION_TEXT,
          &fight.device},
-        {"python", "PROGRAM", "the Python to start the baseline's script with", OPTION_TEXT,
+        {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT,
          &fight.python},
-        {"implementation", "NAME", "of the baseline (default: the fastest of each case)",
-         OPTION_TEXT, &fight.implementation},
+        {"implementation", "NAME",
+         "implementation of the baseline (default: the fastest of each case)", OPTION_TEXT,
+         &fight.implementation},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &duelling.json},
-        {"markdown", NULL, "print a Markdown table alone", OPTION_FLAG, &duelling.markdown},
+        {"markdown", NULL, "print only a Markdown table", OPTION_FLAG, &duelling.markdown},
         {0},
     };
     struct error error = {0};
@@ -183,9 +184,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     int status = 0;
     if (fight.blocks < 2 || fight.blocks > DUEL_BLOCKS_MAX)
-        status = error_input(&error, "--blocks takes 2 to %d", DUEL_BLOCKS_MAX);
+        status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
     else if (duelling.json && duelling.markdown)
-        status = error_input(&error, "duel: --json and --markdown exclude each other: give one");
+        status =
+            error_input(&error, "duel: --json and --markdown are mutually exclusive: give one");
     duelling.rows = cJSON_CreateArray();
     duelling.table = table_new(columns, COLUMN_COUNT);
     if (status == 0)
@@ -205,25 +207,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_duel = {
     .name = "duel",
     .arguments = "A B [options]",
-    .summary = "say which of two recorded kernels is faster",
-    .help = "A and B are runs (RUN is its champion, RUN:3 the third of its board) or folders of\n"
-            "frozen kernels. Both are built and verified beside each other on one device, and\n"
-            "take turns: blocks of A B B A until a 99 % interval of the ratio of their times lies\n"
-            "beyond the margin, or within it, or four rounds are over. Each round has both\n"
-            "captured anew. The margin is 0.5 %, or what duels of a kernel with itself showed on\n"
-            "this device. Says in which parts the keys of the two differ. On an emulated device\n"
-            "the ratio is one of predictions.\n"
-            "\n"
-            "B may be the word `baseline`: what a user would run instead of A, as the template\n"
-            "says (see `evotile help baseline`). Its program stays alive beside ours on the same\n"
-            "GPU, and the two take turns in the same way, in each case against the fastest of its\n"
-            "implementations. The table has both sides' percentiles over these very blocks; the\n"
-            "peak is what evotile's own mma.sync kernel reaches on the device.\n"
-            "\n"
-            "  evotile duel results/night results/demo\n"
-            "  evotile duel results/night:1 results/night:2 --blocks 30\n"
-            "  evotile duel kernels/new kernels/old --json\n"
-            "  evotile duel results/night baseline\n"
-            "  evotile duel kernels/new baseline --implementation cudnn --markdown",
+    .summary = "measure which of two kernels is faster",
+    VERB_HELP(duel),
     .run = run,
 };

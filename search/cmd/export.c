@@ -1,4 +1,4 @@
-/* export: freeze a run's champion, or one for each case. */
+/* export: writes a run's champion, or one per case, as a folder that builds without evotile. */
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/preset.h"
@@ -19,13 +19,13 @@ struct exporting {
     struct config *config;
     struct device_info device;
     struct template_setting setting;
-    struct template *template; /* for every case */
+    struct template *template; /* loaded for all cases */
     struct store_trial *champions[CASES_MAX],
-        *presets[CASES_MAX];     /* by goal; a preset may be NULL */
-    struct yardstick *yardstick; /* NULL: no baseline is stored */
+        *presets[CASES_MAX];     /* by goal; the trial of the default genome may be NULL */
+    struct yardstick *yardstick; /* NULL if the run has no baseline */
     struct key keys[CASES_MAX];
     struct genome genomes[CASES_MAX];
-    struct device_image images[CASES_MAX]; /* by unit */
+    struct device_image images[CASES_MAX]; /* by variant */
     struct frozen_unit units[CASES_MAX];
     struct frozen_case cases[CASES_MAX];
     int unit_count;
@@ -47,9 +47,9 @@ static const struct case_outcome *outcome_of(const struct exporting *exporting,
 
 static int read_device(struct exporting *exporting, struct error *error) {
     int found = session_device(exporting->store, &exporting->device, error);
-    return found == 0
-               ? error_set(error, "%s does not say which device it ran on", exporting->run_dir)
-               : found;
+    return found == 0 ? error_set(error, "%s does not record its device: start a new run",
+                                  exporting->run_dir)
+                      : found;
 }
 
 static int read_champion(struct exporting *exporting, int goal, struct error *error) {
@@ -57,8 +57,8 @@ static int read_champion(struct exporting *exporting, int goal, struct error *er
     int64_t number = store_ranked(store, goal, exporting->rank, error);
     if (number == STORE_NO_TRIAL)
         return error_set(error,
-                         "%s has no verified kernel of rank %lld for %s: `evotile board %s` says "
-                         "what there is",
+                         "%s has no verified kernel of rank %lld for %s: `evotile board %s` lists "
+                         "its kernels",
                          exporting->run_dir, (long long)exporting->rank,
                          store_goal_name(store, goal), exporting->run_dir);
     if (number < 0)
@@ -98,7 +98,7 @@ static int read_run(struct exporting *exporting, struct error *error) {
     return 0;
 }
 
-/* ---- freezing ---- */
+/* ---- writing the export ---- */
 
 static void fill_cases(struct exporting *exporting) {
     const struct genome *genomes[CASES_MAX];
@@ -116,12 +116,13 @@ static void fill_cases(struct exporting *exporting) {
     }
 }
 
-/* The machine code is made again, and is what was timed where the compiler is the same. */
+/* The machine code is compiled again: it is the code that was timed only if the compiler is the
+   same. */
 static void warn_of_compiler(const struct exporting *exporting, const struct nvrtc *nvrtc) {
     const char *recorded = exporting->keys[0].parts[KEY_NVRTC];
     if (strcmp(recorded, nvrtc_version(nvrtc)) != 0)
-        log_warn("the run compiled with NVRTC %s, and this one is %s: other machine code may come "
-                 "of it than was timed; `evotile replay %s` times it",
+        log_warn("the run used NVRTC %s, and this is %s: the exported machine code may differ from "
+                 "what was timed; `evotile replay %s` times it",
                  recorded, nvrtc_version(nvrtc), exporting->out);
 }
 
@@ -148,7 +149,7 @@ static int compile_units(struct exporting *exporting, struct error *error) {
                                options.count, &exporting->images[u], reason, error);
         free(source);
         if (result == 1)
-            result = error_set(error, "this NVRTC refuses what the run's compiled: %s", reason);
+            result = error_set(error, "this NVRTC cannot compile the run's kernel: %s", reason);
         unit->cubin = exporting->images[u].cubin;
         unit->cubin_bytes = exporting->images[u].cubin_bytes;
         unit->key = &exporting->keys[goal];
@@ -202,14 +203,14 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *format = NULL;
     int64_t goal = 0;
     const struct option_row rows[] = {
-        {"rank", "K", "which of the board, from 1 (default: the champion)", OPTION_INTEGER,
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
          &exporting->rank},
-        {"out", "DIR", "the folder to make, as kernels/NAME; with --format the file", OPTION_TEXT,
-         &exporting->out},
-        {"force", NULL, "replace an earlier export of that name", OPTION_FLAG, &exporting->force},
-        {"format", "NAME", "instead write all trials: as t4 results or a kernel-tuner cache",
+        {"out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
+         OPTION_TEXT, &exporting->out},
+        {"force", NULL, "replace an earlier export in that folder", OPTION_FLAG, &exporting->force},
+        {"format", "NAME", "write the results of all trials instead: t4 or kernel-tuner",
          OPTION_TEXT, &format},
-        {"goal", "K", "with --format: which of a per_case run's cases, from 0", OPTION_INTEGER,
+        {"goal", "K", "with --format: case of a per_case run, from 0 (default 0)", OPTION_INTEGER,
          &goal},
         {0},
     };
@@ -218,7 +219,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         goto done;
     if (exporting->out == NULL) {
-        fprintf(stderr, "evotile: name the folder to make: --out kernels/NAME\n");
+        fprintf(stderr,
+                "evotile: export: --out is missing: give a folder, such as --out kernels/NAME\n");
         goto done;
     }
     exporting->run_dir = argv[0];
@@ -226,7 +228,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
         int64_t rows = recording_write(argv[0], format, (int)goal, exporting->out, &error);
         status = rows < 0 ? error_report(&error) : STATUS_DONE;
         if (rows >= 0)
-            log_info("%" PRId64 " rows of goal %d are in %s", rows, (int)goal, exporting->out);
+            log_info("%" PRId64 " rows of goal %d written to %s", rows, (int)goal, exporting->out);
         goto done;
     }
     if (read_run(exporting, &error) < 0 || freeze(exporting, &error) < 0) {
@@ -236,11 +238,11 @@ static int run(const struct verb *verb, int argc, char **argv) {
     for (int c = 0; c < exporting->config->case_count; c++) {
         char name[CASE_NAME_SIZE];
         template_print_shape(exporting->template, &exporting->config->cases[c], name);
-        printf("%s: %.3f us%s, unit %d of %d\n", name, exporting->cases[c].outcome->warm.p50_us,
+        printf("%s: %.3f us%s, variant %d of %d\n", name, exporting->cases[c].outcome->warm.p50_us,
                exporting->champions[0]->outcome->predicted ? " predicted" : "",
                exporting->cases[c].unit + 1, exporting->unit_count);
     }
-    log_info("frozen in %s: `make -C %s check` builds and checks it with nvcc alone",
+    log_info("exported to %s: `make -C %s check` builds and checks it with nvcc alone",
              exporting->out, exporting->out);
     status = STATUS_DONE;
 done:
@@ -251,21 +253,7 @@ done:
 const struct verb verb_export = {
     .name = "export",
     .arguments = "RUN --out DIR [options]",
-    .summary = "freeze the winner as a folder that needs no evotile",
-    .help =
-        "Writes the champion (or what --rank names; with a per_case run a champion a case, behind "
-        "one "
-        "dispatcher)\nas CUDA source with its genes as constants, the machine code that was timed, "
-        "a "
-        "C launcher of it, a\ncheck against a CPU reference, a Makefile that needs nvcc alone, and "
-        "a manifest with the measured\nfigures and their key. `make` there links the machine code; "
-        "`make SOURCE=1` compiles the source\ninstead, for another GPU or after a change. A folder "
-        "that exists is left alone, unless it is an\nearlier export and --force is given.\n\n"
-        "With --format it writes what all trials came to instead, for others' tuners and for "
-        "`evotile\nsimulate`: T4 results or a Kernel Tuner cache, gzip where the file ends in "
-        ".gz.\n\n"
-        "  evotile export results/night --out kernels/night\n"
-        "  evotile export results/night --format t4 --out night.json.gz\n"
-        "  evotile export results/night --rank 2 --out kernels/second --force\n",
+    .summary = "export the best kernel as a folder that builds without evotile",
+    VERB_HELP(export),
     .run = run,
 };

@@ -1,8 +1,9 @@
+/* compare_records: duels between two recorded kernels, for duel and gate. */
 #include "cmd/fight.h"
 
 #include <string.h>
 
-/* "results/demo:3"; what exists under the whole name is meant as a whole. */
+/* Parses "results/demo:3". If a file with the whole name exists, the colon is part of the name. */
 static int open_fighter(struct fighter *fighter, const char *text, int64_t goal,
                         struct error *error) {
     const char *colon = strrchr(text, ':');
@@ -10,7 +11,8 @@ static int open_fighter(struct fighter *fighter, const char *text, int64_t goal,
     fighter->text = text;
     fighter->rank = 1;
     if (strlen(text) >= sizeof fighter->from)
-        return error_input(error, "the name of the folder is too long: %.80s...", text);
+        return error_input(error, "the folder name is too long: %.80s...: give a shorter path",
+                           text);
     strcpy(fighter->from, text);
     if (strcmp(path_name(text), "manifest.json") == 0 && path_exists(text))
         snprintf(fighter->from, PATH_SIZE, "%.*s.", (int)(strlen(text) - strlen("manifest.json")),
@@ -18,14 +20,15 @@ static int open_fighter(struct fighter *fighter, const char *text, int64_t goal,
     if (colon != NULL && !path_exists(text)) {
         fighter->rank = strtoll(colon + 1, &end, 10);
         if (end == colon + 1 || *end != '\0' || fighter->rank < 1)
-            return error_input(error, "\"%s\": after the colon comes a rank of the board, from 1",
-                               text);
+            return error_input(
+                error, "\"%s\": the number after the colon must be a rank of the board, from 1",
+                text);
         fighter->from[colon - text] = '\0';
     }
     return records_read(&fighter->records, fighter->from, fighter->rank, goal, error);
 }
 
-/* B's record about the same cases as this one of A's; NULL where there is none. */
+/* B's record of the same cases as A's `record`, or NULL. */
 static struct record *opponent(struct fight *fight, const struct record *record) {
     struct records *other = &fight->b.records;
     char name[CASE_NAME_SIZE];
@@ -91,7 +94,7 @@ static int fight_one(struct fight *fight, struct record *a, struct record *b, st
     return status;
 }
 
-/* What A is to be set against is known by A's template or config. */
+/* The baseline is defined by A's template or config. */
 static int open_baseline(struct fight *fight, const char *text, struct error *error) {
     struct baseline_command *command = &fight->a.records.config->baseline;
     fight->baseline = true;
@@ -99,8 +102,8 @@ static int open_baseline(struct fight *fight, const char *text, struct error *er
     strcpy(fight->b.from, text);
     if (command->count == 0)
         return error_input(error,
-                           "neither the template of %s nor its config names a baseline "
-                           "(templates/README.md)",
+                           "neither the template of %s nor its config defines a baseline "
+                           "(see templates/README.md)",
                            fight->a.from);
     return fight->python != NULL ? baseline_command_set_python(command, fight->python, error) : 0;
 }
@@ -112,8 +115,8 @@ int fight_open(struct fight *fight, const char *a, const char *b, struct error *
         return open_baseline(fight, b, error);
     if (fight->python != NULL || fight->implementation != NULL)
         return error_input(error,
-                           "--python and --implementation are for a duel with the word "
-                           "baseline, and this one is with %s",
+                           "--python and --implementation apply only if B is the word baseline, "
+                           "not %s: remove them",
                            b);
     return open_fighter(&fight->b, b, fight->goal, error);
 }
@@ -142,8 +145,9 @@ int fight_all(struct fight *fight, struct error *error) {
         fought++;
     }
     if (fought == 0)
-        return error_input(error, "%s and %s have no cases in common", fight->a.from,
-                           fight->b.from);
+        return error_input(error,
+                           "%s and %s have no cases in common: compare kernels of the same cases",
+                           fight->a.from, fight->b.from);
     return 0;
 }
 

@@ -1,12 +1,13 @@
 /*
- * fight: two recorded kernels against each other on one device, in every set of cases that both
- * have; or a kernel against the baseline, in all of its own: what duel and gate share.
+ * compare_records: runs duels between two recorded kernels on one device, for duel and gate: one
+ * duel for every set of cases that both kernels have. In place of the second kernel it takes the
+ * baseline, in all cases of the first.
  *
- *     struct fight fight = {.blocks = 10, .told = tell, .context = &mine};
- *     int status = fight_open(&fight, "results/new", "kernels/old", &error);
+ *     struct record_comparison comparison = {.blocks = 10, .on_result = print, .context = &table};
+ *     int status = compare_records_open(&comparison, "results/new", "kernels/old", &error);
  *     if (status == 0)
- *         status = fight_all(&fight, &error);       // calls `told` after each
- *     fight_release(&fight);                        // also after a failure
+ *         status = compare_records_run(&comparison, &error); // calls on_result after each duel
+ *     compare_records_release(&comparison);                  // also after a failure
  */
 #ifndef EVOTILE_CMD_FIGHT_H
 #define EVOTILE_CMD_FIGHT_H
@@ -15,40 +16,42 @@
 #include "cmd/solo.h"
 
 struct fighter {
-    const char *text; /* the caller's: RUN, RUN:RANK, a kernel's folder or its manifest.json */
+    /* As given: RUN, RUN:RANK, an exported kernel's folder or its manifest.json. */
+    const char *text;
     char from[PATH_SIZE];
     int64_t rank;
     struct records records;
 };
 
 struct fight {
-    int64_t goal;       /* of a run; RECORDS_ALL_GOALS: each that has a board */
-    int64_t blocks;     /* a round */
-    const char *device; /* NULL: A's own, else auto */
-    /* For a baseline: the Python to start it with, and which implementation; NULL: as its command
-       says, and in each case the fastest. */
+    int64_t goal;       /* of a run; RECORDS_ALL_GOALS: every goal with a board */
+    int64_t blocks;     /* per round */
+    const char *device; /* NULL: the device of A's record, else auto */
+    /* For a baseline. python: the interpreter; NULL: as in its command. implementation: NULL: the
+       fastest of each case. */
     const char *python, *implementation;
-    bool promote; /* A is checked as a champion must be */
-    /* After each fight; `result` is A's trial, whose verdict may be anything. -1 with `error`
-       filled ends it all. */
+    bool promote; /* A must also pass the final checks of a champion */
+    /* Called after each duel. `result` is A's trial, with any verdict. Returns -1 with `error`
+       filled to stop. */
     int (*told)(void *context, const struct fight *fight, const struct record *record,
                 const struct trial_result *result, struct error *error);
     void *context;
 
     struct fighter a, b;
-    bool baseline;     /* B is A's baseline, and b.records is empty */
-    struct solo *solo; /* from fight_all on */
+    bool baseline;     /* B is A's baseline; b.records is empty */
+    struct solo *solo; /* set by fight_all */
 };
 
-/* B may be the word "baseline", where no folder has that name. */
+/* B may be the word "baseline", unless a file or folder has that name. */
 int fight_open(struct fight *fight, const char *a, const char *b, struct error *error);
 void fight_release(struct fight *fight);
 
-/* Starts the device's worker, then fights. That the two have no cases in common is an error, as is
-   a B that fails. */
+/* Starts the device's worker and runs the duels. It is an error if the two have no cases in common
+   or if B fails. */
 int fight_all(struct fight *fight, struct error *error);
 
-/* The parts in which the keys of the two differ, as an array of {part, a, b}. */
+/* The parts in which the keys of A and B differ, as an array of {part, a, b}. The caller frees it.
+ */
 cJSON *fight_differences(const struct trial_result *result);
 
 #endif

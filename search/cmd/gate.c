@@ -1,4 +1,4 @@
-/* gate: whether a kernel is right, and no slower than another one, for scripts and CI. */
+/* gate: fails if a kernel is wrong or slower than another one, for scripts and CI. */
 #include "cmd/cmd.h"
 #include "cmd/fight.h"
 #include "cmd/table.h"
@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-/* What --promote asks for: so many cases, so much faster. */
+/* The requirements of --promote: the number of faster cases, and by how much. */
 static const double gain_percent = 3;
 enum { GAINS_NEEDED = 2 };
 
@@ -14,10 +14,10 @@ struct gating {
     double tolerance; /* percent */
     cJSON *rows;
     int failures;
-    int gains; /* cases that are faster by gain_percent */
+    int gains; /* number of cases that are faster by gain_percent */
 };
 
-/* Noise moves a ratio within its interval: slower, or faster at all, is what is so in all of it. */
+/* Noise moves the ratio within its interval, so both checks require the entire interval. */
 static bool is_slower(const struct gating *gating, double low) {
     return low > 1 + gating->tolerance / 100;
 }
@@ -26,7 +26,7 @@ static bool has_gained(const struct bout *bout) {
     return bout->ratio <= 1 - gain_percent / 100 && bout->high < 1;
 }
 
-/* Each case for itself, so that none hides behind the others' mean. */
+/* Judges each case separately, so that the mean cannot hide a slow case. */
 static cJSON *judge_cases(struct gating *gating, const struct fight *fight,
                           const struct record *record, const struct trial_result *result,
                           bool *slower) {
@@ -98,16 +98,18 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool promote = false;
     const struct option_row rows[] = {
         {"against", "WHAT",
-         "what it must not be slower than: RUN, KERNEL_DIR, a manifest.json, or baseline",
-         OPTION_TEXT, &against},
-        {"python", "PROGRAM", "the Python to start the baseline's script with", OPTION_TEXT,
+         "the reference: RUN, KERNEL_DIR, a manifest.json, or baseline (required)", OPTION_TEXT,
+         &against},
+        {"python", "PROGRAM", "Python interpreter for the baseline's script", OPTION_TEXT,
          &fight.python},
-        {"tolerance", "PERCENT", "how much slower is still fine (default 2)", OPTION_NUMBER,
+        {"tolerance", "PERCENT", "accepted slowdown in percent (default 2)", OPTION_NUMBER,
          &gating.tolerance},
-        {"promote", NULL, "and it must be 3 % faster in two cases or more", OPTION_FLAG, &promote},
-        {"blocks", "N", "blocks of each round of a duel (10)", OPTION_INTEGER, &fight.blocks},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's)", OPTION_TEXT,
-         &fight.device},
+        {"promote", NULL, "also require two cases or more that are at least 3 % faster",
+         OPTION_FLAG, &promote},
+        {"blocks", "N", "blocks in each round of a duel (default 10)", OPTION_INTEGER,
+         &fight.blocks},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &fight.device},
         {0},
     };
     struct error error = {0};
@@ -117,9 +119,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int status = 0;
     if (against == NULL)
         status = error_input(
-            &error, "gate: --against names a run, a kernel, its manifest.json, or baseline");
+            &error,
+            "gate: --against is missing: give a run, a kernel, its manifest.json, or baseline");
     else if (fight.blocks < 2 || fight.blocks > DUEL_BLOCKS_MAX)
-        status = error_input(&error, "--blocks takes 2 to %d", DUEL_BLOCKS_MAX);
+        status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
     gating.rows = cJSON_CreateArray();
     if (status == 0)
         status = fight_open(&fight, argv[0], against, &error);
@@ -147,22 +150,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_gate = {
     .name = "gate",
     .arguments = "RUN|KERNEL_DIR --against RUN|KERNEL_DIR|baseline [options]",
-    .summary = "for CI: fail on a wrong result or a slower kernel",
-    .help =
-        "Builds the champion of a run (RUN:3 is the third of its board), or a frozen kernel;\n"
-        "checks it as a champion is checked, and fights a duel with what --against names, in\n"
-        "every set of cases that both have. Prints one JSON object. Exit status 3 when a\n"
-        "result is wrong, or when it is slower by more than the tolerance, in any case or in\n"
-        "their mean: the whole 99 % interval of the duel's ratio must lie above it, so that\n"
-        "noise fails nothing. On an emulated device the ratio is one of predictions, and\n"
-        "\"predicted\" says so. The word baseline stands for what `evotile help duel` tells.\n"
-        "\n"
-        "--promote asks whether a change is worth keeping: exit status 3 also when it is not 3 %\n"
-        "faster or more, with an interval wholly below 1, in two cases at least.\n"
-        "\n"
-        "  evotile gate results/night --against kernels/released\n"
-        "  evotile gate kernels/new --against kernels/released/manifest.json --tolerance 1\n"
-        "  evotile gate results/night --against kernels/released --promote\n"
-        "  evotile gate kernels/new --against baseline --tolerance 0",
+    .summary = "fail if a kernel is wrong or slower than another (for CI)",
+    VERB_HELP(gate),
     .run = run,
 };

@@ -1,6 +1,5 @@
-/* model: fits the parameters of predictions (device/predict.h) to what runs measured, says how well
-   it then predicts what it has not seen, and keeps the parameters with the device; or predicts rows
-   of a recorded space. */
+/* model: fits the parameters of the latency model (predict.h) to measured trials, cross-validates
+   the fit and stores the parameters with the device; or predicts rows of a recorded space. */
 #include "base/share.h"
 #include "cmd/cmd.h"
 #include "cmd/predictions.h"
@@ -18,15 +17,15 @@ enum { RUNS_MAX = 64, LEAST = 20 };
 
 static const char scheme[] = "recorded:";
 
-/* A trial, or a row of a recorded space. */
+/* A measured trial, or a row of a recorded space. */
 struct measured {
-    int64_t trial; /* -1: a row, */
-    int64_t row;   /* of a recorded space */
+    int64_t trial; /* -1 for a row of a recorded space */
+    int64_t row;   /* of the recorded space */
     int run;
     struct survey_order order;
     double score_us;
-    const struct survey *survey; /* NULL: it could not be looked at */
-    double predicted_us;         /* by a fit that had not seen it */
+    const struct survey *survey; /* NULL if the kernel could not be traced */
+    double predicted_us;         /* by a fit to the other folds */
 };
 
 struct fitting {
@@ -34,14 +33,14 @@ struct fitting {
     struct config *configs[RUNS_MAX];
     struct surveys *surveys[RUNS_MAX];
     char **paths;
-    struct device_info info; /* published, of the device that all were measured on */
+    struct device_info info; /* of the device that all trials were measured on, from device_db */
     char device_name[128];   /* empty until the first run */
     struct template *templates[RUNS_MAX][CASES_MAX];
     struct measured *all;
     int count, room;
-    int64_t row_count; /* of the last recorded space */
+    int64_t row_count; /* of the recorded space that was read last */
     int64_t trials, folds, jobs, seed;
-    const char *config_path; /* of recorded spaces */
+    const char *config_path; /* of the recorded spaces */
 };
 
 /* ---- reading ---- */
@@ -58,10 +57,10 @@ static void note(struct fitting *fitting, const struct measured *measured) {
 
 static const struct template *template_of(struct fitting *fitting, int run, int goal,
                                           struct error *error) {
-    struct template **kept = &fitting->templates[run][goal];
-    if (*kept == NULL)
-        *kept = config_load_template(fitting->configs[run], goal, &fitting->info, error);
-    return *kept;
+    struct template **cached = &fitting->templates[run][goal];
+    if (*cached == NULL)
+        *cached = config_load_template(fitting->configs[run], goal, &fitting->info, error);
+    return *cached;
 }
 
 static int note_trial(void *context, const struct store_trial *trial, struct error *error) {
@@ -80,20 +79,21 @@ static int note_trial(void *context, const struct store_trial *trial, struct err
     return 0;
 }
 
-/* All must be of one model of device. */
+/* Requires that all trials were measured on the same device model. */
 static int take_device(struct fitting *fitting, const char *path, const char *name,
                        int compute_capability, struct error *error) {
     if (fitting->device_name[0] != '\0' && strcmp(fitting->device_name, name) != 0)
-        return error_input(error, "%s was measured on %s, those before it on %s: fit them apart",
-                           path, name, fitting->device_name);
+        return error_input(
+            error, "%s was measured on %s, the previous runs on %s: fit each device separately",
+            path, name, fitting->device_name);
     if (fitting->device_name[0] != '\0')
         return 0;
     if (published_find(compute_capability, &fitting->info, error) < 0)
         return -1;
     if (strcmp(fitting->info.name, name) != 0)
         return error_input(error,
-                           "%s was measured on %s; of its architecture there is a device file of "
-                           "%s alone: add one for it",
+                           "%s was measured on %s, but the device file of its architecture is for "
+                           "%s: add one to configs/devices",
                            path, name, fitting->info.name);
     snprintf(fitting->device_name, sizeof fitting->device_name, "%s", name);
     return 0;
@@ -106,15 +106,15 @@ static int read_run(struct fitting *fitting, const char *path, struct error *err
         return -1;
     int status = session_device(store, &device, error);
     if (status == 0)
-        error_input(error, "%s does not say which device it ran on: start a new run", path);
+        error_input(error, "%s does not record its device: start a new run", path);
     else if (status > 0 && device.predicts)
-        error_input(error, "%s has predictions alone: fit to what a GPU measured", path);
+        error_input(error, "%s holds only predictions: use a run that was measured on a GPU", path);
     else if (status > 0 &&
              take_device(fitting, path, device.name, device.compute_capability, error) == 0) {
         struct config *config = session_config(store);
         fitting->configs[fitting->run_count] = config;
         if (config == NULL)
-            error_input(error, "%s has no config.json that can be read", path);
+            error_input(error, "%s has no readable config.json: restore it from a copy", path);
         else if (store_trials(store, note_trial, fitting, error) == 0) {
             store_close(store);
             return 0;
@@ -124,7 +124,7 @@ static int read_run(struct fitting *fitting, const char *path, struct error *err
     return -1;
 }
 
-/* The device file whose name the space has. */
+/* Finds the device file with the name that the space records. */
 static int take_named_device(struct fitting *fitting, const char *path, const char *name,
                              struct error *error) {
     static const int architectures[] = {80, 86, 87, 89, 90, 100, 120};
@@ -134,14 +134,16 @@ static int take_named_device(struct fitting *fitting, const char *path, const ch
         if (published_find(architectures[i], &info, &ignored) == 0 && strcmp(info.name, name) == 0)
             return take_device(fitting, path, name, architectures[i], error);
     }
-    return error_input(error, "%s was measured on \"%s\", of which there is no device file", path,
-                       name);
+    return error_input(error,
+                       "%s was measured on \"%s\", which has no file in configs/devices: add one",
+                       path, name);
 }
 
 static int read_space(struct fitting *fitting, const char *path, struct error *error) {
     int run = fitting->run_count;
     if (fitting->config_path == NULL)
-        return error_input(error, "recorded:%s: say --config, by which it was recorded", path);
+        return error_input(
+            error, "recorded:%s: give the config that it was recorded with: --config FILE", path);
     struct recorded *recorded = recorded_read(path, error);
     int status =
         recorded != NULL && take_named_device(fitting, path, recorded->device_name, error) == 0 &&
@@ -166,7 +168,7 @@ static int read_space(struct fitting *fitting, const char *path, struct error *e
     return status;
 }
 
-/* Of a run's, so many by chance. */
+/* Keeps a random sample of `trials` of a run's trials, which start at `first`. */
 static void thin(struct fitting *fitting, int first, struct random *random) {
     int count = fitting->count - first;
     struct measured *all = fitting->all + first;
@@ -174,14 +176,14 @@ static void thin(struct fitting *fitting, int first, struct random *random) {
         return;
     for (int i = 0; i < fitting->trials; i++) {
         int other = i + (int)random_below(random, (uint64_t)(count - i));
-        struct measured kept = all[i];
+        struct measured swapped = all[i];
         all[i] = all[other];
-        all[other] = kept;
+        all[other] = swapped;
     }
     fitting->count = first + (int)fitting->trials;
 }
 
-static int survey(struct fitting *fitting, int first, struct error *error) {
+static int trace_trials(struct fitting *fitting, int first, struct error *error) {
     int count = fitting->count - first, run = fitting->run_count;
     struct survey_order *orders = calloc((size_t)count + 1, sizeof *orders);
     if (orders == NULL)
@@ -207,26 +209,26 @@ static int read_all(struct fitting *fitting, int count, struct error *error) {
                    : read_run(fitting, path, error)) < 0)
             return -1;
         thin(fitting, first, &random);
-        if (survey(fitting, first, error) < 0)
+        if (trace_trials(fitting, first, error) < 0)
             return -1;
     }
-    int kept = 0;
+    int traced = 0;
     for (int i = 0; i < fitting->count; i++)
         if (fitting->all[i].survey != NULL)
-            fitting->all[kept++] = fitting->all[i];
-    fitting->count = kept;
+            fitting->all[traced++] = fitting->all[i];
+    fitting->count = traced;
     return 0;
 }
 
 /* ---- fitting ---- */
 
-/* A genome is in the same fold wherever it was measured. */
+/* The fold depends only on the genome, so a genome is in the same fold in every run. */
 static int fold_of(const struct fitting *fitting, const struct measured *measured) {
     return (int)(genome_hash(&measured->order.genome).low % (uint64_t)fitting->folds);
 }
 
-/* To all but one fold's; -1: to all. A score over several cases is their mean, so is a prediction:
-   each case is asked to be off by what the score is. */
+/* Fits to all folds except `but` (-1: to all). Scores and predictions are means over cases, so each
+   case gets the score's ratio of measured to predicted latency. Returns the error of the fit. */
 static double fit(struct fitting *fitting, int but, double parameters[PREDICTION_PARAMETERS]) {
     struct prediction_sample *samples = NULL;
     int count = 0;
@@ -262,7 +264,7 @@ static void cross_validate(struct fitting *fitting) {
     }
 }
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
 static struct table *table_of(const struct fitting *fitting) {
     struct table *table = table_new(agreement_columns, AGREEMENT_COLUMNS);
@@ -293,9 +295,9 @@ static struct table *table_of(const struct fitting *fitting) {
 static struct table *parameter_table(const double *parameters) {
     static const struct table_column columns[] = {
         {.name = "parameter", .heading = "parameter"},
-        {.name = "usual", .heading = "usual", .right = true},
+        {.name = "usual", .heading = "default", .right = true},
         {.name = "fitted", .heading = "fitted", .right = true},
-        {.name = "about", .heading = "what it multiplies, or is"},
+        {.name = "about", .heading = "meaning"},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < PREDICTION_PARAMETERS; i++) {
@@ -307,7 +309,7 @@ static struct table *parameter_table(const double *parameters) {
     return table;
 }
 
-/* With each run, what was predicted of its trials. */
+/* Stores the predictions of a run's trials with the run. */
 static int keep(const struct fitting *fitting, int run, struct error *error) {
     struct predictions predictions = {
         .items = calloc((size_t)fitting->count, sizeof(struct prediction))};
@@ -328,8 +330,9 @@ static int keep(const struct fitting *fitting, int run, struct error *error) {
 static int tell(struct fitting *fitting, const char *out, bool json, struct error *error) {
     char about[256], path[PATH_SIZE];
     if (fitting->count < LEAST)
-        return error_input(error, "%d measured trials are too few to fit to: it takes %d",
-                           fitting->count, LEAST);
+        return error_input(
+            error, "%d measured trials are not enough for a fit: give runs with at least %d",
+            fitting->count, LEAST);
     cross_validate(fitting);
     double off = fit(fitting, -1, fitting->info.model);
     struct table *table = table_of(fitting);
@@ -341,8 +344,8 @@ static int tell(struct fitting *fitting, const char *out, bool json, struct erro
         cJSON_AddItemToObject(object, "parameters", table_json(parameters));
         table_print_json(object, stdout);
     } else {
-        printf("%s, each trial predicted by a fit to the genomes of %d of %d parts, its own not "
-               "among them\n\n",
+        printf("%s, cross-validated: each trial is predicted by a fit to the other %d of %d "
+               "parts\n\n",
                fitting->info.name, (int)fitting->folds - 1, (int)fitting->folds);
         table_print(table, TABLE_TEXT, stdout);
         printf("\n");
@@ -408,15 +411,15 @@ static int run(const struct verb *verb, int argc, char **argv) {
     fitting->seed = 1;
     fitting->jobs = share_read("").cores;
     const struct option_row rows[] = {
-        {"trials", "N", "of a run, taken by chance; 0: all (300)", OPTION_INTEGER,
+        {"trials", "N", "random trials to use of each run; 0: all (default 300)", OPTION_INTEGER,
          &fitting->trials},
-        {"config", "FILE", "by which the recorded spaces were recorded", OPTION_TEXT,
+        {"config", "FILE", "the config that the recorded spaces were recorded with", OPTION_TEXT,
          &fitting->config_path},
-        {"folds", "N", "parts of the genomes, for cross-validation (5)", OPTION_INTEGER,
+        {"folds", "N", "number of folds for cross-validation (default 5)", OPTION_INTEGER,
          &fitting->folds},
-        {"seed", "N", "begin the random numbers from N (1)", OPTION_INTEGER, &fitting->seed},
-        {"jobs", "N", "processes (default: cores)", OPTION_INTEGER, &fitting->jobs},
-        {"out", "FILE", "write there (parameters by default: fitted/ beside the device's file)",
+        {"seed", "N", "seed of the random numbers (default 1)", OPTION_INTEGER, &fitting->seed},
+        {"jobs", "N", "processes (default: the number of cores)", OPTION_INTEGER, &fitting->jobs},
+        {"out", "FILE", "output file (default for parameters: fitted/ next to the device's file)",
          OPTION_TEXT, &out},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
         {0},
@@ -431,14 +434,15 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool fits = strcmp(argv[0], "fit") == 0;
     if (!fits && strcmp(argv[0], "predict") != 0)
         error_input(&error,
-                    "model does not know \"%s\": write model fit RUN..., or model predict "
+                    "model: unknown action \"%s\": give model fit RUN..., or model predict "
                     "recorded:FILE",
                     argv[0]);
     else if (!fits && (count != 2 || strncmp(argv[1], scheme, strlen(scheme)) != 0 || out == NULL))
-        error_input(&error, "model predict takes one recorded:FILE, and --out FILE");
+        error_input(&error, "model predict needs one recorded:FILE and --out FILE");
     else if (fitting->folds < 2 || fitting->folds > 100 || fitting->jobs < 1 ||
              fitting->jobs > 1024 || fitting->trials < 0)
-        error_input(&error, "--folds: from 2 to 100, --jobs: to 1024, --trials: not below 0");
+        error_input(&error,
+                    "--folds must be from 2 to 100, --jobs from 1 to 1024, --trials 0 or more");
     else if (read_all(fitting, count - 1, &error) == 0)
         status = fits ? tell(fitting, out, json, &error) : foretell(fitting, out, &error);
     release(fitting);
@@ -448,32 +452,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_model = {
     .name = "model",
     .arguments = "fit RUN... | predict recorded:FILE [options]",
-    .summary = "fit what predicts latency to what was measured",
-    .help =
-        "Predictions are made of what a kernel executes: of each trial's kernel a few blocks are "
-        "run\n"
-        "on the emulated device, which counts instructions and bytes and reckons the longest way\n"
-        "through a block. A dozen parameters then give microseconds. `model fit` finds those with\n"
-        "which the trials of these runs, all of one model of GPU, are predicted best, and keeps "
-        "them\n"
-        "in configs/devices/fitted, from where every prediction for that device takes them. No "
-        "GPU\n"
-        "is needed: some tenths of a second of one core a trial.\n\n"
-        "Printed is how well a fit does that has not seen a genome: genomes are parted in five, "
-        "and\n"
-        "each part is predicted by a fit to the others. The rank correlation is Spearman's, 1 "
-        "where\n"
-        "the order is right; \"off by\" the root mean square of the ratios; the last column the\n"
-        "fastest trial among the 1 % predicted best, over the fastest of all. The runs keep their\n"
-        "predictions, which `report` sets against what was measured.\n\n"
-        "recorded:FILE is a space of measurements (see record), with the config by which it was\n"
-        "recorded. `model predict` writes what is predicted of --trials of its rows, for\n"
-        "`simulate --predicted`; where the parameters were fitted to the space itself, what that\n"
-        "simulates knows too much.\n\n"
-        "  evotile model fit results/night\n"
-        "  evotile model fit results/a results/b --trials 0 --json\n"
-        "  evotile model fit recorded:space.json.gz --config configs/of_that_space.json\n"
-        "  evotile model predict recorded:space.json.gz --config configs/of_that_space.json --out "
-        "rows.json\n",
+    .summary = "fit the latency model to measurements, or predict with it",
+    VERB_HELP(model),
     .run = run,
 };

@@ -1,3 +1,4 @@
+/* options: parses a verb's options and prints its help. */
 #include "cmd/cmd.h"
 
 #include "base/nearest.h"
@@ -16,8 +17,8 @@ int error_report(const struct error *error) {
 
 /* ---- help ---- */
 
-/* Prints `text` from column `indent` on, in lines of at most HELP_WIDTH, the first of which has
-   begun at that column already. */
+/* Prints `text` wrapped at HELP_WIDTH columns and indented by `indent`. The cursor is already at
+   column `indent`. */
 static void print_wrapped(const char *text, int indent) {
     int column = indent;
     while (*text != '\0') {
@@ -36,16 +37,11 @@ static int option_width(const struct option_row *row) {
     return (int)strlen(row->name) + (row->argument != NULL ? 1 + (int)strlen(row->argument) : 0);
 }
 
-static void print_help(const struct verb *verb, const struct option_row *rows) {
-    static const struct option_row help = {.name = "help", .about = "print this and stop"};
+static void print_options(const struct option_row *rows) {
+    static const struct option_row help = {.name = "help", .about = "print this help and exit"};
     int width = option_width(&help);
     for (const struct option_row *row = rows; row->name != NULL; row++)
         width = option_width(row) > width ? option_width(row) : width;
-    int length = (int)strlen(verb->help);
-    while (length > 0 && verb->help[length - 1] == '\n')
-        length--;
-    printf("usage: evotile %s %s\n\n%s\n\n%.*s\n\nOptions:\n", verb->name, verb->arguments,
-           verb->summary, length, verb->help);
     for (const struct option_row *row = rows;; row++) {
         const struct option_row *shown = row->name != NULL ? row : &help;
         printf("  --%s%s%s%*s", shown->name, shown->argument != NULL ? " " : "",
@@ -54,6 +50,35 @@ static void print_help(const struct verb *verb, const struct option_row *rows) {
         if (row->name == NULL)
             return;
     }
+}
+
+static bool line_is(const struct help_line *line, const char *text) {
+    return strlen(text) == line->length && memcmp(line->text, text, line->length) == 0;
+}
+
+bool help_read_line(const struct verb *verb, const char **at, struct help_line *line) {
+    if (*at >= verb->help_end)
+        return false;
+    const char *end = memchr(*at, '\n', (size_t)(verb->help_end - *at));
+    line->text = *at;
+    line->length = (size_t)((end != NULL ? end : verb->help_end) - *at);
+    line->kind = line_is(line, "{{usage}}")     ? HELP_USAGE
+                 : line_is(line, "{{options}}") ? HELP_OPTIONS
+                                                : HELP_TEXT;
+    *at += line->length + 1;
+    return true;
+}
+
+static void print_help(const struct verb *verb, const struct option_row *rows) {
+    struct help_line line;
+    for (const char *at = verb->help; help_read_line(verb, &at, &line);)
+        if (line.kind == HELP_USAGE)
+            printf("Usage: evotile %s%s%s\n", verb->name, *verb->arguments != '\0' ? " " : "",
+                   verb->arguments);
+        else if (line.kind == HELP_OPTIONS)
+            print_options(rows);
+        else
+            printf("%.*s\n", (int)line.length, line.text);
 }
 
 /* ---- parsing ---- */
@@ -83,9 +108,9 @@ static int read_integer(const struct option_row *row, const char *text, struct e
     errno = 0;
     long long number = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || *text == ' ')
-        return error_input(error, "--%s wants a whole number, not \"%s\"", row->name, text);
+        return error_input(error, "--%s needs a whole number, not \"%s\"", row->name, text);
     if (errno != 0 || number < 0)
-        return error_input(error, "--%s wants a number from 0 to 9223372036854775807, not %s",
+        return error_input(error, "--%s needs a number from 0 to 9223372036854775807, not %s",
                            row->name, text);
     *(int64_t *)row->value = number;
     return 0;
@@ -95,7 +120,7 @@ static int read_number(const struct option_row *row, const char *text, struct er
     char *end;
     double number = strtod(text, &end);
     if (end == text || *end != '\0' || *text == ' ' || !isfinite(number))
-        return error_input(error, "--%s wants a number such as 0.05, not \"%s\"", row->name, text);
+        return error_input(error, "--%s needs a number such as 0.05, not \"%s\"", row->name, text);
     *(double *)row->value = number;
     return 0;
 }
@@ -119,7 +144,7 @@ static int read_value(const struct option_row *row, const char *text, struct err
     BUG("option --%s has no kind that takes a value", row->name);
 }
 
-/* Reads the option at argv[*at], and its value, which may be the next argument. */
+/* Reads the option at argv[*at] and its value. Advances *at if the value is the next argument. */
 static int read_option(const struct option_row *rows, int argc, char **argv, int *at,
                        struct error *error) {
     const char *given = argv[*at];
@@ -134,21 +159,21 @@ static int read_option(const struct option_row *rows, int argc, char **argv, int
     const char *value = doubled && name[length] == '=' ? name + length + 1 : NULL;
     if (row->kind == OPTION_FLAG) {
         if (value != NULL)
-            return error_input(error, "--%s takes no value: leave out \"=%s\"", row->name, value);
+            return error_input(error, "--%s takes no value: remove \"=%s\"", row->name, value);
         *(bool *)row->value = true;
         return 0;
     }
     if (value == NULL) {
-        /* An option where a value is due is far more often forgotten than meant. */
+        /* A next argument that looks like an option is almost never meant as the value. */
         if (*at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0)
-            return error_input(error, "--%s wants a value: --%s %s", row->name, row->name,
+            return error_input(error, "--%s needs a value: --%s %s", row->name, row->name,
                                row->argument);
         value = argv[++*at];
     }
     return read_value(row, value, error);
 }
 
-/* The number of positional arguments, now at the front of argv; or -1. */
+/* Moves the positional arguments to the front of argv. Returns their number, or -1. */
 static int sort_arguments(const struct verb *verb, const struct option_row *rows, int argc,
                           char **argv, struct error *error) {
     int count = 0;
@@ -177,11 +202,11 @@ int options_parse(const struct verb *verb, const struct option_row *rows, int ar
     }
     int count = sort_arguments(verb, rows, argc, argv, &error);
     if (count >= 0 && count < least)
-        count = error_input(&error, "something is missing; usage: evotile %s %s", verb->name,
+        count = error_input(&error, "an argument is missing; usage: evotile %s %s", verb->name,
                             verb->arguments);
     if (count > most)
-        count = error_input(&error, "\"%s\" is one argument too many; usage: evotile %s %s",
-                            argv[most], verb->name, verb->arguments);
+        count = error_input(&error, "unexpected argument \"%s\"; usage: evotile %s %s", argv[most],
+                            verb->name, verb->arguments);
     if (count < 0) {
         error_prefix(&error, "%s", verb->name);
         error_report(&error);

@@ -1,4 +1,4 @@
-/* profile: where a champion's time goes, as far as Nsight Compute and we can tell. */
+/* profile: explains where a kernel spends its time, from timing, resources and Nsight Compute. */
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/diagnosis.h"
@@ -20,17 +20,16 @@ struct profiling_run {
     struct record *record;
     struct device_info device;
     struct template *template;
-    struct trial_result *result; /* what it takes, here and now */
+    struct trial_result *result; /* of the trial that times it now */
     struct profile *profile;
-    double limit_s;     /* of ncu; 0: its default */
-    const char *report; /* where ncu's is to stay; NULL: nowhere */
-    char missing[512];  /* why nothing was counted; empty */
+    double limit_s;     /* time limit of ncu; 0: the default */
+    const char *report; /* where ncu's report is saved; NULL: not saved */
+    char missing[512];  /* why there are no counters; empty if there are */
 };
 
-/* ---- what it takes, and what ncu counts ---- */
+/* ---- timing, and counting with ncu ---- */
 
-/* The record that is asked for, timed as a champion is: its resources are what the device says now.
- */
+/* Times the record like a champion, which also reads its resources from the device. */
 static int time_it(struct profiling_run *it, const char *spec, struct error *error) {
     struct records *records = &it->records;
     struct solo *solo = solo_new(records->config_path, records->template_folder, spec, error);
@@ -42,20 +41,21 @@ static int time_it(struct profiling_run *it, const char *spec, struct error *err
         struct trial_request request = it->record->request;
         request.full = true;
         request.seed = solo_fresh_seed();
-        for (int c = 0; c < CASES_MAX; c++) /* the pool takes over what it is given */
+        for (int c = 0; c < CASES_MAX; c++) /* the pool takes ownership */
             if (request.sources[c] != NULL &&
                 (request.sources[c] = strdup(request.sources[c])) == NULL)
                 BUG("out of memory");
         status = solo_try(solo, &request, it->result, error);
     }
-    solo_free(solo); /* nobody else is on the GPU while ncu is */
+    solo_free(solo); /* the worker must leave the GPU before ncu runs */
     if (status == 0 && it->result->outcome.verdict != VERDICT_OK)
-        status = error_set(error, "the kernel fails now: %s: %.300s",
-                           verdict_name(it->result->outcome.verdict), it->result->outcome.reason);
+        status =
+            error_set(error, "the kernel fails now, so there is nothing to profile: %s: %.300s",
+                      verdict_name(it->result->outcome.verdict), it->result->outcome.reason);
     return status;
 }
 
-/* The names of all that one call may launch. */
+/* Lists the kernels that one call launches. */
 static int kernel_names(const struct template *template, const char *names[LAUNCHES_MAX]) {
     for (int l = 0; l < template->launches.count; l++)
         names[l] = template->launches.launches[l].kernel;
@@ -69,7 +69,8 @@ static int count_it(struct profiling_run *it, struct error *error) {
     const char *names[LAUNCHES_MAX];
     if (it->device.predicts) {
         snprintf(it->missing, sizeof it->missing,
-                 "%s is no GPU, and ncu profiles GPUs: there are no counters", it->device.spec);
+                 "%s is not a GPU, and ncu profiles only GPUs: use --device cuda:0",
+                 it->device.spec);
         return 0;
     }
     if (profile_find(tool, &missing) < 0) {
@@ -98,9 +99,9 @@ static int count_it(struct profiling_run *it, struct error *error) {
     return 0;
 }
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
-/* One case with what belongs to it. */
+/* One case with its counters and findings. */
 struct told_case {
     char name[CASE_NAME_SIZE];
     struct known_case known;
@@ -109,7 +110,8 @@ struct told_case {
     struct diagnosis diagnosis;
 };
 
-/* The threads of a block of the launch with the most shared memory: whose resources are known. */
+/* Threads per block of the launch with the most shared memory, which is the launch that the trial's
+   resources describe. */
 static int threads_of(const struct plan *plan) {
     const struct planned_launch *largest = &plan->launches[0];
     for (int l = 1; l < plan->launch_count; l++)
@@ -118,8 +120,9 @@ static int threads_of(const struct plan *plan) {
     return (int)(largest->block[0] * largest->block[1] * largest->block[2]);
 }
 
-/* ncu's kernels come in the order of our calls, which is that of the cases: `*next` is the first
-   that is not told yet. Where one is another than was planned, none of what follows is believed. */
+/* Returns the number of ncu's kernels, from `*next` on, that belong to this case, and advances
+   `*next`. ncu lists kernels in launch order, which is the order of the cases. After a kernel that
+   differs from the launch plan the rest of the list is ignored. */
 static int take_kernels(const struct profile *profile, const struct plan *plan, int *next) {
     for (int l = 0; l < plan->launch_count; l++) {
         char grid[32];
@@ -242,7 +245,7 @@ static void print_case(const struct told_case *told, bool predicted) {
         printf("  %s\n", told->diagnosis.findings[f].text);
 }
 
-/* What the template's rules say of a genome of which this was measured: an array of texts. */
+/* The advice of the template's hints that apply to these measurements: an array of strings. */
 static cJSON *advise(const struct profiling_run *it, const struct measures *measures) {
     const struct space *space = it->template->space;
     uint32_t holding = space_rules(space, &it->record->request.genome, measures);
@@ -274,10 +277,10 @@ static cJSON *head_json(const struct profiling_run *it) {
     return object;
 }
 
-/* Prints for people unless `json`, and gives all of it as an object. */
+/* Creates the JSON object of the profile in `*object`, and prints it as text unless `json`. */
 static int tell(const struct profiling_run *it, bool json, cJSON **object, struct error *error) {
     int next = 0;
-    bool counted = true; /* each case's kernels */
+    bool counted = true; /* every case has counters */
     struct told_case *told = malloc(sizeof *told);
     if (told == NULL)
         BUG("out of memory");
@@ -304,16 +307,17 @@ static int tell(const struct profiling_run *it, bool json, cJSON **object, struc
     const cJSON *one;
     cJSON_AddItemToObject(*object, "advice", advice);
     if (!json && status == 0 && advice->child != NULL)
-        printf("\nthe template advises\n");
+        printf("\nadvice of the template\n");
     cJSON_ArrayForEach(one, advice) if (!json && status == 0) printf("  %s\n", one->valuestring);
     if (!json && it->missing[0] != '\0')
-        printf("\nnot counted: %s\n", it->missing);
+        printf("\nno counters: %s\n", it->missing);
     return status;
 }
 
 /* ---- the verb ---- */
 
-/* A frozen kernel has nowhere to keep it. Takes the object over. */
+/* Stores the profile with the run's trial; an exported kernel has no run folder. Takes ownership of
+   the object. */
 static int keep(const struct profiling_run *it, cJSON *object, struct error *error) {
     if (it->records.scratch[0] != '\0') {
         cJSON_Delete(object);
@@ -351,13 +355,14 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
-        {"rank", "K", "which of the board, from 1 (default: the champion)", OPTION_INTEGER, &rank},
-        {"goal", "K", "which of a per_case run's cases, or of a kernel's, from 0 (0)",
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
+         &rank},
+        {"goal", "K", "case of a per_case run or of an exported kernel, from 0 (default 0)",
          OPTION_INTEGER, &goal},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's)", OPTION_TEXT,
-         &device},
-        {"time", "LIMIT", "how long ncu may take (2m)", OPTION_DURATION, &it.limit_s},
-        {"report", "FILE", "where ncu's own report, CSV, is to stay", OPTION_TEXT, &it.report},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &device},
+        {"time", "LIMIT", "time limit of ncu (default 2m)", OPTION_DURATION, &it.limit_s},
+        {"report", "FILE", "save ncu's own report there, as CSV", OPTION_TEXT, &it.report},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
         {0},
     };
@@ -385,22 +390,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_profile = {
     .name = "profile",
     .arguments = "RUN|KERNEL_DIR [options]",
-    .summary = "where a champion's time goes, in plain words",
-    .help = "Times the champion of a run (or what --rank names), or a frozen kernel, has Nsight\n"
-            "Compute count a small set of metrics of each of its kernels, and says what both come\n"
-            "to, each finding with its number: multiprocessors without work, waves that are not\n"
-            "full, few resident warps and what limits them, spills, bank conflicts, tensor pipes,\n"
-            "what is bound by what. Then what the template's insights advise for it. A run keeps\n"
-            "it with the trial; resumed, its search knows what these say of that elite.\n"
-            "\n"
-            "Without ncu, without the right to use its counters, or on an emulated device it says\n"
-            "what we know all the same, and what is missing. ncu leaves caches and clocks alone\n"
-            "here: its figures are of a call that finds its inputs in L2. It gets two minutes at\n"
-            "the most.\n"
-            "\n"
-            "  evotile profile results/night\n"
-            "  evotile profile results/night --goal 3 --rank 2\n"
-            "  evotile profile kernels/new --json\n"
-            "  evotile profile results/night --report ncu.csv",
+    .summary = "explain where a kernel spends its time",
+    VERB_HELP(profile),
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* record: measure a space, or a random part of it, for others and for `simulate`. */
+/* record: measures a space, or a random sample of it, and writes it as a file. */
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/recording.h"
@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
-enum { MANY = 1 << 30 }; /* trials: more than any space that is recorded has */
+enum { MANY = 1 << 30 }; /* number of trials: more than the genomes of any space that is recorded */
 
 struct recording {
     const char *config_path, *templates, *out, *run_dir, *format;
@@ -18,41 +18,42 @@ struct recording {
     struct session_settings settings;
 };
 
-/* "space" of "x/space.json.gz", beside it. */
+/* The run folder for the file "x/space.json.gz" is "x/space". */
 static int default_run_dir(const char *out, char run_dir[PATH_SIZE], struct error *error) {
     char name[PATH_SIZE];
     char folder[PATH_SIZE];
     snprintf(name, sizeof name, "%s", path_name(out));
     name[strcspn(name, ".")] = '\0';
     if (*name == '\0')
-        return error_input(error, "name the run's folder with --run");
+        return error_input(error, "the file name has no stem: give the run folder with --run DIR");
     return path_parent(folder, out, error) < 0 || path_join(run_dir, folder, name, error) < 0 ? -1
                                                                                               : 0;
 }
 
-/* A run that is there already is gone on with. */
+/* Creates the run, or resumes it if it exists. */
 static int open_session(struct session *session, struct recording *recording, const char *run_dir,
                         struct error *error) {
     int present = path_is_dir(run_dir) ? store_present(run_dir, error) : 0;
     if (present < 0)
         return -1;
     if (present > 0) {
-        log_info("going on with %s", run_dir);
-        if (recording->exhaustive) /* whatever it was to stop after before */
+        log_info("resuming %s", run_dir);
+        if (recording->exhaustive) /* overrides the budget of the earlier session */
             recording->settings.trials = MANY;
         return session_resume(session, run_dir, &recording->settings, error);
     }
     struct config *config = config_load(recording->config_path, recording->templates, error);
     if (config == NULL)
         return -1;
-    if (recording->exhaustive) { /* until every valid genome was tried */
+    if (recording
+            ->exhaustive) { /* no budget: the run ends when every valid genome has been tried */
         config->trials = 0;
         config->seconds = 0;
     }
     return session_create(session, run_dir, config, &recording->settings, error);
 }
 
-/* 0: done, 1: interrupted. */
+/* Returns 0 when done, 1 when interrupted, -1 on an error. */
 static int measure(struct recording *recording, const char *run_dir, struct error *error) {
     struct session session = {.workers_lock = -1};
     int status = open_session(&session, recording, run_dir, error);
@@ -67,23 +68,22 @@ static int run(const struct verb *verb, int argc, char **argv) {
         .format = "t4", .settings = {.seed = -1, .compile_workers = -1, .recording = true}};
     char run_dir[PATH_SIZE];
     const struct option_row rows[] = {
-        {"out", "FILE", "the file to write, gzip where it ends in .gz", OPTION_TEXT,
+        {"out", "FILE", "output file, gzip-compressed if it ends in .gz (required)", OPTION_TEXT,
          &recording.out},
-        {"trials", "N", "so many genomes, drawn at random", OPTION_INTEGER,
-         &recording.settings.trials},
-        {"exhaustive", NULL, "every valid genome", OPTION_FLAG, &recording.exhaustive},
-        {"format", "NAME", "t4 (the default) or kernel-tuner", OPTION_TEXT, &recording.format},
-        {"goal", "K", "which of a per_case config's cases, from 0", OPTION_INTEGER,
+        {"trials", "N", "measure N random genomes", OPTION_INTEGER, &recording.settings.trials},
+        {"exhaustive", NULL, "measure every valid genome", OPTION_FLAG, &recording.exhaustive},
+        {"format", "NAME", "t4 or kernel-tuner (default t4)", OPTION_TEXT, &recording.format},
+        {"goal", "K", "case of a per_case config, from 0 (default 0)", OPTION_INTEGER,
          &recording.goal},
-        {"run", "DIR", "the run folder (default: FILE without its ending)", OPTION_TEXT,
+        {"run", "DIR", "run folder (default: FILE without its extension)", OPTION_TEXT,
          &recording.run_dir},
-        {"seed", "N", "begin the random numbers from N", OPTION_INTEGER, &recording.settings.seed},
+        {"seed", "N", "seed of the random numbers", OPTION_INTEGER, &recording.settings.seed},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT,
          &recording.settings.device},
-        {"templates", "DIR", "where to look for template folders first", OPTION_TEXT,
+        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
          &recording.templates},
-        {"compile-workers", "N", "compiling processes (default: one less than cores)",
-         OPTION_INTEGER, &recording.settings.compile_workers},
+        {"compile-workers", "N", "compiler processes (default: cores - 1)", OPTION_INTEGER,
+         &recording.settings.compile_workers},
         {0},
     };
     struct error error = {0};
@@ -91,7 +91,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     recording.config_path = argv[0];
     if (recording.out == NULL || recording.exhaustive == (recording.settings.trials > 0)) {
-        fprintf(stderr, "evotile: say --out FILE.json.gz, and --trials N or --exhaustive\n");
+        fprintf(stderr, "evotile: record: give --out FILE.json.gz, and either --trials N or "
+                        "--exhaustive\n");
         return STATUS_USAGE;
     }
     if (space_file_format_parse(recording.format) < 0) {
@@ -110,8 +111,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         recording_write(run_dir, recording.format, (int)recording.goal, recording.out, &error);
     if (written < 0)
         return error_report(&error);
-    log_info("%" PRId64 " rows are in %s%s%s", written, recording.out,
-             status == 1 ? "; interrupted: the same command goes on from " : "",
+    log_info("%" PRId64 " rows written to %s%s%s", written, recording.out,
+             status == 1 ? "; interrupted: the same command continues from " : "",
              status == 1 ? run_dir : "");
     return STATUS_DONE;
 }
@@ -119,15 +120,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_record = {
     .name = "record",
     .arguments = "CONFIG --out FILE (--trials N | --exhaustive) [options]",
-    .summary = "measure a space for others' tuners and for simulate",
-    .help =
-        "Compiles, checks and times genomes drawn at random, or all of them: each in full, "
-        "without\n"
-        "the race and the duels of a search, so that no figure depends on those before it. The\n"
-        "trials are kept in a run folder as every run's are; what they came to is written as T4\n"
-        "results or as a Kernel Tuner cache. After ^C or a kill the same command goes on.\n\n"
-        "  evotile record configs/demo.json --trials 200 --out demo.json.gz\n"
-        "  evotile record configs/demo.json --exhaustive --out space.json.gz --device cuda:0\n"
-        "  evotile simulate demo.json.gz\n",
+    .summary = "measure a space and write it as a file, for simulate and other tuners",
+    VERB_HELP(record),
     .run = run,
 };

@@ -1,5 +1,4 @@
-/* replay: build, check and time a recorded champion again, and say how it compares with its record.
- */
+/* replay: builds, verifies and times a recorded kernel again and compares it with its record. */
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/records.h"
@@ -14,7 +13,7 @@
 struct replaying {
     struct records records;
     int64_t rank, goal;
-    const char *device; /* NULL: the record's, else auto */
+    const char *device; /* NULL: the record's device, else auto */
     double tolerance;
     bool json;
     struct solo *solo;
@@ -22,9 +21,10 @@ struct replaying {
     int failures;
 };
 
-/* ---- trying and comparing ---- */
+/* ---- trial and comparison ---- */
 
-/* Parts that replaying cannot change, and the cases, which a frozen kernel has one by one. */
+/* The part "cases" of an exported kernel always differs, because its cases are replayed one by one.
+ */
 static bool worth_telling(const struct replaying *replaying, const struct key_difference *one) {
     return !(one->part == KEY_CASES && replaying->records.scratch[0] != '\0');
 }
@@ -48,21 +48,21 @@ static void print_differences(const struct replaying *replaying, const struct re
     }
 }
 
-/* What is predicted here says nothing of what was measured on another device. */
+/* A prediction is not compared with a figure of another device. */
 static bool is_comparable(const struct record *record, const struct trial_result *result) {
     const char *then = record->key.parts[KEY_DEVICE];
     return !result->outcome.predicted || !result->has_key || then == NULL ||
            strcmp(then, result->key.parts[KEY_DEVICE]) == 0;
 }
 
-static int replay(struct replaying *replaying, struct record *record, struct error *error) {
+static int replay_record(struct replaying *replaying, struct record *record, struct error *error) {
     struct trial_result result;
     if (record_genome(&replaying->records, record, solo_device(replaying->solo), error) < 0)
         return -1;
     record->request.full = true;
     record->request.seed = solo_fresh_seed();
     int tried = solo_try(replaying->solo, &record->request, &result, error);
-    memset(record->request.sources, 0, sizeof record->request.sources); /* taken over */
+    memset(record->request.sources, 0, sizeof record->request.sources); /* the pool owns them now */
     if (tried < 0)
         return -1;
     const struct outcome *outcome = &result.outcome;
@@ -84,7 +84,7 @@ static int replay(struct replaying *replaying, struct record *record, struct err
         printf("%s\n  %s\n", record->name, record->key.parts[KEY_GENOME]);
         solo_print_gates(&result);
         if (right && !compared)
-            printf("  recorded %.3f us there, now %.3f us predicted: these are not compared\n",
+            printf("  recorded %.3f us on another device, now %.3f us predicted: not compared\n",
                    record->score_us, outcome->score_us);
         else if (right)
             printf("  recorded %.3f us, now %.3f us%s: %+.1f %%%s\n", record->score_us,
@@ -99,7 +99,7 @@ static int replay(struct replaying *replaying, struct record *record, struct err
     return 0;
 }
 
-/* Whether the template that the run was made from has been edited since. */
+/* Logs if the template has been edited since the run was created. */
 static void tell_template_edits(const struct replaying *replaying) {
     char *folder = NULL;
     struct error ignored = {0};
@@ -115,7 +115,7 @@ static void tell_template_edits(const struct replaying *replaying) {
         struct template *template =
             config_load_template(&now, 0, solo_device(replaying->solo), &ignored);
         if (template == NULL || strcmp(hash_print(template->hash, hash), recorded) != 0)
-            log_info("the template in %s has changed since; replayed is the run's own copy",
+            log_info("the template in %s has changed since the run; replaying the run's own copy",
                      folder);
         template_free(template);
     }
@@ -135,7 +135,7 @@ static int replay_all(struct replaying *replaying, struct error *error) {
     if (replaying->records.scratch[0] == '\0')
         tell_template_edits(replaying);
     for (int i = 0; i < replaying->records.count; i++)
-        if (replay(replaying, &replaying->records.items[i], error) < 0)
+        if (replay_record(replaying, &replaying->records.items[i], error) < 0)
             return -1;
     if (replaying->json) {
         cJSON *object = cJSON_CreateObject();
@@ -158,12 +158,13 @@ static int run(const struct verb *verb, int argc, char **argv) {
     replaying->rank = 1;
     replaying->tolerance = 5;
     const struct option_row rows[] = {
-        {"rank", "K", "which of the board, from 1 (default: the champion)", OPTION_INTEGER,
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
          &replaying->rank},
-        {"goal", "K", "which of a per_case run's cases, from 0", OPTION_INTEGER, &replaying->goal},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's)", OPTION_TEXT,
-         &replaying->device},
-        {"tolerance", "PERCENT", "how much slower than the record is still fine (default 5)",
+        {"goal", "K", "case of a per_case run, from 0 (default 0)", OPTION_INTEGER,
+         &replaying->goal},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+         OPTION_TEXT, &replaying->device},
+        {"tolerance", "PERCENT", "accepted slowdown relative to the record, in percent (default 5)",
          OPTION_NUMBER, &replaying->tolerance},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &replaying->json},
         {0},
@@ -189,17 +190,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_replay = {
     .name = "replay",
     .arguments = "RUN|KERNEL_DIR [options]",
-    .summary = "build, check and time a recorded kernel again",
-    .help =
-        "Rebuilds the champion of a run (or what --rank names), or a frozen kernel from its own "
-        "kernel.cu;\nchecks it on fresh random inputs, times it, and compares with the record. "
-        "Says "
-        "which part of the\nkey differs: device, driver, toolkit, template. Exit status 3 when the "
-        "result is wrong, or slower\nthan the record by more than the tolerance. Without a GPU a "
-        "frozen kernel runs on an emulated device\nlike its own, and what is predicted there is "
-        "not compared.\n\n"
-        "  evotile replay results/demo\n"
-        "  evotile replay results/demo --rank 3 --tolerance 2\n"
-        "  evotile replay kernels/demo\n",
+    .summary = "build, verify and time a recorded kernel again",
+    VERB_HELP(replay),
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* report: one page about a run, or several, to look at in a browser. */
+/* report: an HTML, Markdown, JSON or CSV report about one or more runs. */
 #include "base/log.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
@@ -21,11 +21,11 @@ static int print(struct gathered *const *runs, int count, enum form form, FILE *
     if (page_print(runs, count, formats[form], out, &drawn, error) < 0)
         return -1;
     if (drawn.kind != ERROR_NONE)
-        log_warn("the page has no pictures: %s", drawn.text);
+        log_warn("the report has no pictures: %s", drawn.text);
     return 0;
 }
 
-/* In place whole, or as it was. */
+/* Replaces the file atomically: on a failure the old one stays. */
 static int write_file(struct gathered *const *runs, int count, enum form form, const char *path,
                       struct error *error) {
     char *text = NULL;
@@ -44,7 +44,7 @@ static int write_file(struct gathered *const *runs, int count, enum form form, c
     return status;
 }
 
-/* Data goes to stdout; a page is for a browser, and lies with its run. */
+/* HTML goes to a file, by default in the run folder; the other formats go to stdout. */
 static int write_report(struct gathered *const *runs, int count, enum form form, const char *path,
                         struct error *error) {
     char own[PATH_SIZE];
@@ -61,11 +61,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     bool csv = false;
     const struct option_row rows[] = {
-        {"out", "FILE", "where to write it, also -o FILE (RUN/report.html; other forms: stdout)",
-         OPTION_TEXT, &path},
-        {"markdown", NULL, "as Markdown, without pictures", OPTION_FLAG, &markdown},
-        {"json", NULL, "its tables as one JSON object", OPTION_FLAG, &json},
-        {"csv", NULL, "every trial as a line of CSV", OPTION_FLAG, &csv},
+        {"out", "FILE",
+         "output file, also -o FILE (default RUN/report.html; other formats: stdout)", OPTION_TEXT,
+         &path},
+        {"markdown", NULL, "print Markdown, without pictures", OPTION_FLAG, &markdown},
+        {"json", NULL, "print the tables as one JSON object", OPTION_FLAG, &json},
+        {"csv", NULL, "print every trial as a line of CSV", OPTION_FLAG, &csv},
         {0},
     };
     struct error error = {0};
@@ -73,7 +74,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (count < 0)
         return STATUS_USAGE;
     if (markdown + json + csv > 1) {
-        error_input(&error, "report: --markdown, --json and --csv exclude each other: give one");
+        error_input(&error,
+                    "report: --markdown, --json and --csv are mutually exclusive: give one");
         return error_report(&error);
     }
     signal(SIGPIPE, SIG_IGN);
@@ -99,38 +101,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_report = {
     .name = "report",
     .arguments = "RUN... [options]",
-    .summary = "a page about a run, or several, for a browser",
-    .help =
-        "Writes one HTML file about the run in folder RUN. It needs nothing else, no network "
-        "and no\n"
-        "server: open it from the disk, mail it, print it. Light and dark follow the browser.\n"
-        "Headings of tables sort.\n"
-        "\n"
-        "It shows the best so far over trials and over time; the champions, and how they "
-        "compare with\n"
-        "the default genome and with the baselines that `evotile baseline` has timed; what "
-        "became of\n"
-        "the trials; time over shapes; what operators earned. For each goal: the board; every "
-        "valid\n"
-        "trial, its latency against a gene or a resource that is chosen in the page; what each "
-        "gene\n"
-        "is worth, and which pairs of values do together what neither does alone, with "
-        "intervals; the\n"
-        "elites in parallel coordinates; the champion's ancestors; every champion. Several "
-        "runs are\n"
-        "put beside each other on the goals that they share. Where `evotile model fit` has kept\n"
-        "predictions with a run, they stand against what was measured, goal by goal, with "
-        "their rank\n"
-        "correlation.\n"
-        "\n"
-        "Pictures are drawn by gnuplot (package gnuplot-nox); without it the page has its "
-        "tables and\n"
-        "the scatter, and says so. A run that goes on can be reported on. Where latencies are\n"
-        "predictions of an emulated device, every one is called that.\n"
-        "\n"
-        "  evotile report results/night -o night.html\n"
-        "  evotile report results/monday results/tuesday -o both.html\n"
-        "  evotile report results/night --markdown > night.md\n"
-        "  evotile report results/night --csv > night.csv",
+    .summary = "write an HTML report about one or more runs",
+    VERB_HELP(report),
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* sanitize: finalists under compute-sanitizer's four tools. */
+/* sanitize: runs recorded kernels under the four tools of compute-sanitizer. */
 #include "trial/sanitize.h"
 
 #include "cmd/cmd.h"
@@ -16,7 +16,7 @@ static const struct table_column columns[] = {
     {.name = "tool", .heading = "tool"},
     {.name = "findings", .heading = "findings", .right = true},
     {.name = "seconds", .heading = "seconds", .right = true},
-    {.name = "first", .heading = "the first of them", .wrap = true},
+    {.name = "first", .heading = "first finding", .wrap = true},
 };
 
 struct inspection {
@@ -24,7 +24,7 @@ struct inspection {
     struct device_info device;
     struct sanitizing how;
     struct table *table;
-    int found, failed; /* findings; tools that did not run to their end */
+    int found, failed; /* findings; tools that did not finish */
 };
 
 static int inspect(struct inspection *inspection, struct record *record, struct error *error) {
@@ -49,7 +49,7 @@ static int inspect(struct inspection *inspection, struct record *record, struct 
     return 0;
 }
 
-/* On a real GPU only: an emulated device sees every access by itself. */
+/* Requires a GPU: compute-sanitizer cannot run on an emulated device. */
 static int prepare(struct inspection *inspection, const char *device, char tool[PATH_SIZE],
                    char program[PATH_SIZE], struct error *error) {
     const char *recorded = inspection->records.device;
@@ -57,10 +57,11 @@ static int prepare(struct inspection *inspection, const char *device, char tool[
     if (sanitize_find(tool, error) < 0 || device_describe(spec, &inspection->device, error) < 0)
         return -1;
     if (inspection->device.predicts)
-        return error_set(error,
-                         "%s is no GPU, and compute-sanitizer watches GPUs: give --device cuda:0; "
-                         "`evotile try --diagnose` looks on an emulated device",
-                         inspection->device.spec);
+        return error_set(
+            error,
+            "%s is not a GPU, and compute-sanitizer needs one: give --device cuda:0, or "
+            "use `evotile try --diagnose` on an emulated device",
+            inspection->device.spec);
     ssize_t length = readlink("/proc/self/exe", program, PATH_SIZE - 1);
     if (length < 0)
         return error_set(error, "cannot find our own program: %s", strerror(errno));
@@ -94,9 +95,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
-        {"rank", "K", "which of the board, from 1 (default: the champion)", OPTION_INTEGER, &rank},
-        {"goal", "K", "which of a per_case run's cases, from 0", OPTION_INTEGER, &goal},
-        {"device", "SPEC", "cuda:N (default: the run's)", OPTION_TEXT, &device},
+        {"rank", "K", "rank on the board, from 1 (default: 1, the champion)", OPTION_INTEGER,
+         &rank},
+        {"goal", "K", "case of a per_case run, from 0 (default 0)", OPTION_INTEGER, &goal},
+        {"device", "SPEC", "cuda:N (default: the run's device)", OPTION_TEXT, &device},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
         {0},
     };
@@ -126,13 +128,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_sanitize = {
     .name = "sanitize",
     .arguments = "RUN|KERNEL_DIR [options]",
-    .summary = "run a champion under compute-sanitizer",
-    .help =
-        "Runs the champion of a run (or what --rank names), or a frozen kernel, on the "
-        "template's small\ncases under each tool of NVIDIA's compute-sanitizer: memcheck, "
-        "racecheck, synccheck, initcheck.\nExit status 3 when one of them finds something; 1 "
-        "when compute-sanitizer is not installed or a\ntool did not run to its end within 60 s.\n\n"
-        "  evotile sanitize results/demo\n"
-        "  evotile sanitize kernels/demo --json\n",
+    .summary = "run a kernel under compute-sanitizer",
+    VERB_HELP(sanitize),
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* simulate: how good strategies are, on spaces that somebody measured. */
+/* simulate: compares search strategies on recorded spaces. */
 #include "base/path.h"
 #include "base/share.h"
 #include "cmd/cmd.h"
@@ -20,13 +20,13 @@ struct simulating {
     char **paths;
     struct recorded **spaces;
     const char *strategies[STRATEGIES_MAX];
-    char *strategy_text;              /* what the names point into */
+    char *strategy_text;              /* the storage of `strategies` */
     double **random_curves, **curves; /* by space; by space and strategy */
     struct score *scores;
-    double *predicted_us; /* of the one space's rows; or NULL */
+    double *predicted_us; /* by row of the only space, or NULL */
     double near_percent;
-    char near_heading[64]; /* tables point to it */
-    int64_t *against; /* by space, the row that runs begin with and are compared with; or NULL */
+    char near_heading[64]; /* the storage of a table heading */
+    int64_t *against; /* by space: the row that runs start with and are compared with; or NULL */
 };
 
 static void *array(size_t count, size_t size) {
@@ -40,7 +40,7 @@ static int cell(const struct simulating *simulating, int space, int strategy) {
     return space * simulating->simulation.strategy_count + strategy;
 }
 
-/* "gemm_A100" of "spaces/gemm_A100.json.gz". */
+/* "gemm_A100" for "spaces/gemm_A100.json.gz". */
 static void space_name(const char *path, char *name, size_t size) {
     snprintf(name, size, "%s", path_name(path));
     static const char *const endings[] = {".gz", ".json"};
@@ -52,9 +52,9 @@ static void space_name(const char *path, char *name, size_t size) {
     }
 }
 
-/* ---- the work ---- */
+/* ---- simulation ---- */
 
-/* NULL: every strategy there is. */
+/* Parses a comma-separated list; NULL means every strategy. */
 static int choose_strategies(struct simulating *simulating, const char *list, struct error *error) {
     int count = 0;
     for (const struct strategy *row = strategies; list == NULL && row->name != NULL; row++)
@@ -63,7 +63,8 @@ static int choose_strategies(struct simulating *simulating, const char *list, st
     char *rest = simulating->strategy_text;
     for (char *name; rest != NULL && (name = strsep(&rest, ",")) != NULL;) {
         if (count == STRATEGIES_MAX)
-            return error_input(error, "more than %d strategies", STRATEGIES_MAX);
+            return error_input(error, "--strategy has more than %d names: give fewer",
+                               STRATEGIES_MAX);
         simulating->strategies[count++] = name;
     }
     simulating->simulation.strategies = simulating->strategies;
@@ -83,7 +84,7 @@ static int read_spaces(struct simulating *simulating, int count, struct error *e
     return 0;
 }
 
-/* "default", or a genome's text. */
+/* Finds the row of --against in each space: the default genome for "default", else a genome. */
 static int find_against(struct simulating *simulating, const char *genome, struct error *error) {
     simulating->against = array((size_t)simulating->simulation.space_count, sizeof(int64_t));
     simulating->simulation.first_rows = simulating->against;
@@ -91,10 +92,11 @@ static int find_against(struct simulating *simulating, const char *genome, struc
         const struct recorded *recorded = simulating->spaces[i];
         const char *text = strcmp(genome, "default") == 0 ? recorded->default_genome : genome;
         int64_t row = *text != '\0' ? recorded_find_text(recorded, text, error)
-                                    : error_input(error, "it does not say which genome is the "
-                                                         "default: name it, --against GENOME");
+                                    : error_input(error, "the file does not record the default "
+                                                         "genome: give --against GENOME");
         if (row >= 0 && recorded->verdicts[row] != VERDICT_OK)
-            row = error_input(error, "the genome that --against names failed there");
+            row =
+                error_input(error, "the genome of --against failed there: give one that is valid");
         if (row < 0)
             return error_prefix(error, "%s", simulating->paths[i]);
         simulating->against[i] = row;
@@ -153,7 +155,7 @@ static void release(struct simulating *simulating) {
     free(simulating->strategy_text);
 }
 
-/* ---- showing ---- */
+/* ---- printing ---- */
 
 static void percent(struct table *table, double share) {
     char text[32];
@@ -177,11 +179,11 @@ static struct table *table_of_spaces(const struct simulating *simulating) {
         {.name = "random", .heading = "random", .right = true},
         {.name = "gain", .heading = "gain", .right = true},
         {.name = "near_found", .heading = simulating->near_heading, .right = true},
-        {.name = "trials_to_near", .heading = "median\ntrials to it", .right = true},
+        {.name = "trials_to_near", .heading = "median\ntrials until", .right = true},
         {.name = "optimum_found", .heading = "optimum\nin % of runs", .right = true},
         {.name = "visited", .heading = "visited\nrows", .right = true},
         {.name = "filtered"},
-        {.name = "trials_per_s", .heading = "trials/s\na core", .right = true},
+        {.name = "trials_per_s", .heading = "trials/s\nper core", .right = true},
         {.name = "curve"},
     };
     const struct simulation *simulation = &simulating->simulation;
@@ -298,7 +300,7 @@ static void show(const struct simulating *simulating, bool json) {
         printf("\nMeans over the spaces\n");
         table_print(means, TABLE_TEXT, stdout);
         if (speedups != NULL) {
-            printf("\nOver the genome that each run began with, after %d trials\n",
+            printf("\nSpeedup over the first genome of each run, after %d trials\n",
                    simulation->trials);
             table_print(speedups, TABLE_TEXT, stdout);
         }
@@ -308,7 +310,7 @@ static void show(const struct simulating *simulating, bool json) {
     table_free(means);
 }
 
-/* [[row, row, ...], ...]: a list a seed. */
+/* Writes [[row, row, ...], ...]: one list per seed. */
 static int write_visited(const struct simulating *simulating, const char *path,
                          struct error *error) {
     const struct simulation *simulation = &simulating->simulation;
@@ -350,7 +352,7 @@ static int draw(const struct simulating *simulating, const char *path, struct er
 
 /* ---- the verb ---- */
 
-/* What the command line asks for beside the simulation's own settings. */
+/* Command-line options beyond the simulation's own settings. */
 struct wishes {
     const char *strategies, *visited, *picture, *against, *predicted;
     bool json;
@@ -361,12 +363,11 @@ static int simulate(struct simulating *simulating, int count, const struct wishe
     if (choose_strategies(simulating, wishes->strategies, error) < 0)
         return -1;
     if (wishes->visited != NULL && (count > 1 || simulating->simulation.strategy_count > 1))
-        return error_input(error, "--visited is for one space and one --strategy");
+        return error_input(error, "--visited needs exactly one space and one --strategy");
     if (wishes->predicted != NULL && count > 1)
-        return error_input(error, "--predicted is for one space");
+        return error_input(error, "--predicted needs exactly one space");
     if (wishes->predicted == NULL && simulating->simulation.prefilter > 0)
-        return error_input(error,
-                           "--prefilter goes by what is predicted: name it with --predicted");
+        return error_input(error, "--prefilter needs predictions: give --predicted FILE");
     if (read_spaces(simulating, count, error) < 0 ||
         (wishes->against != NULL && find_against(simulating, wishes->against, error) < 0) ||
         (wishes->predicted != NULL && read_predicted(simulating, wishes->predicted, error) < 0) ||
@@ -394,30 +395,33 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int64_t in_flight = 1;
     int64_t islands = 1;
     const struct option_row rows[] = {
-        {"strategy", "NAMES", "of strategies, parted by commas (default: all)", OPTION_TEXT,
+        {"strategy", "NAMES", "strategies, separated by commas (default: all)", OPTION_TEXT,
          &wishes.strategies},
-        {"trials", "N", "of a run (400)", OPTION_INTEGER, &trials},
-        {"seeds", "N", "runs of each strategy on each space (50)", OPTION_INTEGER, &seeds},
-        {"seed", "N", "the first of them (1)", OPTION_INTEGER, &first_seed},
-        {"in-flight", "K", "candidates open at once (1)", OPTION_INTEGER, &in_flight},
-        {"islands", "K", "populations that breed apart, as of run (1)", OPTION_INTEGER, &islands},
-        {"jobs", "N", "processes (default: cores)", OPTION_INTEGER, &jobs},
+        {"trials", "N", "trials in each run (default 400)", OPTION_INTEGER, &trials},
+        {"seeds", "N", "runs of each strategy on each space (default 50)", OPTION_INTEGER, &seeds},
+        {"seed", "N", "the first seed (default 1)", OPTION_INTEGER, &first_seed},
+        {"in-flight", "K", "candidates in flight at the same time (default 1)", OPTION_INTEGER,
+         &in_flight},
+        {"islands", "K", "separate populations, as in run (default 1)", OPTION_INTEGER, &islands},
+        {"jobs", "N", "processes (default: the number of cores)", OPTION_INTEGER, &jobs},
         {"against", "GENOME",
-         "begin with it, and say how much faster runs end; \"default\": the template's",
+         "start with this genome and print the speedup over it; \"default\": the template's",
          OPTION_TEXT, &wishes.against},
-        {"visited", "FILE", "write the rows that each run visited: one space, one strategy",
+        {"visited", "FILE", "write the rows that each run visited (one space, one strategy)",
          OPTION_TEXT, &wishes.visited},
         {"predicted", "FILE",
-         "what `model predict` wrote of the one space: each run is given some of it", OPTION_TEXT,
+         "predictions of `model predict` for the space, of which each run gets some", OPTION_TEXT,
          &wishes.predicted},
-        {"predict", "N", "so many rows, by chance (200)", OPTION_INTEGER, &predict},
-        {"prefilter", "F", "by these, what is of the slowest share F is not tried, as of run",
+        {"predict", "N", "number of random rows with predictions for each run (default 200)",
+         OPTION_INTEGER, &predict},
+        {"prefilter", "F", "skip the fraction F of rows that is predicted slowest, as in run",
          OPTION_NUMBER, &prefilter},
-        {"noise", "P", "answers are medians of samples that scatter by about P percent (0)",
+        {"noise", "P",
+         "results are medians of samples with a spread of about P percent (default 0)",
          OPTION_NUMBER, &noise},
-        {"within", "P", "how near the optimum is near, in percent (1)", OPTION_NUMBER,
-         &simulating.near_percent},
-        {"picture", "FILE.svg", "draw the curves (needs gnuplot)", OPTION_TEXT, &wishes.picture},
+        {"within", "P", "distance from the optimum in percent that counts as found (default 1)",
+         OPTION_NUMBER, &simulating.near_percent},
+        {"picture", "FILE.svg", "draw the curves with gnuplot", OPTION_TEXT, &wishes.picture},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &wishes.json},
         {0},
     };
@@ -429,23 +433,25 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (trials < 1 || seeds < 1 || in_flight < 1 || jobs < 1 || trials > CELLS_MAX ||
         seeds > CELLS_MAX || in_flight > CELLS_MAX || jobs > 1024) {
         error_input(&error,
-                    "--trials, --seeds, --in-flight and --jobs: from 1 to %d will do, and "
-                    "1024 jobs",
+                    "--trials, --seeds and --in-flight must be from 1 to %d, and --jobs from 1 to "
+                    "1024",
                     CELLS_MAX);
         return error_report(&error);
     }
     if (islands < 1 || islands > ISLANDS_MAX) {
-        error_input(&error, "--islands: from 1 to %d", ISLANDS_MAX);
+        error_input(&error, "--islands must be from 1 to %d", ISLANDS_MAX);
         return error_report(&error);
     }
     if (!(noise >= 0 && noise <= NOISE_MOST)) {
-        error_input(&error, "--noise: from 0 to %d percent", NOISE_MOST);
+        error_input(&error, "--noise must be from 0 to %d percent", NOISE_MOST);
         return error_report(&error);
     }
     if (predict < 0 || predict > CELLS_MAX || !(simulating.near_percent > 0) ||
         !(prefilter >= 0 && prefilter <= PREFILTER_MOST)) {
-        error_input(&error, "--predict: from 0 to %d, --within: more than 0, --prefilter: to %g",
-                    CELLS_MAX, PREFILTER_MOST);
+        error_input(
+            &error,
+            "--predict must be from 0 to %d, --within more than 0, --prefilter from 0 to %g",
+            CELLS_MAX, PREFILTER_MOST);
         return error_report(&error);
     }
     simulating.simulation = (struct simulation){.seeds = (int)seeds,
@@ -465,35 +471,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_simulate = {
     .name = "simulate",
     .arguments = "SPACE... [options]",
-    .summary = "score strategies on spaces that somebody measured",
-    .help =
-        "A SPACE is a Kernel Tuner cache file or T4 results, plain or gzip. Each strategy "
-        "searches\n"
-        "it many times, from other seeds; genomes are looked up, nothing is compiled or run.\n\n"
-        "  area        mean over the first trials of optimum / best so far: 1 is the optimum at "
-        "once\n"
-        "  random      the area of drawing rows at random, exactly\n"
-        "  gain        (area - random) / (1 - random)\n"
-        "  within 1 %  runs that found a row within 1 % (or --within) of the optimum, and the "
-        "median\n"
-        "              of the trials that it took\n"
-        "  trials/s    of one core's time\n\n"
-        "With --against every run begins with that genome, as a search of a template does with its "
-        "default\none, and a second table says how many times as fast each ended, and which share "
-        "of all trials\ncompiled, ran, and were correct. A file that `record` or `export --format "
-        "t4` "
-        "wrote knows its default.\n\n"
-        "With --predicted each run is given some of what a model predicts of the space's rows, "
-        "as `run --predict`\nis of the genomes that it draws. With --prefilter the rows that they "
-        "would "
-        "filter out count as no trial.\n\n"
-        "With --noise every answer is the median of samples, 5 of what is 25 % slower than the "
-        "best and 50\nof others, that scatter by P percent, by e times as much or as little from "
-        "row to row. Scores still go\nby the rows themselves.\n\n"
-        "  evotile simulate tests/spaces/*.json.gz\n"
-        "  evotile simulate space.json.gz --strategy evolve,random --seeds 20 --in-flight 64\n"
-        "  evotile simulate space.json.gz --trials 45 --seeds 30 --against default "
-        "--strategy free,insight,full,auto,random\n"
-        "  evotile simulate spaces/*.gz --picture curves.svg --json > scores.json\n",
+    .summary = "compare search strategies on recorded spaces",
+    VERB_HELP(simulate),
     .run = run,
 };

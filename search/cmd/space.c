@@ -1,4 +1,4 @@
-/* space: what a config lets the search choose from, and what one genome comes to. */
+/* space: shows the search space of a config, or checks one genome. */
 #include "cmd/cmd.h"
 
 #include "base/log.h"
@@ -9,21 +9,21 @@
 #include <math.h>
 #include <string.h>
 
-/* What the verb works on. Templates are loaded a goal, for the environments of their spaces differ;
-   genes, derived quantities and constraints are the same in all. */
+/* Templates are loaded per goal because their spaces have different environments. Genes, derived
+   quantities and constraints are the same in all of them. */
 struct view {
     struct config *config;
     struct device_info device;
     int first_goal, last_goal;
-    struct template *templates[CASES_MAX]; /* by goal; NULL: not asked for */
-    cJSON *json;                           /* NULL: text */
+    struct template *templates[CASES_MAX]; /* by goal; NULL if the goal is not shown */
+    cJSON *json;                           /* NULL for text output */
 };
 
 static const struct space *space_of(const struct view *view, int goal) {
     return view->templates[goal]->space;
 }
 
-/* Shows a table as text under a title, or puts it into the JSON; then frees it. */
+/* Prints a table as text under a title, or adds it to the JSON object; then frees it. */
 static void show(struct view *view, struct table *table, const char *title, const char *key) {
     if (view->json != NULL) {
         cJSON_AddItemToObject(view->json, key, table_json(table));
@@ -34,9 +34,9 @@ static void show(struct view *view, struct table *table, const char *title, cons
     table_free(table);
 }
 
-/* ---- what the space is ---- */
+/* ---- the space ---- */
 
-/* The domain, the default in brackets; the middle of a very long one is left out. */
+/* Prints the values with the default in brackets. Omits the middle of a long list. */
 static void print_domain(const struct space *space, int gene, char *text, size_t size) {
     enum { SHOWN_MAX = 16 };
     char value[NAME_SIZE];
@@ -56,13 +56,14 @@ static void print_domain(const struct space *space, int gene, char *text, size_t
 }
 
 static cJSON *domain_json(const struct space *space, int gene) {
-    const struct gene *it = &space->genes[gene];
+    const struct gene *definition = &space->genes[gene];
     char text[NAME_SIZE];
     cJSON *values = cJSON_CreateArray();
-    for (int i = 0; i < it->count; i++)
-        cJSON_AddItemToArray(
-            values, it->ordered ? cJSON_CreateNumber((double)it->values[i])
-                                : cJSON_CreateString(space_value_text(space, gene, i, text)));
+    for (int i = 0; i < definition->count; i++)
+        cJSON_AddItemToArray(values,
+                             definition->ordered
+                                 ? cJSON_CreateNumber((double)definition->values[i])
+                                 : cJSON_CreateString(space_value_text(space, gene, i, text)));
     return values;
 }
 
@@ -125,7 +126,7 @@ static void show_constraints(struct view *view) {
     show(view, table, "Constraints", "constraints");
 }
 
-/* Adds how many genomes are valid: counted, or estimated where they are too many. */
+/* Adds the number of valid genomes: exact, or an estimate if there are too many to count. */
 static void add_valid(const struct space *space, bool exact, uint64_t counted,
                       struct table *table) {
     enum { PROBES = 10000 };
@@ -142,7 +143,7 @@ static void add_valid(const struct space *space, bool exact, uint64_t counted,
     table_cell(table, cJSON_CreateNumber(deviation), "");
 }
 
-/* Counts a goal's genomes into the table; -1 where there is none. */
+/* Adds a goal's numbers of genomes to the table. -1 with `error` filled if no genome is valid. */
 static int count_goal(const struct view *view, int goal, uint64_t limit, struct table *table,
                       struct error *error) {
     const struct space *space = space_of(view, goal);
@@ -166,7 +167,7 @@ static int count_goal(const struct view *view, int goal, uint64_t limit, struct 
         return 0;
     space_is_empty(space, &why);
     return error_input(error,
-                       "goal %d, %s: no genome is valid: %s; loosen that, or the "
+                       "goal %d, %s: no genome is valid: %s; relax that constraint, or the "
                        "config's \"genes\" and \"limits\"",
                        goal, name, why.text);
 }
@@ -189,13 +190,13 @@ static int show_space(struct view *view, uint64_t limit, struct error *error) {
     for (int goal = view->first_goal; goal <= view->last_goal; goal++)
         if (count_goal(view, goal, limit, table, error) < 0)
             status = -1;
-    show(view, table, "Goals, and how many genomes each has", "goals");
+    show(view, table, "Goals and their numbers of genomes", "goals");
     return status;
 }
 
-/* ---- what one genome is ---- */
+/* ---- one genome ---- */
 
-/* "SMEM_BYTES=65536, SMEM_LIMIT=49152": what a failed constraint reads. */
+/* Prints the values that a failed constraint reads: "SMEM_BYTES=65536, SMEM_LIMIT=49152". */
 static void print_reads(const struct space *space, const struct genome *genome,
                         const struct problem *problem, char *text, size_t size) {
     int64_t values[SLOTS_MAX];
@@ -220,7 +221,7 @@ static void print_reads(const struct space *space, const struct genome *genome,
     }
 }
 
-/* Adds a goal's verdict on the genome; whether it is valid. */
+/* Adds a row that says whether the genome is valid for the goal. Returns true if it is. */
 static bool judge(const struct view *view, int goal, const struct genome *genome,
                   struct table *table) {
     const struct space *space = space_of(view, goal);
@@ -260,7 +261,7 @@ static cJSON *extents_json(const unsigned extents[3]) {
                                 3);
 }
 
-/* Adds the launches of a valid genome, a case at a time. */
+/* Adds the launches of a valid genome for each case of the goal. */
 static int plan_goal(const struct view *view, int goal, const struct genome *genome,
                      struct table *launches, struct table *cases, struct error *error) {
     const struct template *template = view->templates[goal];
@@ -344,7 +345,7 @@ static int show_genome(struct view *view, const struct genome *genome, bool *all
     if (view->json != NULL)
         cJSON_AddStringToObject(view->json, "genome", canonical);
     else
-        printf("\nThe genome, inactive genes at their defaults\n%s\n", canonical);
+        printf("\nGenome, with inactive genes at their defaults\n%s\n", canonical);
     struct table *table = table_new(columns, 7);
     *all_valid = true;
     for (int goal = view->first_goal; goal <= view->last_goal; goal++) {
@@ -368,11 +369,11 @@ static void show_heading(struct view *view) {
                                 config_smem_limit(view->config, &view->device));
         return;
     }
-    if (template->recorded != NULL) { /* nothing more is known of the device */
+    if (template->recorded != NULL) { /* a recorded space knows only the device's name */
         printf("%s: %s\n", template->name, template->about);
         return;
     }
-    printf("%s: %s\n%s (%s), %d multiprocessors; at most %d bytes of shared memory a block\n",
+    printf("%s: %s\n%s (%s), %d multiprocessors; at most %d bytes of shared memory per block\n",
            template->name, template->about, view->device.name, view->device.spec,
            view->device.sm_count, config_smem_limit(view->config, &view->device));
 }
@@ -384,8 +385,8 @@ static int view_open(struct view *view, const char *path, const char *templates,
         return -1;
     int goals = config_goal_count(view->config);
     if (goal >= goals)
-        return error_input(error, "%s has no goal %" PRId64 ": --goal takes 0 to %d", path, goal,
-                           goals - 1);
+        return error_input(error, "%s has no goal %" PRId64 ": --goal must be from 0 to %d", path,
+                           goal, goals - 1);
     view->first_goal = goal < 0 ? 0 : (int)goal;
     view->last_goal = goal < 0 ? goals - 1 : (int)goal;
     if (device_describe(spec != NULL ? spec : view->config->device, &view->device, error) < 0)
@@ -413,18 +414,19 @@ static int space_run(const struct verb *verb, int argc, char **argv) {
     int64_t goal = -1;
     int64_t limit = 100000000;
     const struct option_row rows[] = {
-        {"genome", "TEXT", "say whether this genome is valid, and what it launches", OPTION_TEXT,
+        {"genome", "TEXT",
+         "check this genome and show its launches; omitted genes have their defaults", OPTION_TEXT,
          &text},
-        {"goal", "K", "only goal K, counted from 0", OPTION_INTEGER, &goal},
-        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX, in place of the config's", OPTION_TEXT,
-         &device},
-        {"templates", "DIR", "where to look for the template's folder first", OPTION_TEXT,
+        {"goal", "K", "show only goal K, counted from 0", OPTION_INTEGER, &goal},
+        {"device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the config's device)",
+         OPTION_TEXT, &device},
+        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
          &templates},
         {"count-limit", "N",
-         "partial genomes to try when counting, after which the number is estimated; 0: all "
-         "(100000000)",
+         "partial genomes to visit before the count becomes an estimate; 0: no limit (default "
+         "100000000)",
          OPTION_INTEGER, &limit},
-        {"json", NULL, "as JSON", OPTION_FLAG, &json},
+        {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
@@ -441,7 +443,7 @@ static int space_run(const struct verb *verb, int argc, char **argv) {
         show_heading(&view);
         status = text != NULL ? show_genome(&view, &genome, &all_valid, &error)
                               : show_space(&view, (uint64_t)limit, &error);
-        /* An empty space is an error, but it has been shown. */
+        /* An empty space is an error, but its description is still printed. */
         if (json && (status == 0 || text == NULL))
             table_print_json(view.json, stdout);
         else
@@ -457,22 +459,7 @@ static int space_run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_space = {
     .name = "space",
     .arguments = "CONFIG [options]",
-    .summary = "what a config lets the search choose from, or why a genome is not valid",
-    .help =
-        "Shows the template's genes with their values (the default in brackets), the quantities\n"
-        "derived from them, the constraints with their reasons, and how many genomes there are\n"
-        "and how many of them satisfy every constraint in every case of a goal. A goal is what\n"
-        "one genome is judged on: all cases of a joint objective, or one case each.\n"
-        "\n"
-        "With --genome it tells of one genome instead (genes that are left out have their\n"
-        "defaults): whether it is valid, or which constraint fails, in which case and with which\n"
-        "values; and each kernel's grid, block, dynamic shared memory and CTAs (thread blocks).\n"
-        "CTAs / SMs below 1 leaves multiprocessors idle. Exit status 3 if it is not valid.\n"
-        "\n"
-        "Constraints may read the device's attributes; nothing runs on it.\n"
-        "\n"
-        "  evotile space configs/demo.json\n"
-        "  evotile space configs/demo.json --genome BLOCK_M=32,KV_SPLITS=4\n"
-        "  evotile space configs/demo.json --device emulated:sm_90 --goal 0 --json",
+    .summary = "show the search space of a config, or check one genome",
+    VERB_HELP(space),
     .run = space_run,
 };

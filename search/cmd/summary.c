@@ -1,6 +1,5 @@
-/* summary: the log of a run: what each champion changed and won, which operators earned their
-   trials, what its archive teaches, why trials failed, and whether time grows with work. Read from
-   the store alone. */
+/* summary: how a run found its champions: what each one changed and gained, the success of the
+   operators, gene effects, reasons for failures, and scaling with work. Reads only the store. */
 #include "cmd/ablation.h"
 #include "cmd/chapters.h"
 #include "cmd/cmd.h"
@@ -12,11 +11,11 @@ struct summary {
     struct store *store;
     struct chapters *chapters;
     enum table_format format;
-    cJSON *json; /* NULL: for people */
+    cJSON *json; /* NULL for text or Markdown */
 };
 
-/* Prints the table under a title, or adds it to `to` as `name`; frees it. -1 where there is none,
-   for it could not be read. */
+/* Prints the table under a title, or adds it to `to` as `name`; then frees it. -1 if `table` is
+   NULL because it could not be read. */
 static int finish(const struct summary *summary, struct table *table, cJSON *to, const char *name,
                   const char *title) {
     if (table == NULL)
@@ -31,15 +30,15 @@ static int finish(const struct summary *summary, struct table *table, cJSON *to,
     return 0;
 }
 
-/* Of the present champion or of an earlier one, whichever was last asked about. */
+/* Shows the stored ablation of the goal, which may be of an earlier champion. */
 static int show_ablation(const struct summary *summary, int goal, cJSON *to, struct error *error) {
     struct ablation *ablation;
     char title[128];
     int found = ablation_read(summary->store, goal, &ablation, error);
     if (found <= 0)
         return found;
-    snprintf(title, sizeof title, "what each choice of trial %lld is worth%s",
-             (long long)ablation->trial, ablation->predicted ? ", by predictions" : "");
+    snprintf(title, sizeof title, "contribution of each gene of trial %lld%s",
+             (long long)ablation->trial, ablation->predicted ? " (predicted)" : "");
     int status = finish(summary, ablation_table(ablation), to, "ablation", title);
     ablation_free(ablation);
     return status;
@@ -55,10 +54,10 @@ static int show_goal(const struct summary *summary, int goal, cJSON *to, struct 
                "the best") < 0)
         return -1;
     if (finish(summary, chapters_islands(summary->chapters, goal, error), to, "islands",
-               "what the islands found") < 0)
+               "islands") < 0)
         return -1;
     if (finish(summary, chapters_lessons(summary->chapters, goal, LESSONS, error), to, "lessons",
-               "what the archive teaches: the time with these values over the time expected") < 0)
+               "gene effects: time with these values / expected time") < 0)
         return -1;
     return show_ablation(summary, goal, to, error);
 }
@@ -86,10 +85,10 @@ static int show_shapes(const struct summary *summary, struct error *error) {
     int shapes;
     struct table *table = chapters_shapes(summary->chapters, &shapes, error);
     if (summary->json == NULL && table != NULL && table_row_count(table) == 0 && shapes > 1)
-        printf("\nover %d shapes, time grows nowhere more than %.1f times as fast as work\n",
+        printf("\nscaling over %d shapes: time never grows more than %.1f times as fast as work\n",
                shapes, SCALING_LIMIT);
     return finish(summary, table, summary->json, "shapes",
-                  "time grows faster than work: look at these");
+                  "cases whose time grows faster than their work");
 }
 
 static int show(struct summary *summary, struct error *error) {
@@ -111,12 +110,12 @@ static int show(struct summary *summary, struct error *error) {
     free(device);
     if (show_goals(summary, error) < 0 || show_shapes(summary, error) < 0 ||
         finish(summary, chapters_operators(chapters, error), summary->json, "operators",
-               "what each operator earned") < 0 ||
+               "operators") < 0 ||
         finish(summary, chapters_verdicts(chapters, error), summary->json, "verdicts", "verdicts") <
             0)
         return -1;
     return finish(summary, chapters_reasons(chapters, REASONS, error), summary->json, "reasons",
-                  "the commonest reasons for failures");
+                  "most common reasons for failures");
 }
 
 /* ---- the verb ---- */
@@ -127,14 +126,14 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct summary summary = {.format = TABLE_TEXT};
     const struct option_row rows[] = {
         {"json", NULL, "print one JSON object", OPTION_FLAG, &json},
-        {"markdown", NULL, "as Markdown", OPTION_FLAG, &markdown},
+        {"markdown", NULL, "print Markdown", OPTION_FLAG, &markdown},
         {0},
     };
     struct error error = {0};
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
     if (json && markdown) {
-        error_input(&error, "summary: --json and --markdown exclude each other: give one");
+        error_input(&error, "summary: --json and --markdown are mutually exclusive: give one");
         return error_report(&error);
     }
     summary.store = store_open(argv[0], STORE_READ, &error);
@@ -156,34 +155,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_summary = {
     .name = "summary",
     .arguments = "RUN [options]",
-    .summary = "how a run got to its champion, and what it learnt",
-    .help =
-        "The log of the run in folder RUN, read from its file alone. For every champion: the "
-        "trial, "
-        "when it\nwas crowned, which operator bred it from which parents and what that changed, "
-        "the "
-        "score before and\nafter (the geometric mean of the warm medians over the goal's cases), "
-        "and "
-        "why it was crowned: on a\nGPU by a duel, with the 99 % interval of its ratio. \"(b)\" "
-        "marks "
-        "a gene that it took from its second\nparent; who has no parents, as a model's guess, is "
-        "set "
-        "beside the champion before. Then the best of\nthe board, what each of several islands "
-        "found, the trials and champions of each operator, the\nverdicts, and the commonest "
-        "reasons for failures.\n\n"
-        "What the archive teaches: values and pairs whose mean time differs from the mean of all "
-        "trials, for\na pair from what its two values add up to, by more than chance would make "
-        "it; "
-        "and those that always\nfailed. They are means over what the search chose to try: they "
-        "lead, "
-        "and do not prove.\n\n"
-        "The check over shapes: in the order of work (operations, then bytes, as the template "
-        "counts "
-        "them), a\ncase is named whose time, beside the case before it, grows more than 1.5 times "
-        "as "
-        "fast as its work.\nA grid that serialises the batch shows so.\n\n"
-        "  evotile summary results/night\n"
-        "  evotile summary results/night --markdown > night.md\n"
-        "  evotile summary results/night --json | jq '.goals[0].champions[-1]'\n",
+    .summary = "show how a run found its champions, and what its trials reveal",
+    VERB_HELP(summary),
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* try: one candidate through every gate. */
+/* try: evaluates one genome and prints the result of every gate. */
 #include "cmd/cmd.h"
 #include "cmd/diagnose.h"
 #include "cmd/solo.h"
@@ -15,7 +15,7 @@ struct trying {
     bool json;
 };
 
-/* Tries a genome with the full timing. */
+/* Runs all gates, including full timing and the final checks of a champion. */
 static int try_genome(struct trying *trying, const struct genome *genome, uint64_t seed,
                       struct trial_result *result, struct error *error) {
     struct trial_request request = {
@@ -96,7 +96,7 @@ static void print_text(const struct trying *trying, const struct trial_result *r
                one->tflops, one->ctas, one->errors.relative_l2);
     }
     if (speedup > 0)
-        printf("%.3f times as fast as the default genome\n", speedup);
+        printf("speedup over the default genome: %.3f\n", speedup);
 }
 
 static int run_both(struct trying *trying, const char *genome_text, struct error *error) {
@@ -109,7 +109,7 @@ static int run_both(struct trying *trying, const char *genome_text, struct error
     if (genome_parse(&genome, trying->template->space, genome_text, error) < 0 ||
         try_genome(trying, &genome, seed, &result, error) < 0)
         return -1;
-    /* The default genome in the same session, as what the speedup is over. */
+    /* Time the default genome in the same session, as the reference of the speedup. */
     genome_canonicalise(&standard, trying->template->space);
     if (result.outcome.verdict == VERDICT_OK &&
         space_check(trying->template->space, &standard, NULL)) {
@@ -135,13 +135,15 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool diagnose = false;
     struct trying trying = {0};
     const struct option_row rows[] = {
-        {"genome", "GENES", "BLOCK_M=64,WARPS=4,...; what is left out has its default", OPTION_TEXT,
-         &genome},
-        {"goal", "K", "which of a per_case config's cases, from 0", OPTION_INTEGER, &goal},
+        {"genome", "GENES", "BLOCK_M=64,WARPS=4,...; omitted genes have their defaults",
+         OPTION_TEXT, &genome},
+        {"goal", "K", "case of a per_case config, from 0 (default 0)", OPTION_INTEGER, &goal},
         {"device", "SPEC", "auto, cuda:N or emulated:sm_XX", OPTION_TEXT, &device},
-        {"templates", "DIR", "where to look for template folders first", OPTION_TEXT, &templates},
-        {"diagnose", NULL, "look into the kernels instead of timing them (an emulated device)",
-         OPTION_FLAG, &diagnose},
+        {"templates", "DIR", "folder that is searched for templates first", OPTION_TEXT,
+         &templates},
+        {"diagnose", NULL,
+         "check memory accesses and races instead of timing (emulated devices only)", OPTION_FLAG,
+         &diagnose},
         {"json", NULL, "print one JSON object", OPTION_FLAG, &trying.json},
         {0},
     };
@@ -155,14 +157,14 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return error_report(&error);
     if (trying.config->shapes->recorded != NULL) {
         error_input(&error,
-                    "%s holds measurements and no kernel to try: `evotile run %s` searches "
+                    "%s holds measurements, not a kernel to try: `evotile run %s` searches "
                     "them",
                     argv[0], argv[0]);
         goto done;
     }
     if (goal >= config_goal_count(trying.config)) {
-        error_input(&error, "there is no goal %lld: %s has %d, from 0", (long long)goal, argv[0],
-                    config_goal_count(trying.config));
+        error_input(&error, "there is no goal %lld: %s has %d, counted from 0: give another --goal",
+                    (long long)goal, argv[0], config_goal_count(trying.config));
         goto done;
     }
     trying.goal = (int)goal;
@@ -189,22 +191,7 @@ done:
 const struct verb verb_try = {
     .name = "try",
     .arguments = "CONFIG [--genome GENES] [options]",
-    .summary = "take one genome through every gate",
-    .help =
-        "Compiles, checks and times one genome on the config's cases, and says what each gate "
-        "found. "
-        "Genes\nthat are not named have their default. Exit status 3 when a gate was not "
-        "passed.\n\n"
-        "With --diagnose the template's small cases, and small ones of the config, run once under "
-        "the emulated\ndevice's microscope, which reports with their source lines: accesses "
-        "out of bounds or misaligned,\nreads of memory that nobody wrote, races within a block "
-        "and between blocks, divergent barriers,\ncp.async and TMA data touched before its "
-        "wait, a missing fence.proxy.async,\nlanes that disagree, endless loops; and as costs bank "
-        "conflicts and uncoalesced accesses.\nExit status 3 when a fault was found; costs leave it "
-        "0.\n\n"
-        "  evotile try configs/demo.json\n"
-        "  evotile try configs/demo.json --genome BLOCK_M=32,WARPS=2 --device emulated:sm_89 "
-        "--json\n"
-        "  evotile try configs/demo.json --device emulated:sm_89 --diagnose\n",
+    .summary = "compile, verify and time one genome",
+    VERB_HELP(try),
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* watch: a run in progress, or finished, seen from another shell. */
+/* watch: a live view of a run, on a terminal, as log lines, or printed once. */
 #include "cmd/cmd.h"
 
 #include "base/log.h"
@@ -13,14 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* After what we include: it has a macro for many a short word. */
+/* Included last: it defines macros with short, common names. */
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
 
 static const double terminal_interval_s = 1;
 static const double log_interval_s = 10;
 
-/* Of a view in a file. */
+/* Size of the view if stdout is not a terminal. */
 enum { FILE_ROWS = 32, FILE_COLUMNS = 110 };
 
 /* ---- in a terminal ---- */
@@ -46,12 +46,13 @@ static void show(const struct live *live, bool by_trials, bool unicode) {
             show_cell(row, column, canvas_at(&canvas, row, column));
     attrset(A_DIM);
     mvprintw(LINES - 1, 0, "q: quit   t: by %s%s", by_trials ? "time  " : "trials",
-             store_goal_count(live->store) > 1 ? "   left, right: another goal" : "");
+             store_goal_count(live->store) > 1 ? "   left, right: other goals" : "");
     refresh();
     canvas_release(&canvas);
 }
 
-/* Until somebody quits; the run may end before, or be resumed. */
+/* Refreshes the view until the user quits. It continues when the run ends, because the run may be
+   resumed. */
 static int watch_screen(SCREEN *screen, struct live *live, double interval_s, bool unicode,
                         struct error *error) {
     bool by_trials = false;
@@ -68,7 +69,7 @@ static int watch_screen(SCREEN *screen, struct live *live, double interval_s, bo
         by_trials ^= key == 't';
         if (key == KEY_LEFT || key == KEY_RIGHT)
             status = live_turn(live, key == KEY_LEFT ? -1 : 1, error);
-        else if (key == ERR) /* none came for the length of an interval */
+        else if (key == ERR) /* no key within the interval */
             status = live_refresh(live, error);
     }
     endwin();
@@ -161,7 +162,7 @@ static void print_json(const struct live *live) {
 
 /* ---- the verb ---- */
 
-/* NULL where there is none. */
+/* NULL if stdin or stdout is not a terminal, or TERM is unknown. */
 static SCREEN *open_terminal(void) {
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return NULL;
@@ -169,8 +170,8 @@ static SCREEN *open_terminal(void) {
     if (screen != NULL)
         return screen;
     const char *name = getenv("TERM");
-    log_warn("this terminal (TERM=%s) is not known here: plain lines instead; set TERM to one "
-             "that is, such as xterm",
+    log_warn("this terminal (TERM=%s) is unknown, so plain lines are printed; set TERM to a known "
+             "one, such as xterm",
              name != NULL ? name : "");
     return NULL;
 }
@@ -189,19 +190,19 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int64_t goal = -1;
     double interval_s = 0;
     const struct option_row rows[] = {
-        {"goal", "K", "show goal K, counted from 0 (default: that which gained last)",
+        {"goal", "K", "show goal K, counted from 0 (default: the goal that improved last)",
          OPTION_INTEGER, &goal},
-        {"interval", "T", "look every T (default: 1s on a terminal, else 10s)", OPTION_DURATION,
+        {"interval", "T", "refresh every T (default: 1s on a terminal, else 10s)", OPTION_DURATION,
          &interval_s},
-        {"once", NULL, "print the whole view once and stop", OPTION_FLAG, &once},
-        {"json", NULL, "the same as one JSON object", OPTION_FLAG, &json},
+        {"once", NULL, "print the whole view once and exit", OPTION_FLAG, &once},
+        {"json", NULL, "print the view once as one JSON object", OPTION_FLAG, &json},
         {0},
     };
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
     struct error error = {0};
     if (once && json) {
-        error_input(&error, "watch: --once and --json exclude each other: give one");
+        error_input(&error, "watch: --once and --json are mutually exclusive: give one");
         return error_report(&error);
     }
     struct live *live = live_open(argv[0], &error);
@@ -210,13 +211,13 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int goals = store_goal_count(live->store);
     int status = 0;
     if (goal >= goals)
-        status = error_input(&error, "%s has no goal %lld: --goal takes 0 to %d", argv[0],
+        status = error_input(&error, "%s has no goal %lld: --goal must be from 0 to %d", argv[0],
                              (long long)goal, goals - 1);
     if (status == 0)
         status = live_refresh(live, &error);
     if (status == 0 && goal >= 0)
         status = live_turn(live, (int)goal - live->goal, &error);
-    /* For letters alone: numbers stay as C writes them. */
+    /* Only LC_CTYPE: numbers keep the format of the C locale. */
     setlocale(LC_CTYPE, "");
     bool unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     if (status == 0 && json)
@@ -232,30 +233,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_watch = {
     .name = "watch",
     .arguments = "RUN [options]",
-    .summary = "a live view of a run, from another shell",
-    .help =
-        "Shows the run in folder RUN while it goes on, or as it ended: what it does, the time and\n"
-        "budget left, the verdicts, how the GPU is, what each worker does, the champion's latency\n"
-        "over time, what each operator and insight has earned, and the ten best of a goal. It "
-        "only\n"
-        "reads, and does not hold the run up.\n"
-        "\n"
-        "On a terminal the view is renewed every second. Keys: q quits, left and right show "
-        "another\n"
-        "goal (else it is the one that gained last), t has the curve over trials in place of "
-        "time.\n"
-        "Elsewhere it prints a line every ten seconds, until the run ends.\n"
-        "\n"
-        "The curve's heights are logarithms: equal gains in percent look equal. Time is since the\n"
-        "run was begun, pauses between its sessions included.\n"
-        "\n"
-        "What workers, GPU and budget are comes from status.json in the run's folder, which the "
-        "run\n"
-        "replaces once a second. A run that was killed is told by its silence.\n"
-        "\n"
-        "  evotile watch results/night\n"
-        "  evotile watch results/night --once\n"
-        "  evotile watch results/night --interval 1m >> night.log\n"
-        "  evotile watch results/night --json | jq .status.temperature_c",
+    .summary = "show a live view of a run",
+    VERB_HELP(watch),
     .run = run,
 };

@@ -284,22 +284,6 @@ const struct verb verb_worker = {
     .name = "worker",
     .arguments = "--queue URL [options]",
     .summary = "evaluate trials for runs on other hosts",
-    .help =
-        "Waits on a NATS server with JetStream for a run (`evotile run CONFIG --queue URL` on any "
-        "host).\nFetches the run's template from there, and compiles, verifies and times its "
-        "candidates on this host's\ndevices, in child processes; then waits for the next run. The "
-        "host needs evotile, NVRTC and, for a GPU,\nits driver. Workers may start and stop at any "
-        "time: trials of a worker that vanished go to another.\n\n"
-        "All trials of a run use one device model, driver and NVRTC. For another model the "
-        "coordinator starts\na separate run; a worker whose driver or NVRTC differs refuses the "
-        "run and says why. If this host\nhas devices of several models, one worker process runs "
-        "for each model.\n\n"
-        "A server on another host must require credentials: in the URL, or better in a file that "
-        "only its user\ncan read. configs/queue has a server configuration, a systemd unit and a "
-        "Slurm script.\n\n"
-        "^C (or SIGTERM) returns unfinished trials to the queue, and exits.\n\n"
-        "  evotile worker --queue nats://localhost:4222 --device cuda:all\n"
-        "  evotile worker --queue tls://head:4222 --ca ca.pem --credentials ~/.evotile.token "
-        "--idle 10m\n",
+    VERB_HELP(worker),
     .run = run,
 };

@@ -1,4 +1,4 @@
-# A missing or broken config: one line with the place, exit status 2, and nothing is made.
+# A missing or broken config gives one line with the position and exit status 2, and creates no run folder.
 . "$ROOT/tests/cli/tell"
 tell run missing.json
 tell run .
@@ -22,7 +22,7 @@ tell run device.json
 sed -i s/emulated:sm_999/gpu/ device.json
 tell run device.json
 ls
-# What the run has copied is told of by the name of the original.
+# Errors in the run's copy of the template name the original file.
 small c.json
 mkdir own && cp -r "$ROOT/templates/softmax_rows" own
 tell run c.json --templates own --out torn

@@ -1,4 +1,4 @@
-# Folders that cannot be written, and folders that hold something else.
+# Folders that cannot be written, and folders that contain something else.
 . "$ROOT/tests/cli/tell"
 small c.json
 touch file

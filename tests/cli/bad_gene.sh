@@ -1,5 +1,5 @@
-# A gene that the template lacks is looked for by a worker; the message names the user's file all the
-# same, and no run folder is left behind.
+# A gene that the template lacks is detected by a worker. The message still names the user's file, and no run folder
+# is left behind.
 cat >mine.json <<'J'
 { "template": "softmax_rows", "cases": [ { "ROWS": 4, "COLS": 8 } ], "genes": { "THREDS": [32] } }
 J

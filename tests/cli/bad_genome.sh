@@ -1,4 +1,4 @@
-# Genomes that are not in the space, or not valid.
+# Genomes outside the space, and invalid genomes.
 . "$ROOT/tests/cli/tell"
 small c.json
 tell try c.json --genome THREAD=32

@@ -1,10 +1,10 @@
-# Runs that were changed, are on another device or in somebody's way; and kernels that cannot fight.
+# Runs that were edited, belong to another device or block a new run; and kernels that cannot be compared.
 . "$ROOT/tests/cli/tell"
 small c.json '"search": { "strategy": "evolve" }'
 "$EVOTILE" run c.json --out run >/dev/null 2>&1
 "$EVOTILE" export run --out frozen >/dev/null 2>&1
 long=$(printf 'x%.0s' {1..5000})
-# Tools that are there, and fail.
+# Installed tools that fail.
 mkdir bin
 for tool in gnuplot compute-sanitizer; do
     printf '#!/bin/sh\necho "%s: I will not" >&2\nexit 1\n' $tool >bin/$tool
@@ -52,14 +52,14 @@ tell record c.json --trials 1 --out .json
 tell run c.json
 rm -r results
 
-# Genomes to begin with.
+# Initial genomes.
 many() { printf 'THREADS=32;%.0s' $(seq "$1"); }
 "$EVOTILE" run c.json --out warm --seed-genome "$(many 65)" 2>&1
 echo "65: status $?"
 "$EVOTILE" run c.json --out warm --seed-genome "THREADS=$(printf '%05000d' 32)" 2>&1
 echo "too long: status $?"
 
-# Numbers of options.
+# Values of options.
 tell run c.json --trials -1
 tell run c.json --trials 1x
 tell run c.json --device emulated:sm_89,emulated:sm_89 --compile-workers 300 --out many

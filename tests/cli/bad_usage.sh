@@ -1,4 +1,4 @@
-# Verbs and options that are not there name the nearest; bad usage is exit status 2.
+# For an unknown verb or option the error names the nearest one; bad usage has exit status 2.
 . "$ROOT/tests/cli/tell"
 tell rnu
 tell help rnu

@@ -1,7 +1,7 @@
-# Each value of a config that cannot be, by its place; nothing is run.
+# Every kind of invalid value in a config is reported with its position; nothing runs.
 . "$ROOT/tests/cli/tell"
 long=$(printf 'x%.0s' {1..300})
-# What the smallest config has besides, and what takes the place of its cases.
+# Each line: keys that are added to the smallest config | cases that replace its own.
 while IFS='|' read -r more cases; do
     cat >c.json <<JSON
 { "template": "softmax_rows", "cases": [ ${cases:-"{ \"ROWS\": 4, \"COLS\": 40 \}"} ], "device": "emulated:sm_89"${more:+, $more} }

@@ -1,4 +1,4 @@
-# A baseline: a program of one's own that times something else; here one whose times are made up.
+# A baseline is a program that times something else; this one makes its times up.
 . "$ROOT/tests/cli/tell"
 cp "$ROOT/tests/cli/baseline_program.py" .
 with() { small "$1.json" "\"baseline\": { \"command\": [$2], \"limit_s\": ${3:-60} }"; }
@@ -7,7 +7,7 @@ with good '"python3", "baseline_program.py"'
 tell baseline run
 "$EVOTILE" board run | grep -A 3 ratio
 "$EVOTILE" board run --cases --json | grep -c '"ratio_to_baseline":	[0-9]'
-# To the baseline it is a ratio of some three, to the default genome less: nothing is left to do.
+# The ratio to the baseline is about 3, so the target is reached; to the default genome it is smaller.
 tell resume run --trials 30 --target-ratio 2.5
 "$EVOTILE" baseline good.json --json 2>/dev/null | grep -E '"(baseline|device|name|fastest|p50_us|cold_p50_us|unable)"' | tr -d '\t,'
 "$EVOTILE" export run --out frozen >/dev/null 2>&1
@@ -20,14 +20,14 @@ with fast '"python3", "baseline_program.py", "fast"'
 "$EVOTILE" gate fast --against baseline | grep -E '"(passed|reason)"' | tr -d '\t,'
 "$EVOTILE" gate fast --against baseline >/dev/null
 echo "slower than it: status $?"
-# One process serves all duels of a worker.
+# One baseline process serves all duels of a worker.
 with both '"python3", "baseline_program.py"'
 sed -i 's/"cases": .*/"objective": "per_case", "cases": [ { "ROWS": 4, "COLS": 40 }, { "ROWS": 8, "COLS": 40 } ],/' both.json
 "$EVOTILE" run both.json --trials 4 --out both >/dev/null 2>&1
 rm begun
 "$EVOTILE" duel both baseline | grep -c 'A is faster$'
 wc -l <begun
-# What can go wrong.
+# Failures.
 for fault in talks dies few negative device error unable; do
     with $fault "\"python3\", \"baseline_program.py\", \"$fault\""
     echo "$fault"
@@ -49,7 +49,7 @@ tell duel run baseline --implementation narrow
 tell duel run baseline --implementation wide
 tell duel run run --python python3
 tell baseline
-# Where PyTorch, or a GPU, is not there, the attention template's own script says so.
+# Without PyTorch or a GPU the attention template's script reports what is missing.
 cat >attention.json <<JSON
 { "template": "attention_fwd", "cases": [ { "B": 1, "H": 1, "S": 64, "D": 64 } ], "device": "emulated:sm_89" }
 JSON

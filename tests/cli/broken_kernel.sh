@@ -1,4 +1,4 @@
-# A template that compiles in no genome, and one whose files are wrong.
+# A template that compiles with no genome, and one with an error in its files.
 . "$ROOT/tests/cli/tell"
 small c.json
 mkdir mine

@@ -1,9 +1,9 @@
-# Completion for bash and zsh and the manual page, all from the tables of help.
+# Completion for bash and zsh and the manual page, which are generated from the option tables and help texts.
 . "$ROOT/tests/cli/tell"
 verbs=$("$EVOTILE" help | awk '/^  [a-z]/ { print $1 }')
 
 "$EVOTILE" completion bash >bash && bash -n bash && . ./bash && complete -p evotile
-completed() { # the words typed so far: what bash would offer
+completed() { # prints what bash offers after the given words
     COMP_WORDS=(evotile "$@") COMP_CWORD=$#
     _evotile
     echo "$*: ${COMPREPLY[*]}"
@@ -14,7 +14,7 @@ completed run --tr
 completed board --c
 completed board results/
 completed nonesuch --
-# Every verb, and each with just the options of its help.
+# Every verb is offered, each with exactly the options of its help.
 completed "" | tr ' ' '\n' | grep -cFx "$verbs" | sed "s/^$(echo "$verbs" | wc -l)$/all verbs/"
 for verb in $verbs; do
     "$EVOTILE" help $verb | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | sort >helped
@@ -24,7 +24,7 @@ for verb in $verbs; do
     printf '%s\n' "${COMPREPLY[@]}" | sort | cmp - helped || echo "$verb: help has other options"
 done
 
-# The page: each verb, no request that groff or mandoc does not know.
+# The manual page has each verb and no request that groff or mandoc does not know.
 "$EVOTILE" manual >evotile.1
 for verb in $verbs; do
     grep -q "^\.SS evotile $verb" evotile.1 || echo "the page lacks $verb"
@@ -52,7 +52,7 @@ if command -v zsh >/dev/null; then
         words=(evotile "") CURRENT=2; _evotile | grep -c "^verb: [12][0-9]"
         words=(evotile board "") CURRENT=3; _evotile'
 else
-    printf 'compdef _evotile evotile\n1\nboard: --top[the best N of each goal (10)]:N:_files\n'
+    printf 'compdef _evotile evotile\n1\nboard: --top[show the best N of each goal (default 10)]:N:_files\n'
 fi
 tell completion fish
 tell completion

@@ -1,9 +1,9 @@
-# Several devices: equal ones serve one run together, those of two models a run each.
+# Several devices: those of one model share one run; each model gets a run of its own.
 . "$ROOT/tests/cli/tell"
 small run.json
 tell run run.json --device emulated:sm_89,emulated:sm_89 --trials 6 --compile-workers 1 --out two
 "$EVOTILE" resume two --trials 8 2>&1
-# Of two models: a run for each.
+# Two models: one run for each.
 "$EVOTILE" run run.json --device emulated:sm_89,emulated:sm_90,emulated:sm_89 --trials 4 --compile-workers 2 --out mixed 2>mixed.log
 echo "status $?"
 grep searching mixed.log | sort

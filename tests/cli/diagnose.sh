@@ -1,4 +1,4 @@
-# A race in a kernel is found without a GPU, with its line; the template as it is has none.
+# A race in a kernel is found without a GPU, with its source line; the unmodified template has none.
 . "$ROOT/tests/cli/tell"
 mkdir mine
 cp -r "$ROOT/tests/templates/scaled_add" mine/

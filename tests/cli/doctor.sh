@@ -1,5 +1,5 @@
-# With or without a GPU the emulated device can do the main job.
-# NVRTC leaves memory behind when it is unloaded, which is not ours to free.
+# With or without a GPU the emulated device can run a search.
+# NVRTC leaks memory when it is unloaded.
 export ASAN_OPTIONS=detect_leaks=0
 $EVOTILE doctor >text
 echo "exit $?"

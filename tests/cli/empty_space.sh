@@ -1,4 +1,4 @@
-# A config that leaves no valid genome says which constraint to loosen.
+# If a config leaves no valid genome, the error names the constraint to relax.
 . "$ROOT/tests/cli/tell"
 small empty.json '"genes": { "THREADS": [32], "ROW_THREADS": [64] }'
 tell run empty.json --out results

@@ -1,4 +1,4 @@
-# A frozen kernel where there is no GPU: it runs on an emulated device like its own; on another one times are not compared.
+# An exported kernel without a GPU runs on an emulated device of the same architecture; on another one times are not compared.
 . "$ROOT/tests/cli/tell"
 small c.json '"search": { "strategy": "evolve" }'
 export CUDA_VISIBLE_DEVICES=

@@ -1,2 +1,2 @@
-# A result that did not reach its file is no result.
+# Output that cannot be written is a failure.
 $EVOTILE help >/dev/full

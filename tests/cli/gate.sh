@@ -1,4 +1,4 @@
-# The gate for CI: right and no slower passes; slower, or wrong, is exit status 3.
+# The gate for CI: a correct kernel that is not slower passes; exit status 3 for a slower or wrong one.
 . "$ROOT/tests/cli/tell"
 small c.json
 "$EVOTILE" run c.json --trials 8 --out run >/dev/null 2>&1
@@ -14,7 +14,7 @@ echo "a slower one: status $?"
 "$EVOTILE" gate run:5 --against run --tolerance 10000 >/dev/null
 echo "with patience: status $?"
 
-# A genome for several cases: none may hide behind the mean, and two must gain for it to be promoted.
+# One genome for several cases: the mean cannot hide a slower case, and --promote needs two faster cases.
 small joint.json '"search": { "strategy": "random" }'
 sed -i 's/{ "ROWS": 4, "COLS": 40 }/{ "ROWS": 4, "COLS": 40 }, { "ROWS": 8, "COLS": 500 }/' joint.json
 of_256=THREADS=256,ROW_THREADS=256,VECTOR=2,KEEP=2,UNROLL=2

@@ -1,4 +1,4 @@
-# A template may include the toolkit's headers, and print: on the emulated device, under the microscope, and exported.
+# A template may include the toolkit's headers and call printf: on the emulated device, with --diagnose, and exported.
 . "$ROOT/tests/cli/tell"
 mkdir mine
 cp -r "$ROOT/tests/templates/scaled_add" mine/

@@ -1,4 +1,4 @@
-# SIGINT and SIGTERM finish what is in flight, and say how to go on.
+# SIGINT and SIGTERM finish the trials in flight, and the output says how to continue.
 . "$ROOT/tests/cli/tell"
 small c.json
 sed -i 's/"trials": 3/"time": "60s"/' c.json

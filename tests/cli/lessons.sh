@@ -1,5 +1,5 @@
-# What an archive was made to teach is told: c=4 is slow, a and b are fast where they are equal, and b=4
-# with c=1 always fails; whatever else a value is, is chance.
+# The gene effects that are built into a space are found: c=4 is slow, a and b are fast if they are equal,
+# and b=4 with c=1 always fails. All other differences are noise.
 {
     printf '{"tune_params_keys": ["a", "b", "c", "d"], "cache": {'
     comma=''
@@ -14,5 +14,5 @@
     printf '}}\n'
 } >made.json
 "$EVOTILE" run recorded:made.json --out run >/dev/null 2>&1
-"$EVOTILE" summary run | sed -n '/teaches/,/^$/p'
+"$EVOTILE" summary run | sed -n '/^gene effects/,/^$/p'
 "$EVOTILE" summary run --json | jq -c '.goals[0].lessons[0]'

@@ -1,4 +1,4 @@
-# A run that another process has open is left alone.
+# A run that another process has open cannot be resumed.
 . "$ROOT/tests/cli/tell"
 small c.json
 sed -i 's/"trials": 3/"time": "60s"/' c.json

@@ -1,4 +1,4 @@
-# The main job on the emulated device: search, look, replay, freeze, replay what was frozen.
+# The main workflow on the emulated device: search, board, replay, export, replay of the export.
 . "$ROOT/tests/cli/tell"
 small c.json
 "$EVOTILE" run c.json --trials 8 --out run 2>/dev/null

@@ -1,5 +1,5 @@
-# A model is fitted to what was measured: here to a recorded space whose times are another model's, so that it can
-# be fitted closely. Runs keep what was predicted; a search begins with what is predicted to be fast.
+# The latency model is fitted to measurements, here to a recorded space whose times come from another parameter set, so
+# that the fit is close. Runs store the predictions; a search starts with genomes that are predicted to be fast.
 . "$ROOT/tests/cli/tell"
 cp -r "$EVOTILE_DEVICES" devices
 export EVOTILE_DEVICES=$PWD/devices
@@ -16,7 +16,7 @@ jq -r 'keys | join(" ")' devices/fitted/l4.json
 "$EVOTILE" model fit recorded:measured.json --config c.json --out other.json 2>/dev/null | sed -n '1,2p;/^parameter/p'
 cmp other.json devices/fitted/l4.json && echo "the same again"
 
-# What was fitted is what predictions are made with.
+# Predictions use the fitted parameters.
 latency() { "$EVOTILE" try c.json 2>/dev/null | sed -n 's/^  prediction .* \([0-9.]*\) us predicted.*/\1/p'; }
 fitted=$(latency)
 jq '.start_us = 9' devices/fitted/l4.json >slow.json && mv slow.json devices/fitted/l4.json
@@ -32,7 +32,7 @@ sed 's/"budget"/"search": { "strategy": "evolve" }, "budget"/' c.json >evolve.js
 "$EVOTILE" resume evolved --trials 13 2>&1 | grep -cE 'genomes traced|13 trials are stored'
 "$EVOTILE" summary evolved --json | jq '.operators[] | select(.operator == "seed") | .trials'
 
-# Of a recorded space some rows are predicted, for simulated searches.
+# model predict predicts some rows of a recorded space, for simulated searches.
 "$EVOTILE" model predict recorded:measured.json --config c.json --trials 25 --out some.json 2>&1
 "$EVOTILE" model predict recorded:measured.json --config c.json --trials 0 --out rows-predicted.json 2>/dev/null
 jq -c '.predicted_us | length, (map(select(. == null)) | length)' some.json rows-predicted.json
@@ -61,7 +61,7 @@ tell run c.json --predict 20000
 tell run recorded:few.json --predict 5
 echo '{ "name": "NVIDIA L4", "start_us": -3 }' >devices/fitted/l4.json
 tell try c.json | sed "s|$PWD|*|"
-# What a file does not name is as usual: it was fitted before there was such a parameter.
+# A parameter that a file omits has its default: the file may be older than the parameter.
 echo '{ "name": "NVIDIA L4", "start_us": 2 }' >devices/fitted/l4.json
 "$EVOTILE" try c.json >/dev/null 2>&1
 echo "one parameter: status $?"

@@ -1,5 +1,5 @@
-# A run on a network file system says so and keeps a rollback journal, since a write-ahead log is not
-# safe there; all verbs work on it. A stand-in for statfs says that every folder lies on NFS.
+# A run on a network file system logs that and uses a rollback journal, because a write-ahead log is not safe there;
+# all verbs work on it. A preloaded statfs reports NFS for every folder.
 . "$ROOT/tests/cli/tell"
 gcc -shared -fPIC -o nfs.so -x c - <<'C' || exit 1
 #include <linux/magic.h>
@@ -13,17 +13,17 @@ int statfs(const char *path, struct statfs *status)
     return result;
 }
 C
-on_nfs() { # COMMAND ...: after another library in front, AddressSanitizer would refuse to begin
+on_nfs() { # COMMAND ...: AddressSanitizer must accept the library that is loaded before it
     ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 LD_PRELOAD=$PWD/nfs.so "$@"
 }
-journal() { # the database's own mark (1 1: rollback, 2 2: write-ahead log) and the files
+journal() { # prints the database's journal mode (1 1: rollback, 2 2: write-ahead log) and its files
     od -An -tu1 -j18 -N2 "$1/run.db"
     ls "$1" | grep '^run\.db'
 }
 small c.json
 sed -i 's/"trials": 3/"time": "60s"/' c.json
 
-# Begins a run, looks at its files while it stores, and interrupts it.
+# Starts a run, lists its files while it stores trials, and interrupts it.
 pass() { # FOLDER COMMAND-PREFIX ...
     local folder=$1
     shift

@@ -1,4 +1,4 @@
-# A run's file that a later version wrote is left as it is.
+# A database that a later version wrote is not changed.
 . "$ROOT/tests/cli/tell"
 small c.json
 "$EVOTILE" run c.json --out run >/dev/null 2>&1

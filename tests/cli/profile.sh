@@ -1,4 +1,4 @@
-# Where the time goes. On an emulated device nothing can be counted, and what is known is told all the same.
+# On an emulated device there are no counters; the findings from timing and resources are printed.
 . "$ROOT/tests/cli/tell"
 small c.json
 "$EVOTILE" run c.json --trials 1 --out run >/dev/null 2>&1
@@ -6,7 +6,7 @@ tell profile run | sed 's/[0-9][0-9.]* us/* us/; s/[0-9.]* TFLOP.*GB\/s/* TFLOP\
 "$EVOTILE" profile run --json | grep -cE '"(missing|findings|advice|kernels|operations|waves)"'
 "$EVOTILE" export run --out frozen >/dev/null 2>&1
 "$EVOTILE" profile frozen | grep 'multiprocessors busy'
-# What it finds is kept with the trial.
+# The findings are stored with the trial.
 python3 - <<'PYTHON'
 import json, sqlite3
 with sqlite3.connect("run/run.db") as run:

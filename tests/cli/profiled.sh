@@ -1,5 +1,5 @@
-# What a profiler counted of elites is known to a search that goes on, by the insights that read it. There is no
-# profiler here: what ncu would have counted is put beside what `profile` kept of the champion.
+# A resumed search uses the profiler metrics of elites in the insights that read them. There is no profiler here: the
+# metrics are inserted into the profile that `profile` stored for the champion.
 . "$ROOT/tests/cli/tell"
 cp -r "$EVOTILE_TEMPLATES" templates
 python3 - <<'PYTHON'
@@ -17,7 +17,7 @@ small c.json '"search": { "strategy": "full", "population": 4, "initial": 4 }'
 "$EVOTILE" run c.json --trials 8 --out run >/dev/null 2>&1
 "$EVOTILE" profile run >/dev/null || echo "profile: status $?"
 cp -r run plain
-# Of all trials, for a run's elites are not known beforehand: counted ACTIVE DEVICE
+# Inserts metrics for all trials, because the elites are not known in advance: counted ACTIVE DEVICE
 counted() {
     python3 - "$1" "$2" <<'PYTHON'
 import json, sqlite3, sys
@@ -32,11 +32,11 @@ with sqlite3.connect("run/run.db") as run:
         run.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (f"profile:{trial}", json.dumps(profile)))
 PYTHON
 }
-# Which rules were followed so far: credited RUN
+# Prints the rules that were applied so far: credited RUN
 credited() {
     "$EVOTILE" summary "$1" --json | jq -r '[.operators[].operator | select(startswith("rule"))] | sort | join(" ") | "'"$1"': " + .'
 }
-# Goes on until a rule is followed, or for so many trials more: go_on RUN TRIALS RULE
+# Resumes until a rule is applied, for at most TRIALS more trials: go_on RUN TRIALS RULE
 go_on() {
     local trials=$("$EVOTILE" summary "$1" --json | jq .trials)
     local last=$((trials + $2))
@@ -51,10 +51,10 @@ counted 40 'another device'
 go_on run 10 rule
 counted 40 ''
 go_on run 120 rule:1
-# They are counted another time.
+# Other metrics replace the first ones.
 counted 95 ''
 go_on run 120 rule:2
-# Damaged ones are told.
+# Damaged profiles are reported.
 counted 95 ''
 python3 -c 'import sqlite3; run = sqlite3.connect("run/run.db"); run.execute("UPDATE meta SET value = 2 WHERE name LIKE \"profile:%\""); run.commit()'
 "$EVOTILE" resume run --trials 1000 2>&1 | sed 's/profile:[0-9]*/profile:N/'

@@ -1,11 +1,11 @@
-# Workers on a queue: their template travels with the run, those of another device model have a run of their own, and a
-# server on another host must be told who we are.
+# Workers on a queue: the template is sent with the run, workers with another device model get a run of their own, and
+# a server on another host requires credentials.
 . "$ROOT/tests/cli/tell"
 command -v nats-server >/dev/null || { echo "there is no nats-server: make deps-test" >&2; exit 77; }
 small run.json
 tell run run.json --queue nats://192.0.2.1:4222 --out none
 tell worker --queue tls://192.0.2.1:4222
-for name in localhost.example 127.example 127.0.0.1.example; do # which only look like this host's
+for name in localhost.example 127.example 127.0.0.1.example; do # which only look like the local host
     tell worker --queue "nats://$name:4222"
 done
 tell worker --queue nats://localhost:1
@@ -30,14 +30,14 @@ echo sesame >token
 chmod 600 token
 tell worker --queue "$url" 2>&1 | sed "s/:$port/:PORT/"
 
-# The worker finds templates nowhere but on the queue.
+# The worker can get the template only from the queue.
 (cd / && EVOTILE_TEMPLATES=/nowhere exec "$EVOTILE" worker --queue "$url" --credentials "$OLDPWD/token" --device emulated:sm_89 \
     --compile-workers 1 --device-workers 1) 2>right.log &
 right=$!
 "$EVOTILE" run run.json --queue "$url" --credentials token --trials 10000 --time 12s --redeliver 5s --nice --out run 2>run.log &
 run=$!
 until grep -q "a worker on" run.log; do sleep 0.1; kill -0 $run || break; done
-for ((tries = 0; tries < 100; tries++)); do # who works, by their host
+for ((tries = 0; tries < 100; tries++)); do # workers are listed by host
     "$EVOTILE" watch run --once 2>/dev/null | grep -E "^workers +$(hostname | cut -c 1-16) (busy|idle) *$" >workers.txt && break
     sleep 0.1
 done

@@ -1,4 +1,4 @@
-# A config that raises the limit of shared memory has two boards: within 48 KB, and of all.
+# If a config raises the shared memory limit there are two boards: within 48 KB, and all genomes.
 cat >c.json <<JSON
 {
   "template": "attention_fwd",
@@ -14,11 +14,11 @@ import csv, sys
 for row in csv.DictReader(sys.stdin):
     print(row["within_smem_bytes"], row["smem_bytes"], row["genome"].split(",")[1])' | sort; }
 "$EVOTILE" board run --csv | rows
-# Beyond what the device grants it is the device's.
+# The device's own limit applies if the config's is higher.
 sed 's/101376/300000/' c.json >beyond.json
 "$EVOTILE" space beyond.json --json | jq .smem_limit_bytes
 "$EVOTILE" space beyond.json --genome 'BLOCK_N=128,K_STAGES=4,V_STAGES=4' | grep -o '(SMEM_LIMIT.*'
-# With the common limit there is one, and its rows say so too.
+# With the default limit there is one board, and its rows state the limit.
 sed 's/101376/49152/' c.json >usual.json
 "$EVOTILE" run usual.json --out usual --trials 1 2>/dev/null
 "$EVOTILE" board usual | grep '^goal'

@@ -1,5 +1,5 @@
-# The README's two commands as they stand there, in a checkout of its own that asks less of them: three
-# trials of a small case, and the tests of one file. What is built already goes along.
+# Runs the two commands of README.md in a copy of the checkout with less work: three trials of a small case, and the
+# tests of one file. The copy contains the existing build.
 build=${BUILD:-build}
 checkout=$PWD/checkout
 mkdir -p "$checkout/$build"

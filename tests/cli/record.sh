@@ -1,4 +1,4 @@
-# A space is recorded, gone on with, read, exported in the other format and searched in simulation.
+# A space is recorded, resumed, read, exported in the other format and searched in simulation.
 cat >config.json <<'END'
 { "template": "softmax_rows", "device": "emulated:sm_89", "cases": [{"ROWS": 8, "COLS": 40}] }
 END
@@ -8,12 +8,13 @@ $EVOTILE record config.json --trials 2 --out rows.json.gz --compile-workers 1 &&
 $EVOTILE record config.json --trials 5 --out rows.json.gz --compile-workers 1 && gunzip -c rows.json.gz | grep -c configuration
 $EVOTILE export rows --format kernel-tuner --out cache.json && grep -c '"time"' cache.json
 $EVOTILE simulate rows.json.gz cache.json --strategy random --trials 3 --seeds 1 --json | grep '"visited"'
-# What is no plain file is written into, not replaced.
+# An output that is not a regular file is written to, not replaced.
 ln -s /dev/stdout out && $EVOTILE export rows --format kernel-tuner --out out | grep -c '"time"'
 ln -s /dev/full full && $EVOTILE export rows --format t4 --out full 2>&1
 echo "status $?"
 ls -l out full | grep -c -- '->'
-# The file knows the default genome, so that a search can be set beside it. Who tries all five finds the same.
+# The file contains the default genome, so that a search can be compared with it. Strategies that try all five genomes
+# find the same speedup.
 $EVOTILE simulate rows.json.gz --strategy random,full --trials 5 --seeds 2 --against default --json >simulated.json
 grep -E '"(compiled|correct)"' simulated.json
 grep -E '"speedup_(least|median|best)"' simulated.json | cut -d : -f 2 | sort -u | wc -l

@@ -1,4 +1,4 @@
-# A recorded space is searched as a device is: a run folder, a board, a resume; no trial is asked twice.
+# A recorded space is searched like a device, with a run folder, a board and resume; no genome is tried twice.
 . "$ROOT"/tests/cli/tell
 space="$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz
 $EVOTILE run recorded:"$space" --trials 60 --seed 1 --out run 2>/dev/null
@@ -9,16 +9,16 @@ tell resume run --trials 80 2>&1 | grep -c '^evotile: champion'
 $EVOTILE board run | head -1
 $EVOTILE export run --format t4 --out rows.json && grep -c configuration rows.json
 $EVOTILE record recorded:"$space" --trials 30 --seed 1 --out part.json 2>/dev/null && grep -c configuration part.json
-# What is looked up in the part is what was asked of the whole.
+# A run on the partial recording finds exactly the genomes of the recording.
 $EVOTILE run recorded:part.json --seed 1 --out part-run 2>/dev/null
 $EVOTILE board part-run --top 1 | head -1
 tell space recorded:"$space" | sed "s/^\$ .*/$ space/; 2!d"
-# Another strategy, which resume goes by too.
+# Another strategy, which resume keeps.
 $EVOTILE run recorded:"$space" --strategy full --trials 40 --out full 2>/dev/null
 $EVOTILE resume full --trials 60 2>/dev/null
 $EVOTILE summary full --json | jq '[.operators[] | select(.operator | test("^(mutate|cross)")) | .trials] | add > 10'
 $EVOTILE report full --markdown | grep -o 'strategy [a-z]*'
-# What cannot be is one line.
+# Each error is one line.
 tell run recorded:"$space" --strategy fulll
 tell run recorded:missing.json.gz
 tell run recorded:
@@ -29,7 +29,7 @@ tell run recorded:part.json --device cuda:0
 tell try recorded:part.json
 tell replay run
 tell export run --out kernel
-# There are no kernels for compute-sanitizer to look at.
+# compute-sanitizer does not run, because there are no kernels.
 mkdir tools
 printf '#!/bin/sh\nexit 1\n' >tools/compute-sanitizer
 chmod +x tools/compute-sanitizer

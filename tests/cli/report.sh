@@ -1,4 +1,4 @@
-# The report of a run, and of two: a page, Markdown, CSV; without gnuplot; what is refused.
+# Reports of one and of two runs as HTML, Markdown and CSV; without gnuplot; and errors.
 . "$ROOT/tests/cli/tell"
 small joint.json '"search": { "strategy": "evolve" }'
 sed -i 's/{ "ROWS": 4, "COLS": 40 }/{ "ROWS": 4, "COLS": 40 }, { "ROWS": 8, "COLS": 500 }/' joint.json
@@ -7,7 +7,7 @@ sed 's/"budget"/"objective": "per_case", "budget"/' joint.json >apart.json
 "$EVOTILE" run apart.json --trials 12 --out apart >/dev/null 2>&1
 tell report joint | grep -v "has no pictures"
 tell report joint apart -o both.html | grep -v "has no pictures"
-# Predictions are called so; a page needs nothing from elsewhere.
+# Predictions are labelled; the HTML file loads nothing from elsewhere.
 grep -o 'Every latency on this page is a prediction of the emulated device, not a measurement.' joint/report.html
 grep -oE '(src|href)="[^#d][^"]*"' joint/report.html both.html
 "$EVOTILE" report apart --markdown | grep -E '^#|^\*\*|champion predicted us|, by predicted'
@@ -17,7 +17,7 @@ head -n 1 joint.md
 "$EVOTILE" report joint apart --csv >both.csv
 head -n 1 both.csv
 cut -d, -f1 both.csv | sort | uniq -c
-# Without gnuplot there is a page all the same, and one line with the remedy.
+# Without gnuplot the report is written without pictures, with one line that names the remedy.
 PATH=/nowhere "$EVOTILE" report joint -o plain.html 2>&1
 echo "status $?"
 grep -o 'The pictures are missing: [^<]*' plain.html

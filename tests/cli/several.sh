@@ -1,4 +1,4 @@
-# Several configs in one command: all are read before the first begins, then each has its own run.
+# Several configs in one command: all are read before the first run starts; each has its own run.
 . "$ROOT/tests/cli/tell"
 small a.json
 small b.json

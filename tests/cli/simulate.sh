@@ -1,4 +1,4 @@
-# Scores on a recorded space as text and JSON; what is malformed is named with its place.
+# Scores on a recorded space as text and JSON; errors in a file are reported with their position.
 $EVOTILE simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --strategy random --seeds 2 --trials 20
 $EVOTILE simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --strategy random --seeds 2 --trials 3 --json --visited rows.json |
     grep -o '"[a-z_]*":'
@@ -8,7 +8,7 @@ $EVOTILE simulate bad.json 2>&1
 echo "status $?"
 $EVOTILE simulate "$ROOT"/tests/spaces/*.gz --visited rows.json 2>&1
 echo "status $?"
-# Without gnuplot there is one line, with the remedy.
+# Without gnuplot there is one line that names the remedy.
 PATH=/nowhere $EVOTILE simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --strategy random --seeds 1 --trials 2 --picture x.svg 2>&1 >/dev/null
 echo "status $?"
 "$EVOTILE" simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --prefilter 0.5 2>&1

@@ -1,4 +1,4 @@
-# The genes, constraints and counts of a small space, each line on its own.
+# The genes, constraints and counts of a small space.
 cat >config.json <<'END'
 {
   "template": "softmax_rows", "device": "emulated:sm_89", "objective": "per_case",

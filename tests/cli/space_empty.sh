@@ -1,4 +1,4 @@
-# A space without a valid genome is shown, and is an error that says what to loosen.
+# A space without a valid genome is printed, followed by an error that says what to relax.
 cat >config.json <<'END'
 {
   "template": "softmax_rows", "device": "emulated:sm_89",

@@ -1,4 +1,4 @@
-# Why a genome is not valid in one goal, and what it launches in the other. Exit status 3: not valid.
+# A genome that is invalid for one goal (the reason) and valid for the other (its launches). Exit status 3: not valid.
 cat >config.json <<'END'
 {
   "template": "softmax_rows", "device": "emulated:sm_89", "objective": "per_case",

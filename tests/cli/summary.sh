@@ -1,4 +1,4 @@
-# The log of a run: one genome for two cases, and a genome a case.
+# The summary of a run with one genome for two cases, and of a run with one genome per case.
 . "$ROOT/tests/cli/tell"
 small joint.json '"search": { "strategy": "evolve" }'
 sed -i 's/{ "ROWS": 4, "COLS": 40 }/{ "ROWS": 4, "COLS": 40 }, { "ROWS": 8, "COLS": 500 }/' joint.json

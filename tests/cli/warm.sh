@@ -1,5 +1,5 @@
-# What a run begins with: genomes that are named, and the best of earlier runs, the nearest first. It is
-# stored, so that a resumed run needs their source no more.
+# Initial genomes of a run: those of --seed-genome, and the best of earlier runs, nearest first. They are stored, so a
+# resumed run does not need their source.
 . "$ROOT"/tests/cli/tell
 space="$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz
 begun() { "$EVOTILE" summary "$1" --json | jq -r '.operators[] | select(.operator == "seed") | .trials'; }
@@ -15,7 +15,7 @@ tell run recorded:"$space" --trials 30 --out third --warm-start runs \
 rm -r runs
 tell resume third --trials 40 | sed '1d; /champion/d; /[0-9.]*\/s/d'
 echo "third began with $(begun third), the best of them trial $(best third)"
-# Mistakes.
+# Errors.
 small joint.json
 tell run joint.json --out fourth --warm-start nowhere
 tell run joint.json --out fourth --warm-start second

@@ -1,4 +1,4 @@
-# A run seen from outside: while it goes on, when it was killed, when it is finished.
+# watch on a run in progress, a killed run and a finished run.
 . "$ROOT/tests/cli/tell"
 export LC_ALL=C COLUMNS=100 LINES=24
 small c.json '"seed": 7'
@@ -26,7 +26,7 @@ kill -KILL $run
 wait $run 2>/dev/null
 kill $watcher
 grep -cE '^searching; 0:00:[0-9]+ of 0:02:00, 0:0[01]:[0-9]+ left; [0-9]+ trials' lines | sed 's/^[2-9]$/several/'
-# As if a minute had gone by since it was killed.
+# Simulates that the run was killed long ago.
 sed -i -E 's/("updated":[^0-9]*)[0-9.]+/\11000000000/' long/status.json
 "$EVOTILE" watch long | figures | sed 's/;.*/; .../'
 echo '{' >long/status.json

@@ -1,4 +1,5 @@
-# Workers of an earlier session that do not go are waited for, and then named: nobody times beside them.
+# Resume waits for the workers of an earlier session to exit, and then reports them, so that no two sessions time
+# concurrently.
 . "$ROOT/tests/cli/tell"
 small c.json
 "$EVOTILE" run c.json --out run >/dev/null 2>&1

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-/* cmocka wants them before it. */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include <cjson/cJSON.h>
@@ -23,8 +23,8 @@ static char folder[] = "/tmp/evotile-board-XXXXXX";
 static char run_dir[sizeof folder + 4];
 static char output[OUTPUT_SIZE];
 
-/* A trial, and how it came out: `scale` is the latency of its first case, of its second four times
-   that; 0: it was wrong. */
+/* Adds a finished trial. `scale` is the latency of its first case; the second case takes four times
+   as long. 0 means the verdict wrong. */
 static void add_trial(struct store *store, int64_t number, const char *operator_name,
                       const char *genome, double scale, bool predicted) {
     struct error error = {0};
@@ -52,7 +52,7 @@ static void add_trial(struct store *store, int64_t number, const char *operator_
     free(outcome);
 }
 
-/* A run whose default genome takes `preset_us`, and is wrong if that is 0. */
+/* Creates a run whose default genome takes `preset_us`, or is wrong if that is 0. */
 static void make_run(double preset_us, bool predicted) {
     struct error error = {0};
     static const char *const goals[] = {"all 2 cases"};
@@ -68,7 +68,7 @@ static void make_run(double preset_us, bool predicted) {
     store_close(store);
 }
 
-/* Runs the verb with stdout, or stderr, caught in `output`. */
+/* Runs the verb and captures `stream` (stdout or stderr) in `output`. */
 static int run_board(int stream, int argc, const char **arguments) {
     char *argv[8] = {(char *)"board"};
     for (int i = 0; i < argc; i++)
@@ -202,7 +202,7 @@ static void cases_have_rows_of_their_own(void **state) {
     assert_true(number(cJSON_GetArrayItem(rows, 0), "latency_p50_us") == 5);
     assert_true(number(cJSON_GetArrayItem(rows, 1), "latency_p50_us") == 20);
     assert_true(near(number(cJSON_GetArrayItem(rows, 1), "ratio_to_default"), 2));
-    /* The run has kept no config to name them. */
+    /* The run stores no config with names of cases. */
     assert_string_equal(cJSON_GetObjectItem(cJSON_GetArrayItem(rows, 1), "case")->valuestring,
                         "case 1");
     cJSON_Delete(object);
@@ -215,7 +215,7 @@ static void an_empty_board_says_why(void **state) {
     assert_int_equal(path_remove_tree(run_dir, &error), 0);
     store_close(store_create(run_dir, &(struct store_description){NULL, 0, goals, 2}, &error));
     assert_int_equal(RUN_BOARD(run_dir), STATUS_DONE);
-    assert_non_null(strstr(output, "nothing is on the board, 0 trials\n"));
+    assert_non_null(strstr(output, "the board is empty, 0 trials\n"));
     assert_int_equal(RUN_BOARD(run_dir, "--json"), STATUS_DONE);
     cJSON *object = cJSON_Parse(output);
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(object, "rows")), 0);
@@ -227,10 +227,10 @@ static void bad_requests_are_refused(void **state) {
     make_run(10, false);
     const char *both[] = {run_dir, "--json", "--csv"};
     assert_int_equal(run_board(STDERR_FILENO, 3, both), STATUS_USAGE);
-    assert_non_null(strstr(output, "exclude each other"));
+    assert_non_null(strstr(output, "are mutually exclusive"));
     const char *goal[] = {run_dir, "--goal", "1"};
     assert_int_equal(run_board(STDERR_FILENO, 3, goal), STATUS_USAGE);
-    assert_non_null(strstr(output, "--goal takes 0 to 0"));
+    assert_non_null(strstr(output, "--goal must be from 0 to 0"));
     const char *nowhere[] = {"/tmp/evotile-no-such-run"};
     assert_int_equal(run_board(STDERR_FILENO, 1, nowhere), STATUS_USAGE);
     assert_non_null(strstr(output, "holds no run"));

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Every error that the program itself, a verb or a config can give is shown by a case of tests/cli: its words are looked
-# for in what the cases expect. Those that no case can bring about are listed below, each with why.
+# Every error message of main.c, the verbs and the config parser must occur in the expected output of a case of
+# tests/cli. Messages that no case can trigger are listed below, each with the reason.
 set -u
 cd "$ROOT" || exit 1
 
 read -r -d '' excused <<'LIST'
-cannot find our own program: %s	/proc would have to be missing
-cannot start a process: %s	the kernel would have to refuse a process
+cannot find our own program: %s	needs a system without /proc
+cannot start a process: %s	needs a fork that fails
 cannot start gnuplot: %m	the same
 a simulating process died	it would have to be killed
 a process that traced genomes died	the same
@@ -27,6 +27,19 @@ the run stores no config	the same
 trial %lld of %s cannot be replayed: the run was made by another version of evotile; its results can be read, but start a new run	the same
 %s is inconsistent: replaying its events does not give the state of its last checkpoint; it was edited, or made by another version of evotile	the same
 the stored predictions are damaged: %.60s	the same; tests/cmd/foresee_test.c damages it
+a simulating process died	needs a killed process
+a process that looked at genomes died	the same
+%d genomes at once: %s: take fewer	some machines promise memory that they have not
+%s was measured on %s, but the device file of its architecture is for %s: add one to configs/devices	needs a run that was measured on a GPU
+%s has no readable config.json: restore it from a copy	the same
+cannot read the template %s: %s	needs a file that is deleted between two reads
+"%s" is no verdict	these are read from the run's own file, which only SQLite changes
+"%s" is no result of a duel	the same
+element %d is no trial with its microseconds: fit anew	the same; tests/report/goals_test.c damages it
+the run has kept none	the same
+trial %lld of %s cannot be taken up again: the run was made by another version of evotile; its results can be read, but start a new run	the same
+%s does not add up: what its events rebuild is not what it had; it was changed by hand, or made by another version of evotile	the same
+what was predicted is damaged: %.60s	the same; tests/cmd/foresee_test.c damages it
 is out of range	of status.json, which watch passes over: tests/cmd/bulletin_test.c
 is unknown to this version of evotile	the same
 LIST

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants the four above. */
+/* cmocka.h needs the four headers above. */
 #include <cmocka.h>
 #include <fcntl.h>
 #include <string.h>
@@ -21,14 +21,14 @@ static const struct verb verb = {.name = "try", .arguments = "CONFIG [options]"}
 
 static char complaint[4096];
 
-/* Parses with stderr caught in `complaint`; the command is split at spaces. */
+/* Parses `command`, split at spaces, and captures stderr in `complaint`. */
 static int parse(struct given *given, char *command, char **argv, int least, int most) {
     const struct option_row rows[] = {
-        {"json", NULL, "as JSON", OPTION_FLAG, &given->json},
-        {"out", "DIR", "where to", OPTION_TEXT, &given->out},
-        {"trials", "N", "how many", OPTION_INTEGER, &given->trials},
-        {"tolerance", "X", "how near", OPTION_NUMBER, &given->tolerance},
-        {"time", "T", "how long", OPTION_DURATION, &given->time},
+        {"json", NULL, "print JSON", OPTION_FLAG, &given->json},
+        {"out", "DIR", "output folder", OPTION_TEXT, &given->out},
+        {"trials", "N", "number of trials", OPTION_INTEGER, &given->trials},
+        {"tolerance", "X", "tolerance", OPTION_NUMBER, &given->tolerance},
+        {"time", "T", "time limit", OPTION_DURATION, &given->time},
         {0},
     };
     int argc = 0;
@@ -63,7 +63,7 @@ static void options_and_arguments_mix(void **state) {
     assert_string_equal(given.out, "here");
     assert_true(given.tolerance == 0.5);
     assert_true(given.time == 5400);
-    assert_int_equal(given.trials, 7); /* not given: its default stays */
+    assert_int_equal(given.trials, 7); /* not given: keeps its default */
 }
 
 static void double_dash_ends_options(void **state) {
@@ -93,19 +93,19 @@ static void a_mistake_gets_one_line_that_helps(void **state) {
         {"try a --trails 5", "unknown option --trails; did you mean --trials?"},
         {"try a --trails=5", "unknown option --trails; did you mean --trials?"},
         {"try a -json", "unknown option -json; did you mean --json?"},
-        {"try a -- b c", "\"b\" is one argument too many; usage: evotile try CONFIG [options]"},
-        {"try", "something is missing; usage: evotile try CONFIG [options]"},
-        {"try a --out", "--out wants a value: --out DIR"},
-        {"try a --out --json", "--out wants a value: --out DIR"},
-        {"try a --json=yes", "--json takes no value: leave out \"=yes\""},
-        {"try a --trials five", "--trials wants a whole number, not \"five\""},
-        {"try a --trials 5k", "--trials wants a whole number, not \"5k\""},
-        {"try a --trials 1.5", "--trials wants a whole number, not \"1.5\""},
-        {"try a --trials=", "--trials wants a whole number, not \"\""},
-        {"try a --trials -3", "--trials wants a number from 0 to"},
-        {"try a --trials 99999999999999999999", "--trials wants a number from 0 to"},
-        {"try a --tolerance 5%", "--tolerance wants a number such as 0.05, not \"5%\""},
-        {"try a --tolerance nan", "--tolerance wants a number such as 0.05, not \"nan\""},
+        {"try a -- b c", "unexpected argument \"b\"; usage: evotile try CONFIG [options]"},
+        {"try", "an argument is missing; usage: evotile try CONFIG [options]"},
+        {"try a --out", "--out needs a value: --out DIR"},
+        {"try a --out --json", "--out needs a value: --out DIR"},
+        {"try a --json=yes", "--json takes no value: remove \"=yes\""},
+        {"try a --trials five", "--trials needs a whole number, not \"five\""},
+        {"try a --trials 5k", "--trials needs a whole number, not \"5k\""},
+        {"try a --trials 1.5", "--trials needs a whole number, not \"1.5\""},
+        {"try a --trials=", "--trials needs a whole number, not \"\""},
+        {"try a --trials -3", "--trials needs a number from 0 to"},
+        {"try a --trials 99999999999999999999", "--trials needs a number from 0 to"},
+        {"try a --tolerance 5%", "--tolerance needs a number such as 0.05, not \"5%\""},
+        {"try a --tolerance nan", "--tolerance needs a number such as 0.05, not \"nan\""},
         {"try a --time 90", "--time: \"90\" is no duration"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

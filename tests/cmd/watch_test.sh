@@ -13,7 +13,7 @@ run=0
 trap '((run)) && kill $run 2>/dev/null; terminal kill-server 2>/dev/null' EXIT
 refused=$(terminal new-session -d -s probe true 2>&1) || { echo "tmux opens no terminal here ($refused): mount /dev/pts"; exit 77; }
 
-# Until the screen has a line that matches.
+# Waits until a line of the screen matches.
 expect() {
     local tries
     for ((tries = 0; tries < 600; tries++)); do
@@ -54,7 +54,7 @@ for ((tries = 0; tries < 100; tries++)); do
     [ "$(screen | grep '^time')" != "$before" ] && break
     sleep 0.1
 done
-((tries < 100)) || { echo "the view is not renewed"; exit 1; }
+((tries < 100)) || { echo "the view does not refresh"; exit 1; }
 
 # Keys: another goal and back, and the curve over trials.
 goal=$(screen | grep -o 'goal [01] of 0 to 1')
@@ -67,7 +67,7 @@ terminal send-keys -t view t
 expect '[0-9] trials( |$)'
 expect '^q: quit   t: by time'
 
-# A larger terminal, and one that is too small for all of it.
+# A larger terminal, and one that is too small for the whole view.
 terminal resize-window -t view -x 130 -y 40
 expect '^.{100,}'
 expect '^  10 '
@@ -85,6 +85,6 @@ expect '^left with status 0'
 
 # An unknown terminal type gets plain lines.
 terminal respawn-pane -k -t view "TERM=nonesuch '$EVOTILE' watch run; echo left with status \$?; cat"
-expect 'TERM=nonesuch.* is not known here'
+expect 'TERM=nonesuch.* is unknown'
 expect 'interrupted; 0:'
 expect '^left with status 0'

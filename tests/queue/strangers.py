@@ -413,7 +413,7 @@ def all_workers_gone(scenario, space):
     scenario.end(worker)
     scenario.wait("a request that no worker holds", lambda: scenario.client.take(run_id))
     scenario.wait("the end of the run", lambda: run.poll() is not None)
-    scenario.expect("all_workers_gone", "go on with `evotile resume")
+    scenario.expect("all_workers_gone", "continue with `evotile resume")
     worker = scenario.worker("back")
     again = scenario.run("resumed", "resume", folder)
     scenario.wait("the end of the resumed run", lambda: again.poll() is not None)

@@ -128,7 +128,7 @@ static void a_finished_run_starts_nothing(void **state) {
     assert_int_equal(path_join(path, place.run_dir, "workers.lock", &error), 0);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
-    expect_said(said, "is finished: 5 trials");
+    expect_said(said, "is finished after 5 trials");
     assert_false(path_exists(path));
     inspect_finished(5);
     /* The budget can be raised, and the new one is stored. */
@@ -136,7 +136,7 @@ static void a_finished_run_starts_nothing(void **state) {
     run_to_end(&place.tiny, "resume", place.run_dir, more, 0);
     inspect_finished(9);
     assert_int_equal(exit_status(launch(&place.tiny, "resume", place.run_dir, NULL, said)), 0);
-    expect_said(said, "is finished: 9 trials");
+    expect_said(said, "is finished after 9 trials");
     tiny_remove(&place.tiny);
 }
 
@@ -269,7 +269,7 @@ static void a_signal_finishes_what_is_in_flight(void **state) {
         wait_for_told(place.run_dir, 3);
         assert_int_equal(kill(pid, signals[i]), 0);
         assert_int_equal(exit_status(pid), 0);
-        expect_said(said, "interrupted: go on with `evotile resume ");
+        expect_said(said, "interrupted: continue with `evotile resume ");
         inspect(&inspection);
         assert_int_equal(inspection.told, inspection.asked);
         assert_in_range(inspection.told, 3, 899);
