@@ -20,18 +20,18 @@ static const struct {
     {"a load before the start", "x[i] = x[i - n];", 1, PTX_FAULT_LOAD,
      "4 bytes before the start of 'x'", 0},
     {"a misaligned vector", "*(float2 *)(x + n) = make_float2(1, 2);", 1, PTX_FAULT_MISALIGNED,
-     "no multiple of 8", 0},
-    {"a null pointer", "*(float *)(4096ull * n) = 1;", 1, PTX_FAULT_STORE, "in no allocation", 0},
+     "not a multiple of 8", 0},
+    {"a null pointer", "*(float *)(4096ull * n) = 1;", 1, PTX_FAULT_STORE, "not in any allocation", 0},
     {"past shared memory", "smem[i * n] = 1; __syncthreads(); x[i] = smem[i];", 5, PTX_FAULT_STORE,
-     "there are 256 bytes", 13},
+     "out of bounds (256 bytes)", 13},
     {"an endless loop", "while (n) { x[0] += 1; }", 1, PTX_FAULT_TIMEOUT, "endless loop?", -1},
     {"a barrier that not all reach", "if (i < 32) asm volatile(\"bar.sync 1, 64;\"); x[i] = n;", 1,
-     PTX_FAULT_DEADLOCK, "waits for ever at barrier 1", 0},
+     PTX_FAULT_DEADLOCK, "waits forever at barrier 1", 0},
     {"a shuffle that not all reach",
      "if (i % 32 < 16) x[i] = __shfl_sync(~0u, n, 1); else asm volatile(\"bar.sync 1, 64;\");", 1,
-     PTX_FAULT_DEADLOCK, "waits for ever", -1},
+     PTX_FAULT_DEADLOCK, "waits forever", -1},
     {"a member mask without its caller", "x[i] = __shfl_sync(1, i, 0);", 1, PTX_FAULT_LANES,
-     "not in the member mask", 1},
+     "does not include its lane", 1},
     {"trap", "if (i == 5) __trap();", 1, PTX_FAULT_TRAP, "executed trap", 5},
     {"half a warp at ldmatrix",
      "unsigned r; if (i < 16) { asm volatile(\"ldmatrix.sync.aligned.m8n8.x1."
@@ -41,7 +41,7 @@ static const struct {
      "unsigned e = i == 53 ? 0xe5e4e4e4 : i % 4 == 1 ? 0xe4e4e4e4 : 0; float d = 0; "
      "asm volatile(\"mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
      "{%0,%0,%0,%0}, {%1,%1}, {%1,%1}, {%0,%0,%0,%0}, %1, 1;\" : \"+f\"(d) : \"r\"(e)); x[i] = d;",
-     1, PTX_FAULT_MISUSE, "0xe5e4e4e4: 0x5 names no two places in their order", 53},
+     1, PTX_FAULT_MISUSE, "0xe5e4e4e4: 0x5 does not select two positions in ascending order", 53},
 };
 
 static void test_faults(void **unused) {
@@ -211,8 +211,8 @@ static void test_calls_that_go_wrong(void **unused) {
     static const struct {
         const char *body, *said;
     } rows[] = {
-        {"call f; ret;", "deeper than its stack of 8192 bytes"},
-        {"mov.u64 %rd1, 5; call %rd1; ret;", "called 0x5, which is no function"},
+        {"call f; ret;", "overflowed its stack of 8192 bytes"},
+        {"mov.u64 %rd1, 5; call %rd1; ret;", "called 0x5, which is not a function"},
         {"mov.u64 %rd1, g; call %rd1; ret;", "no function with these parameters"},
         {"mov.u64 %rd1, f; add.u64 %rd1, %rd1, 1; P: .callprototype _ (); call %rd1, P; ret;",
          "no function with these"},
