@@ -131,7 +131,7 @@ int32_t number_of_sum(int64_t sum, bool saturates);
 /* Unpacks `count` integers, lowest bits first. */
 void unpack_numbers(int16_t *out, const uint8_t *bytes, int count, struct number_format format);
 /* The dot product of two integer vectors. exclusive: with b1, counts differing bits (xor.popc). */
-int multiply_numbers(const int16_t *left, const int16_t *right, int count, bool exclusive);
+int integer_dot_product(const int16_t *left, const int16_t *right, int count, bool exclusive);
 /* For each of the 16 rows of a sparse a, the indices of the `count` columns kept, in ascending
    order, from the metadata register. Returns -1 with a fault for invalid metadata. */
 int read_kept(struct warp *warp, const struct instruction *instruction,

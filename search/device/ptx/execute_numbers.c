@@ -27,7 +27,7 @@ void unpack_numbers(int16_t *out, const uint8_t *bytes, int count, struct number
         }
 }
 
-int multiply_numbers(const int16_t *left, const int16_t *right, int count, bool exclusive) {
+int integer_dot_product(const int16_t *left, const int16_t *right, int count, bool exclusive) {
     int sum = 0;
     if (exclusive)
         for (int k = 0; k < count; k++)
@@ -38,7 +38,7 @@ int multiply_numbers(const int16_t *left, const int16_t *right, int count, bool 
     return sum;
 }
 
-/* Reads the rows of a, or the columns of b; groups of `rows8` registers hold the same k range. */
+/* Reads the rows of a, or the columns of b; groups of `row_groups` registers hold the same k range. */
 static void read_rows(const struct warp *warp, const uint32_t *places, int registers, int rows8,
                       struct number_format format, int16_t (*out)[K_MAX]) {
     int each = 32 / format.bits;
@@ -71,8 +71,8 @@ EXECUTE(multiply_numbers) {
             const int32_t *before = place_of(warp, c[row / 8 * 2 + column % 2]);
             for (int k = 0; k < count && is_sparse; k++)
                 chosen[k] = right[column][kept[row][k]];
-            int sum = multiply_numbers(left[row], is_sparse ? chosen : right[column], count,
-                                       form->exclusive);
+            int sum = integer_dot_product(left[row], is_sparse ? chosen : right[column], count,
+                                          form->exclusive);
             sums[row][column] =
                 number_of_sum((int64_t)before[row % 8 * 4 + column / 2] + sum, form->saturates);
         }

@@ -129,7 +129,7 @@ static void left_of_registers(const struct warp *warp, const uint32_t *operands,
     }
 }
 
-/* The operands as matrices; `kept` selects the rows of b for the columns of a sparse a. */
+/* The operands as matrices; `sparse_columns` selects the rows of b for the columns of a sparse a. */
 struct factors {
     float left[ROWS][PRODUCT_DEPTH], right[2 * PRODUCT_DEPTH][PRODUCT_COLUMNS];
     uint8_t kept[ROWS][KEPT_MAX];
@@ -205,7 +205,7 @@ static void multiply_whole(const struct product_form *form, const struct inputs 
             int64_t sum = (int32_t)float_bits(sums[row][column]);
             for (int k = 0; k < form->k && is_sparse; k++)
                 chosen[k] = right[factors->kept[row][k]];
-            sum += multiply_numbers(left[row], is_sparse ? chosen : right, form->k, false);
+            sum += integer_dot_product(left[row], is_sparse ? chosen : right, form->k, false);
             sums[row][column] = bits_float((uint32_t)number_of_sum(sum, form->saturates));
         }
     }

@@ -241,7 +241,7 @@ EXECUTE(multiply_number_fragments) {
         for (int j = 0; j < form->k; j++)
             unpack_numbers(right + j * k / form->k, b + (j * form->n + column) * unit, unit,
                            form->numbers);
-        c[i] = number_of_sum((int64_t)c[i] + multiply_numbers(left, right, k, form->exclusive),
+        c[i] = number_of_sum((int64_t)c[i] + integer_dot_product(left, right, k, form->exclusive),
                              form->saturates);
     }
     write_sums(warp, instruction, TYPE_S32, c);

@@ -106,8 +106,8 @@ struct lanes {
        half_accumulators the caller rounds the sums with float_to_half. */
     void (*rows)(const struct matrix_shape *shape, int n, float (*sum)[PRODUCT_COLUMNS],
                  const float (*left)[PRODUCT_DEPTH], const float (*right)[PRODUCT_COLUMNS]);
-    /* As rows, for a sparse `left` that holds k of 2k columns; `kept` holds the column indices of
-       each row. */
+    /* As rows, for a sparse `left` that holds k of 2k columns; `sparse_columns` holds the column
+       indices of each row. */
     void (*sparse_rows)(const struct matrix_shape *shape, int n, float (*sum)[PRODUCT_COLUMNS],
                         const float (*left)[PRODUCT_DEPTH], const float (*right)[PRODUCT_COLUMNS],
                         const uint8_t (*kept)[KEPT_MAX]);

@@ -279,7 +279,7 @@ struct memory_spot {
     const char *name;
     bool read_only;
 };
-/* Returns whether the address is inside the allocation; `spot` is filled whenever an allocation
+/* Returns whether the address is inside the allocation; `location` is filled whenever an allocation
    precedes the address. */
 bool memory_spot(const struct ptx_memory *memory, uint64_t address, struct memory_spot *spot);
 

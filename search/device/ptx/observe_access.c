@@ -126,7 +126,7 @@ static const char *remedy_for(const struct touch *touch, const struct trace *oth
     return "order the two with a cluster or grid barrier, or with a fence and an atomic";
 }
 
-/* `did`: "read", "write" or "atomic update". */
+/* `other_operation`: "read", "write" or "atomic update". */
 static void report_race(struct touch *touch, const struct trace *other, const char *did) {
     const struct block *block = touch->report.warp->block;
     if (other->unit < block->microscope->order.first_unit) {

@@ -21,7 +21,7 @@ static bool add_new(uint64_t *values, int *count, uint64_t value) {
     return true;
 }
 
-/* The number of sectors that the lanes touch; `*least`: the number that their distinct addresses
+/* The number of sectors that the lanes touch; `*ideal`: the number that their distinct addresses
    would fill. */
 static uint64_t sectors(const uint64_t addresses[LANES], uint32_t mask, int bytes,
                         uint64_t *least) {

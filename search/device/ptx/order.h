@@ -93,8 +93,9 @@ static inline bool order_key_is_global(uint64_t key) {
 }
 
 void order_release_memory(struct order *order);
-/* Begins a launch. Everything before it happened before; with `early`, what the previous launch did
-   happened before only in units that have waited for it. At most CONCURRENT_UNITS_MAX slots. */
+/* Begins a launch. Everything before it happened before; with `overlaps_previous`, what the
+   previous launch did happened before only in units that have waited for it. At most
+   CONCURRENT_UNITS_MAX slots. */
 void order_launch(struct order *order, int actors, int slots, bool early);
 /* Begins a unit in a slot that is empty or whose unit has ended. */
 void order_unit(struct order *order, int slot);

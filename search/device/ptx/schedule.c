@@ -192,8 +192,8 @@ static void describe_wait(struct warp *warp, const struct fragment *fragment, ch
                  "committed");
 }
 
-/* The warp of the cluster with the highest deadlock rank, if above that of `culprit`, and its group
-   in `*held`. */
+/* The warp of the cluster with the highest deadlock rank, if above that of `ranked`, and its
+   group in `*ranked_group`. */
 static struct warp *worst_of(struct cluster *cluster, struct warp *culprit,
                              const struct fragment **held) {
     for (int b = 0; b < cluster->count; b++)
