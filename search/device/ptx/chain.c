@@ -18,10 +18,10 @@ void chain_commit_copies(struct warp *warp, uint32_t group) {
 
 double chain_copy_end(struct warp *warp, uint32_t bytes) {
     const struct ptx_pace *pace = chain_pace(warp);
-    /* On an H200, starting a copy between wgmmas waits for it: configurations whose computing warps
-       also issue the copies are as slow with four stages as with one, and 1.4 times as slow as
-       those with a producer warp (6,856 pairs measured in the space of tests/spaces). The cause is
-       unknown. */
+    /* On an H200, starting a copy between wgmmas waits for it: configurations in which computing
+       warps also issue the copies are as slow with four stages as with one, and 1.4 times as slow
+       as those with a producer warp (6,856 pairs measured in the space of tests/spaces). The cause
+       is unknown. */
     double end = chain_now(warp) + pace->copy + bytes / pace->copy_bytes;
     if (warp->product_group > 0)
         chain_wait(warp, end);

@@ -150,7 +150,7 @@ enum space narrow_space(uint64_t *address);
    replaced by the offset in that block. NULL if there is no such block or it is not running: then
    `where` (may be NULL) says why. */
 struct block *shared_block(struct block *block, uint64_t *address, char *where, size_t where_bytes);
-/* The block of the cluster whose shared memory contains these host bytes; NULL: none. */
+/* The block of the cluster that owns the shared memory at this host pointer; NULL: none. */
 struct block *shared_owner(const struct block *block, const uint8_t *bytes);
 
 /* Reduces the elements of `from` into those at `to`, as an atomic of the access's operation and

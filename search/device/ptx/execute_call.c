@@ -14,8 +14,8 @@ static uint8_t *local_of(const struct warp *warp, uint32_t lane) {
     return block->local + (size_t)block->local_bytes * ((size_t)warp->index * LANES + lane);
 }
 
-/* Address of the call's index-th value in the local memory of a lane of the caller, whose frame
-   begins at `frame`. */
+/* Address of the call's index-th value in the local memory of a lane of the caller; `frame` is the
+ * start of its frame. */
 static uint64_t value_at(const struct instruction *call, uint64_t frame, int index) {
     const uint32_t *value = call->operands + (call->as.call.routine < 0) + 2 * index;
     return value[0] + (call->as.call.caller < 0 ? 0 : frame);

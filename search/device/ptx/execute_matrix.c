@@ -12,7 +12,7 @@ enum action need_all(struct warp *warp, const struct instruction *instruction, u
 }
 
 /* ldmatrix and stmatrix: lane 8i + r holds the address of row r of matrix i; lane l holds row l /
-   4, columns 2 (l % 4) and + 1 of every matrix. Hence the bytes of a register are the rows in
+   4, columns 2 (l % 4) and + 1 of every matrix. Therefore the bytes of a register are the rows in
    order. With fewer than four matrices, the addresses of the other lanes are ignored. */
 static enum action reach_rows(struct warp *warp, const struct instruction *instruction,
                               uint32_t base_place, bool is_store, uint8_t *pointers[LANES]) {

@@ -1,4 +1,4 @@
-/* mma of integers, whose results PTX defines, and of doubles, which are computed as a chain of FMAs
+/* mma of integers (results defined by PTX) and of doubles, which are computed as a chain of FMAs
    in ascending k: PTX leaves the order open, and GPUs use this one (Xie et al., MMA-Sim, 2025).
    Register layout (PTX ISA 9.7.14.5), with g = lane / 4 and t = lane % 4:
      a: register r holds 32 bits of row g + 8 (r % (m / 8)), from bit 32 (t + 4 (r / (m / 8))) on,
@@ -38,7 +38,8 @@ int integer_dot_product(const int16_t *left, const int16_t *right, int count, bo
     return sum;
 }
 
-/* Reads the rows of a, or the columns of b; groups of `row_groups` registers hold the same k range. */
+/* Reads the rows of a, or the columns of b; groups of `row_groups` registers hold the same k range.
+ */
 static void read_rows(const struct warp *warp, const uint32_t *places, int registers, int rows8,
                       struct number_format format, int16_t (*out)[K_MAX]) {
     int each = 32 / format.bits;

@@ -1,6 +1,7 @@
 /* st.async and red.async (PTX ISA 9.7.9.12 and 9.7.13.7): stores to the shared memory of another
-   block of the cluster, whose mbarrier counts their bytes. Like bulk loads they complete as late as
-   possible, one warp instruction at a time; until then the target of a store holds bytes of 0xff.
+   block of the cluster; an mbarrier there counts their bytes. Like bulk loads they complete as late
+   as possible, one warp instruction at a time; until then the target of a store holds bytes of
+   0xff.
    */
 #include "device/ptx/chain.h"
 #include "device/ptx/execute.h"

@@ -129,7 +129,8 @@ static void left_of_registers(const struct warp *warp, const uint32_t *operands,
     }
 }
 
-/* The operands as matrices; `sparse_columns` selects the rows of b for the columns of a sparse a. */
+/* The operands as matrices; `sparse_columns` selects the rows of b for the columns of a sparse a.
+ */
 struct factors {
     float left[ROWS][PRODUCT_DEPTH], right[2 * PRODUCT_DEPTH][PRODUCT_COLUMNS];
     uint8_t kept[ROWS][KEPT_MAX];
@@ -340,7 +341,7 @@ static int retire(struct warp *warp, uint32_t end) {
         if (hash_inputs(&product->instruction->as.product, &inputs) == product->hash)
             continue;
         fault_at(warp, product->instruction, 0, PTX_FAULT_MISUSE, 0,
-                 "issued a wgmma whose shared memory operands were overwritten before its wait");
+                 "issued a wgmma, and its shared memory operands were overwritten before its wait");
         return -1;
     }
     warp->product_count = kept;

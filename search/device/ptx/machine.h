@@ -149,7 +149,7 @@ struct block {
     struct remote_store *remote; /* st.async and red.async in flight, oldest first */
     int remote_first, remote_count, remote_capacity; /* first: the oldest pending one */
     bool impatient; /* waits return false instead of suspending: nothing else can progress */
-    bool polled;    /* a warp read a value that others change: give them a turn */
+    bool polled;    /* a warp read a value that others change: they run next */
     struct chain_barrier chain_barriers[CHAIN_BARRIERS];
     int chain_barrier_count;
 };
@@ -180,7 +180,7 @@ static inline void block_event(struct block *block) {
     block->cluster->given_up = 0;
 }
 
-/* schedule.c: runs all blocks of the clusters, whose grid positions are set, to completion; the
+/* schedule.c: runs all blocks of the clusters to completion; their grid positions must be set; the
    clusters take turns. The seed selects which block of each cluster runs first. Returns 0, or -1
    with the blocks' fault filled. */
 int clusters_run(struct cluster *clusters, int count, uint64_t seed);

@@ -20,7 +20,7 @@
  * read is reported as well), including st.async and red.async; atomics and strong accesses
  * (volatile, relaxed, acquire, release), which order other blocks' accesses only together with a
  * fence or a release; and griddepcontrol.wait, which orders what the previous launch did. Lanes of
- * a warp are threads like any other and need __syncwarp between dependent accesses. Hence two
+ * a warp are threads like any other and need __syncwarp between dependent accesses. Therefore two
  * collectives of a cooperative group of more than 32 threads race without a sync between them:
  * NVIDIA's header relies on more than PTX guarantees.
  *

@@ -267,8 +267,8 @@ static void touch_byte(struct touch *touch, uint32_t byte, const struct trace *n
     *state |= asynchronous ? BYTE_AWAITED : BYTE_WRITTEN;
 }
 
-/* Adjacent bytes mostly have equal shadow state: a byte whose state equals the previous one's takes
-   over the result. */
+/* Adjacent bytes mostly have equal shadow state: a byte with the same state as the previous one
+ * takes over its result. */
 static void touch_bytes(struct touch *touch) {
     const struct order *order = &touch->report.warp->block->microscope->order;
     const struct trace now = {
@@ -311,9 +311,9 @@ static struct touch touch_of(struct warp *warp, const struct instruction *instru
         .bytes = bytes};
 }
 
-/* ---- what is told ---- */
+/* ---- hooks ---- */
 
-/* An atomic, or what is ordered like one, hands on what was known: a word is an object. */
+/* An atomic or strong access acquires and releases through its word, which is a sync object. */
 static void synchronise(const struct touch *touch, const struct access *access) {
     const struct block *block = touch->report.warp->block;
     struct order *order = &block->microscope->order;
@@ -429,7 +429,7 @@ uint32_t observe_bulk_issue(struct warp *warp, const struct instruction *instruc
     return order->now;
 }
 
-/* Bytes that something issued later will bring, too, are still awaited. */
+/* Bytes that a later copy also writes stay pending. */
 void observe_bulk_landing(const struct block *owner, uint32_t offset, uint32_t bytes,
                           uint32_t barrier, uint32_t issued) {
     struct ptx_microscope *microscope = owner->microscope;

@@ -32,7 +32,7 @@ static void clock_join(const struct order *order, uint32_t *clock, const uint32_
 
 /* ---- clocks of other units ---- */
 
-/* Index of the first item whose unit is not below `unit`. */
+/* Index of the first item with a unit of at least `unit`. */
 static int find_unit(const struct knowledge *knowledge, uint32_t unit) {
     int low = 0, high = knowledge->count;
     while (low < high) {

@@ -69,12 +69,13 @@ struct order_unit {
 enum { ORDER_SLOTS_MAX = 1 << 12 };
 
 struct order {
-    uint32_t now, begun, first_unit; /* begun: units so far; first_unit: first one of this launch */
-    uint32_t prior_unit;             /* first unit of the previous launch */
-    bool early;                      /* the launch may overlap the previous one until a unit waits
-                                      */
-    int actors;                      /* warps, then the copy engine */
-    struct order_unit *units, *own;  /* by slot; own: the unit whose turn it is */
+    uint32_t now, begun,
+        first_unit;      /* unit_count: units so far; first_unit: first one of this launch */
+    uint32_t prior_unit; /* first unit of the previous launch */
+    bool early;          /* the launch may overlap the previous one until a unit waits
+                          */
+    int actors;          /* warps, then the copy engine */
+    struct order_unit *units, *own; /* by slot; current: the unit that runs */
     int slots;
     struct order_object *objects; /* hash table */
     int object_count, object_capacity;
@@ -97,7 +98,7 @@ void order_release_memory(struct order *order);
    previous launch did happened before only in units that have waited for it. At most
    CONCURRENT_UNITS_MAX slots. */
 void order_launch(struct order *order, int actors, int slots, bool early);
-/* Begins a unit in a slot that is empty or whose unit has ended. */
+/* Begins a unit in a slot that is empty or has an ended unit. */
 void order_unit(struct order *order, int slot);
 /* Resumes the unit of the slot. */
 void order_turn(struct order *order, int slot);
