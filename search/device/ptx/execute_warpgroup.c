@@ -328,12 +328,12 @@ EXECUTE(product_commit) {
 
 /* Completes the wgmmas of groups before `end`; fails if their operands changed after issue. */
 static int retire(struct warp *warp, uint32_t end) {
-    int kept = 0;
+    int remaining = 0;
     for (int i = 0; i < warp->product_count; i++) {
         const struct product *product = &warp->products[i];
         struct inputs inputs;
         if (product->group >= end) {
-            warp->products[kept++] = *product;
+            warp->products[remaining++] = *product;
             continue;
         }
         if (gather_inputs(warp, product->instruction, product->a, product->b, &inputs) < 0)
@@ -344,7 +344,7 @@ static int retire(struct warp *warp, uint32_t end) {
                  "issued a wgmma, and its shared memory operands were overwritten before its wait");
         return -1;
     }
-    warp->product_count = kept;
+    warp->product_count = remaining;
     return 0;
 }
 
