@@ -28,7 +28,7 @@ int fragment_registers(const struct wmma_form *form, enum wmma_part part, enum t
     return extent.rows * extent.columns * type_bytes(type) / (type == TYPE_F64 ? 8 : 4) / LANES;
 }
 
-/* ---- loads and stores of fragments ---- */
+/* ---- between memory and fragments ---- */
 
 struct transfer {
     struct warp *warp;
