@@ -47,7 +47,7 @@ static const struct fault {
      "KV_SPLITS=2,COMBINE=cluster", "kernel.cu",
      "cluster_arrive();\n            cluster_wait(); // the parts",
      "cluster_arrive();\n            if (0) cluster_wait(); // the parts",
-     PTX_FINDING_OUT_OF_BOUNDS, "that block has ended"},
+     PTX_FINDING_OUT_OF_BOUNDS, "that block has exited"},
     {"an early kernel that does not wait", "emulated:sm_90", ATTENTION, "attention_fwd",
      "KV_SPLITS=2,COMBINE=early", "kernel.cu", "grid_dependency_wait(); // all splits", "; // all",
      PTX_FINDING_BEFORE_WAIT, "griddepcontrol.wait"},

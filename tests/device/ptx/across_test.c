@@ -63,8 +63,9 @@ static const struct {
      PTX_FAULT_MISUSE, "format (2-byte elements) does not support"},
     {FIELD "fill_mode.shared::cta.b1024.b32 [%o], 1;", PTX_FAULT_MISUSE,
      "fill mode of a tensor map to 1"},
-    {FIELD "rank.shared::cta.b1024.b32 [%o], 5;", PTX_FAULT_MISUSE, "a rank of 5"},
-    {FIELD "element_stride.shared::cta.b1024.b32 [%o], 0, 2;", PTX_FAULT_MISUSE, "a step of 2"},
+    {FIELD "rank.shared::cta.b1024.b32 [%o], 5;", PTX_FAULT_MISUSE, "rank of a tensor map to 5"},
+    {FIELD "element_stride.shared::cta.b1024.b32 [%o], 0, 2;", PTX_FAULT_MISUSE,
+     "element stride of a tensor map to 2"},
 };
 
 static void what_is_sent_wrongly_is_a_fault(void **state) {
