@@ -53,14 +53,14 @@ static void faults_are_found(void **state) {
         enum verdict verdict;
         const char *said; /* expected part of the reason */
     } rows[] = {
-        {"no_wait", VERDICT_CRASHED, "lacks 0 of 1 arrivals"},
-        {"too_many_bytes", VERDICT_TIMEOUT, "of 1 arrivals and 16 announced bytes"},
-        {"too_few_bytes", VERDICT_TIMEOUT, "of 1 arrivals and -16 announced bytes"},
-        {"early_release", VERDICT_CRASHED, "overwritten before the wait for the product"},
-        {"no_init", VERDICT_CRASHED, "where none was initialised"},
-        {"wrong_parity", VERDICT_TIMEOUT, "waits for ever at the mbarrier"},
-        {"no_release", VERDICT_TIMEOUT, "lacks 2 of 2 arrivals"},
-        {"no_tail_wait", VERDICT_CRASHED, "for which nobody waited"},
+        {"no_wait", VERDICT_CRASHED, "with 0 of 1 arrivals pending"},
+        {"too_many_bytes", VERDICT_TIMEOUT, "of 1 arrivals and 16 transaction bytes"},
+        {"too_few_bytes", VERDICT_TIMEOUT, "of 1 arrivals and -16 transaction bytes"},
+        {"early_release", VERDICT_CRASHED, "overwritten before its wait"},
+        {"no_init", VERDICT_CRASHED, "not initialized"},
+        {"wrong_parity", VERDICT_TIMEOUT, "waits forever at the mbarrier"},
+        {"no_release", VERDICT_TIMEOUT, "missing 2 of 2 arrivals"},
+        {"no_tail_wait", VERDICT_CRASHED, "did not wait before the block exited"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char option[64], reason[REASON_SIZE] = "";
@@ -86,15 +86,15 @@ static void faults_of_clusters_are_found(void **state) {
         const char *said; /* expected part of the reason */
     } rows[] = {
         {"no_start_wait", VERDICT_WROTE_OUTSIDE, "that block has not started"},
-        {"no_end_wait", VERDICT_WROTE_OUTSIDE, "that block has ended"},
+        {"no_end_wait", VERDICT_WROTE_OUTSIDE, "that block has exited"},
         {"late_end_wait", VERDICT_OK, "word "},
         {"no_such_rank", VERDICT_CRASHED, "of a cluster of"},
-        {"early_exit", VERDICT_WROTE_OUTSIDE, "that block has ended"},
+        {"early_exit", VERDICT_WROTE_OUTSIDE, "that block has exited"},
         {"past_the_end", VERDICT_WROTE_OUTSIDE, "shared memory at"},
-        {"skipped_barrier", VERDICT_TIMEOUT, "waits for ever at barrier 1"},
-        {"arrived_twice", VERDICT_CRASHED, "twice without waiting"},
-        {"no_arrival", VERDICT_CRASHED, "without having arrived"},
-        {"own_block_store", VERDICT_WROTE_OUTSIDE, "wants .shared::cluster"},
+        {"skipped_barrier", VERDICT_TIMEOUT, "waits forever at barrier 1"},
+        {"arrived_twice", VERDICT_CRASHED, "twice without a wait"},
+        {"no_arrival", VERDICT_CRASHED, "without arriving first"},
+        {"own_block_store", VERDICT_WROTE_OUTSIDE, "requires .shared::cluster"},
         {"remote_wait", VERDICT_CRASHED, "shared memory at"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

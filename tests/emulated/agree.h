@@ -1,14 +1,15 @@
 /*
- * agree: random genomes of the templates on two devices, from the same machine code's source, with
- * the same inputs and launches: how far their outputs are from each other, element by element.
+ * agree: compares random genomes of the templates on two devices, compiled from the same source,
+ * with the same inputs and launches: the distance between their outputs, element by element.
  *
  *     struct agree_plan plan = {"emulated:sm_90", "cuda:0", .share = 1, .jobs = 16};
  *     int bad = agree_all(&plan, stdout);
  *
- * Distances are in units of the last place of the output's format (or the coarser one that the
- * template judges it by), at the larger of the two numbers and the tensor's root mean square: what
- * is nearly zero only because its summands cancel is not measured by itself. What the two do
- * differently: ex2.approx and its like, and the order in which float atomics arrive.
+ * Distances are in units of the last place of the output's format (or of the coarser format that
+ * the template's error bound uses), at the larger of the two numbers and the tensor's root mean
+ * square: values that are nearly zero because their summands cancel are not measured relative to
+ * themselves. Known differences between devices: ex2.approx and similar instructions, and the order
+ * of float atomics.
  */
 #ifndef EVOTILE_TESTS_EMULATED_AGREE_H
 #define EVOTILE_TESTS_EMULATED_AGREE_H
@@ -32,7 +33,7 @@
 enum {
     AGREE_CASES = 6,
     AGREE_DEADLINE_S = 60,
-    AGREE_UNITS = 4, /* the bound; an H200 was 2 away at most (tests/gpu/README.md) */
+    AGREE_UNITS = 4, /* the bound; an H200 differed by at most 2 (tests/gpu/README.md) */
 };
 
 struct agree_set {
@@ -41,7 +42,7 @@ struct agree_set {
     const char *cases[AGREE_CASES];
 };
 
-/* Small and ragged; of one variant a set, so that a genome is compiled once. */
+/* Small and ragged; one variant per set, so that a genome is compiled once. */
 static const struct agree_set agree_sets[] = {
     {"attention",
      "templates/attention_fwd",
@@ -105,21 +106,21 @@ enum { AGREE_SETS = sizeof agree_sets / sizeof *agree_sets };
 struct agree_plan {
     const char *one, *other;
     int share, jobs;  /* one of `share` genomes of each set is tried */
-    uint64_t seed;    /* other genomes */
-    const char *only; /* the set of that name; NULL: all */
-    /* Changes what the other device gave; NULL: nothing does. */
+    uint64_t seed;    /* selects other genomes */
+    const char *only; /* name of the only set to run; NULL: all */
+    /* Modifies the other device's output; NULL: no change. */
     void (*tamper)(void *output, size_t bytes);
 };
 
-/* What a genome gave. */
+/* Result of a genome. */
 struct agree_result {
-    bool tried, limited, refused; /* refused: the device has not the registers for it */
+    bool tried, limited, refused; /* refused: the device has too few registers for it */
     double units[AGREE_CASES], worst;
     long elements, unequal;
     char genome[GENOME_TEXT_SIZE], where[200], failure[400];
 };
 
-/* A genome's place: of which set, and which of its genomes. */
+/* A genome: its set, and its index there. */
 struct agree_item {
     int set, number;
 };
@@ -136,7 +137,7 @@ struct agree_desk {
     struct agree_result *results;
     struct agree_seat one, other;
     struct nvrtc *nvrtc;
-    struct template *templates[AGREE_SETS]; /* loaded when the first genome comes */
+    struct template *templates[AGREE_SETS]; /* loaded at the first genome */
 };
 
 static inline void agree_must(bool good, const struct error *error) {
@@ -155,7 +156,7 @@ static inline void agree_open(void *context) {
     agree_must((desk->nvrtc = nvrtc_open(&error)) != NULL, &error);
 }
 
-/* Geometry may ask for the device: both get what is right for the other one. */
+/* Geometry may depend on the device: both runs use the geometry computed for the other device. */
 static inline void agree_load(struct agree_desk *desk, int index) {
     const struct agree_set *set = &agree_sets[index];
     struct error error = {0};
@@ -248,7 +249,7 @@ static inline double agree_number(const void *data, enum dtype dtype, int64_t in
     }
 }
 
-/* Of two outputs; what no one wrote is the same poison in both. */
+/* Compares two outputs; unwritten elements hold the same poison in both. */
 static inline void agree_compare(const struct planned_tensor *tensor, const char *name,
                                  const void *one, const void *other, int index,
                                  struct agree_result *result) {
@@ -393,8 +394,8 @@ static inline void agree_lost(void *context, int item, int status) {
                  (unsigned)status);
 }
 
-/* One line a set and kind, and one for each genome that is beyond its bound or failed; how many
-   these are. */
+/* Prints one line per set and kind, and one for each genome that exceeded its bound or failed;
+   returns the number of those. */
 static inline int agree_report(const struct agree_desk *desk, int count, FILE *out) {
     int bad = 0;
     for (int i = 0; i < count; i++) {
@@ -435,12 +436,12 @@ static inline int agree_report(const struct agree_desk *desk, int count, FILE *o
     return bad;
 }
 
-/* Every genome of every set; how many are beyond their bounds. */
+/* Runs every genome of every set; returns how many exceeded their bounds. */
 static inline int agree_all(const struct agree_plan *plan, FILE *out) {
     enum { ITEMS_MAX = 1024 };
     struct agree_item items[ITEMS_MAX];
     int count = 0;
-    /* Neighbours are of different sets, so that every process gets some of each. */
+    /* Consecutive items are of different sets, so that every process gets some of each. */
     for (int number = 0; number < ITEMS_MAX; number++)
         for (int set = 0; set < AGREE_SETS; set++)
             if (number < (agree_sets[set].genomes + plan->share - 1) / plan->share &&

@@ -1,12 +1,12 @@
 /*
- * What tests/gpu/agree_test.c compares a GPU with, without one: the emulated device agrees with
- * itself to the bit, a genome of each template and variant, and an output that is off is found.
+ * The comparison of tests/gpu/agree_test.c without a GPU: the emulated device agrees with itself
+ * bit for bit, for a genome of each template and variant, and a changed output is detected.
  */
 #include "emulated/agree.h"
 
 #define EMULATED "emulated:sm_90"
 
-/* NVRTC leaves memory behind when it is unloaded, which is not ours to free. */
+/* NVRTC leaks memory when it is unloaded. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "detect_leaks=0";
@@ -18,7 +18,7 @@ static void it_agrees_with_itself(void **state) {
     assert_int_equal(agree_all(&plan, stdout), 0);
 }
 
-/* Half as large again, or half of it: what one exponent more or less is. */
+/* Flips the lowest exponent bit of an f16 element. */
 static void change_one(void *output, size_t bytes) {
     uint16_t *halves = output;
     halves[bytes / 4] ^= 0x0400;

@@ -1,6 +1,6 @@
 /*
- * The microscope finds no fault in our own templates, whatever the genome: GENOMES of each template
- * and variant (1; the requirement is 500 in all: GENOMES=72 TEST_SECONDS=36000 tests/run
+ * The race checker reports no error in the templates, for random genomes: GENOMES of each template
+ * and variant (default 1; the requirement is 500 in all: GENOMES=72 TEST_SECONDS=36000 tests/run
  * emulated/clean).
  */
 #include "emulated/genomes.h"

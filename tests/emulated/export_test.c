@@ -1,6 +1,5 @@
-/* A frozen kernel replays from its own source, also where several units were frozen into one
- * folder.
- */
+/* An exported kernel replays from its own source, also when several variants were exported into one
+   folder. */
 #include "resume/run.h"
 
 #include <cjson/cJSON.h>
@@ -26,7 +25,7 @@ static bool holds(const char *folder, const char *name) {
     return path_join(path, folder, name, &error) == 0 && path_exists(path);
 }
 
-/* What the C file tells the linker is the machine code, byte for byte. */
+/* The symbol in the C file is the machine code, byte for byte. */
 static void expect_cubin(const char *folder, const char *stem) {
     char command[6 * PATH_SIZE];
     snprintf(command, sizeof command,
@@ -38,7 +37,7 @@ static void expect_cubin(const char *folder, const char *stem) {
         fail_msg("failed: %s", command);
 }
 
-/* What `replay --json` prints, to be deleted; its exit status must be as said. */
+/* Returns the output of `replay --json`, to be deleted; checks its exit status. */
 static cJSON *replay(const struct tiny *tiny, const char *what, int status) {
     char command[4 * PATH_SIZE], text[1 << 16];
     snprintf(command, sizeof command, "'%s' replay --json '%s' 2>/dev/null", tiny->program, what);
@@ -88,7 +87,7 @@ static void a_joint_kernel_replays(void **state) {
     tiny_remove(&tiny);
 }
 
-/* Cases of two variants: two units at least, each with machine code of its own. */
+/* Cases of two variants: at least two units, each with its own machine code. */
 static void several_units_replay(void **state) {
     (void)state;
     struct tiny tiny;
@@ -106,7 +105,7 @@ static void several_units_replay(void **state) {
     tiny_remove(&tiny);
 }
 
-/* What is judged is what lies there now. */
+/* The verdict is about the file's current contents. */
 static void a_changed_kernel_does_not_pass(void **state) {
     (void)state;
     struct tiny tiny;

@@ -1,11 +1,6 @@
 /*
  * genomes: random genomes of a template, tried on the emulated device in this process: GENOMES of
- * each set of cases, else a few.
- *
- *     draw(&sets[i], false);
- *
- * fails where one is not right; `observed` puts them under the microscope, on the template's small
- * cases alone, and fails where that finds a fault.
+ * each set of cases, a few by default.
  */
 #ifndef EVOTILE_TESTS_EMULATED_GENOMES_H
 #define EVOTILE_TESTS_EMULATED_GENOMES_H
@@ -19,13 +14,13 @@
 #include "device/emulated.h"
 #include "trial/bench.h"
 
-/* What genomes are drawn of. */
+/* A set of cases to draw genomes for. */
 struct genome_set {
     const char *name, *device, *config, *folder;
 };
 
-/* Ragged shapes, grouped heads, strided rows; D and what else is specialised as the probe cases
-   have it. */
+/* Ragged shapes, grouped heads, strided rows; D and other specialised parameters as in the probe
+   cases. */
 static const struct genome_set genome_sets[] = {
     {"attention", TINY_DEVICE,
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
@@ -61,7 +56,7 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 37, \"D\": 64, \"BF16\": 1,\n"
      "   \"BSHD\": 1, \"LSE\": 1}] }",
      "templates/attention_fwd"},
-    /* Splits that the blocks of a cluster add up, which needs sm_90. */
+    /* Splits combined by the blocks of a cluster, which need sm_90. */
     {"attention of clusters", "emulated:sm_90",
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 137, \"D\": 128, \"CAUSAL\": 1,\n"
@@ -73,7 +68,7 @@ enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 struct sample {
     struct config *config;
     struct device *device;
-    struct ptx_microscope *microscope; /* NULL: not observed */
+    struct ptx_microscope *microscope; /* NULL: not instrumented */
     struct cache *cache;
     struct compiler *compiler;
     struct bench *bench;
@@ -120,7 +115,7 @@ static inline void look(const struct sample *sample, const char *genome) {
 }
 
 static inline void try_genome(struct sample *sample, const struct trial_request *request) {
-    static struct trial_result result; /* too large for a stack that the sanitizer watches */
+    static struct trial_result result; /* too large for the stack under the sanitizer */
     struct error error = {0};
     struct device_image images[CASES_MAX];
     char name[GENOME_TEXT_SIZE];
@@ -135,7 +130,7 @@ static inline void try_genome(struct sample *sample, const struct trial_request 
     if (status < 0)
         fail_msg("%s: %s", name, error.text);
     look(sample, name);
-    /* Registers are the compiler's affair, which no constraint foresees. */
+    /* Register use is decided by the compiler and cannot be predicted by constraints. */
     if (result.outcome.verdict != VERDICT_OK && result.outcome.verdict != VERDICT_OVER_LIMIT)
         fail_msg("%s\nis %s: %s", name, verdict_name(result.outcome.verdict),
                  result.outcome.reason);
@@ -144,7 +139,7 @@ static inline void try_genome(struct sample *sample, const struct trial_request 
     trial_result_release(&result);
 }
 
-/* The seed is of the day only where a number of genomes is asked for: make check is repeatable. */
+/* The seed varies by day only if GENOMES is set; otherwise make check is repeatable. */
 static inline void draw(const struct genome_set *set, bool observed, int count) {
     const char *asked = getenv("GENOMES");
     uint64_t seed = (uint64_t)(set - genome_sets) + 1;

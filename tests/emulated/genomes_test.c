@@ -1,9 +1,9 @@
 /*
- * Genomes drawn at random are right on the emulated device, at ragged shapes, with grouped heads,
- * strided rows and all else that the probe cases have: what the constraints admit works. GENOMES of
- * each template and variant go the whole way of a trial (1; GENOMES=100 make check-genomes), of
- * SETS alone where that names some ("attention*");
- * many_*_test.c try 200 of each template in a shorter way.
+ * Random genomes give correct results on the emulated device at ragged shapes, with grouped heads,
+ * strided rows and everything else in the probe cases: every genome that the constraints admit
+ * works. GENOMES of each template and variant run a complete trial (default 1; GENOMES=100 make
+ * check-genomes), limited to the sets that SETS names ("attention*"). many_*_test.c try 200 of each
+ * template in a shorter way.
  */
 #include "emulated/genomes.h"
 

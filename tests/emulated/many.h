@@ -1,16 +1,14 @@
 /*
- * many: GENOMES_A_TEMPLATE different random genomes of a template, spread over its sets, each
- * compiled to PTX alone and run once at each shape of its set and at the template's probe cases.
- * The inputs of a shape are the same for all, and so are the reference's answers and the bounds
- * that the plain kernel's errors give: so a genome costs little more than its compilation.
+ * many: tries GENOMES_A_TEMPLATE different random genomes of a template, spread over its sets, each
+ * compiled to PTX only and run once at each shape of its set and at the template's probe cases. All
+ * genomes share a shape's inputs, reference outputs and error bounds (from the plain kernel's
+ * errors), so a genome costs little more than its compilation.
  *
  *     int main(void) { return try_many("templates/attention_fwd", 0, 2); }
  *
- * tries the share of the first half of its sets: what is long is two tests, side by side.
- *
- * Of what a trial does (genomes.h) this leaves out the machine code, with its registers, second
- * runs and hard inputs. What a genome does outside of its tensors, or to its inputs, is a fault
- * here as there.
+ * tries the first half of the sets; long tests are split into two that run concurrently. Compared
+ * with a trial (genomes.h), it omits the machine code and its registers, second runs and hard
+ * inputs. A genome that writes outside its tensors or to its inputs is a fault in both.
  */
 #ifndef EVOTILE_TESTS_EMULATED_MANY_H
 #define EVOTILE_TESTS_EMULATED_MANY_H
@@ -21,20 +19,20 @@
 
 #include "trial/journey.h"
 
-#ifdef __SANITIZE_ADDRESS__ /* ten times as slow, and of what it looks for each shows all */
+#ifdef __SANITIZE_ADDRESS__ /* ten times as slow; fewer genomes suffice for its purpose */
 enum { GENOMES_A_TEMPLATE = 20 };
 #else
 enum { GENOMES_A_TEMPLATE = 200 };
 #endif
 enum { SHAPES_MAX = 16, MANY_OPTIONS_MAX = 16 };
 
-/* What all genomes are given at a shape, and what they must make of it. */
+/* The inputs of a shape, and the expected outputs. */
 struct known_shape {
     const struct template *template;
-    int index; /* among its cases */
+    int index; /* among the template's cases */
     struct plan given, right_plan;
     struct buffers inputs, right;
-    struct comparison honest[TENSORS_MAX]; /* of the plain kernel's outputs */
+    struct comparison honest[TENSORS_MAX]; /* the plain kernel's errors */
 };
 
 static inline void must_do(int status, const struct error *error) {
@@ -42,7 +40,7 @@ static inline void must_do(int status, const struct error *error) {
         fail_msg("%s", error->text);
 }
 
-/* Runs a plan on the inputs, into tensors of its own. */
+/* Runs a plan on the inputs, with tensors of its own. */
 static inline void run_plan(struct sample *sample, const struct buffers *inputs,
                             const struct plan *plan, struct device_module *module,
                             struct buffers *made, const char *who) {
@@ -110,7 +108,7 @@ static inline void know_shape(struct sample *sample, const struct template *temp
     must_do(buffers_protect(&known->inputs, 0, true, &error), &error);
 }
 
-/* The same PTX as with the genome's own options, which ask for machine code as well. */
+/* The same PTX as with the genome's own options, which also request machine code. */
 static inline void compile_to_ptx(struct sample *sample, const struct genome *genome,
                                   const char *name, struct device_module **module) {
     static const char real[] = "--gpu-architecture=sm_", virtual[] = "--gpu-architecture=compute_";
@@ -164,7 +162,7 @@ static inline void try_at(struct sample *sample, const struct known_shape *known
     buffers_release(&made);
 }
 
-/* At how many shapes. */
+/* Returns the number of shapes tried. */
 static inline int try_genome_once(struct sample *sample, const struct known_shape *known, int count,
                                   const struct genome *genome) {
     struct device_module *module;
@@ -229,7 +227,7 @@ static inline void are_right_once(void **state) {
     close_sample(&sample);
 }
 
-/* The part-th of `parts` of the template's sets. */
+/* Tries the part-th of `parts` of the template's sets. */
 static inline int try_many(const char *folder, int part, int parts) {
     struct share shares[GENOME_SETS];
     struct CMUnitTest tests[GENOME_SETS];

@@ -1,4 +1,4 @@
-/* The other half of them: bf16 and clusters (many.h). */
+/* The second half: bf16 and clusters (many.h). */
 #include "emulated/many.h"
 
 int main(void) {

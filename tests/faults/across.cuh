@@ -1,4 +1,4 @@
-// What a cluster's two blocks send each other asynchronously, for the faults that do so wrongly.
+// Asynchronous communication between a cluster's two blocks, for the faults that misuse it.
 #pragma once
 
 static __device__ unsigned at(const void *smem) {
@@ -15,7 +15,7 @@ static __device__ void meet() {
     asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" : : : "memory");
 }
 
-// Makes the mbarrier, which waits for so many bytes, when the other block has made its own; its rank.
+// Initialises the mbarrier for `bytes` bytes, and waits until the other block has initialised its own; returns the rank.
 static __device__ unsigned begin(unsigned long long *barrier, unsigned bytes) {
     unsigned rank;
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -58,7 +58,7 @@ static __device__ void send(unsigned to, const void *from, unsigned bytes, unsig
                  : "memory");
 }
 
-// A group of its own.
+// In a bulk group of its own.
 static __device__ void reduce(unsigned *to, const void *from, unsigned bytes) {
     asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], %2; "
                  "cp.async.bulk.commit_group;"

@@ -1,4 +1,4 @@
-// Asynchronous additions of the other block, which nothing orders behind the store that begins the sum.
+// The other block's asynchronous additions are not ordered after the store that initialises the sum.
 // run: 2 blocks of 32 threads, 0
 // buffer: out 8 output
 #include "tests/faults/across.cuh"

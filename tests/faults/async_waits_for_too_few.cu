@@ -1,4 +1,4 @@
-// Two stages are on their way, and the wait lets both stay there.
+// Two stages are in flight, and the wait allows both to stay pending.
 // run: 1 blocks of 32 threads, 0
 // buffer: in 1024 input
 // buffer: x 128 output

@@ -1,4 +1,4 @@
-// Each thread waits for its own copies, and then reads those of other threads.
+// Each thread waits for its own copies, then reads those of other threads without a barrier.
 // run: 1 blocks of 64 threads, 0
 // buffer: in 1024 input
 // buffer: x 256 output

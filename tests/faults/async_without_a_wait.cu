@@ -1,4 +1,4 @@
-// cp.async's data is read before its wait.
+// Data of cp.async is read before its wait.
 // run: 1 blocks of 32 threads, 0
 // buffer: in 512 input
 // buffer: x 128 output

@@ -1,4 +1,4 @@
-// A column of a tile without padding: 32 lanes in one bank.
+// A column of a tile without padding: 32 lanes access one bank.
 // run: 1 blocks of 32 threads, 0
 // buffer: x 4096 output
 extern "C" __global__ void faulty(float *x) {

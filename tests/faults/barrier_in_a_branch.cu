@@ -1,4 +1,4 @@
-// Half of each warp comes to the barrier.
+// Only half of each warp reaches the barrier.
 // run: 1 blocks of 32 threads, 0
 // buffer: x 128 output
 extern "C" __global__ void faulty(float *x) {

@@ -1,4 +1,4 @@
-// A named barrier counts two warps, and one comes.
+// A named barrier expects two warps, and one arrives.
 // run: 1 blocks of 64 threads, 0
 // buffer: x 256 output
 extern "C" __global__ void faulty(float *x) {

@@ -1,4 +1,4 @@
-// A block reads what another one wrote in the same launch: in which order they run nobody knows.
+// A block reads what another one wrote in the same launch: the order of blocks is undefined.
 // run: 3 blocks of 32 threads, 0
 // buffer: work 384 output
 // buffer: x 384 output

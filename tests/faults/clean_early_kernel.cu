@@ -1,4 +1,4 @@
-// Nothing wrong: it waits for the kernel before.
+// Correct: it waits for the previous kernel.
 // run: 2 blocks of 32 threads, 0
 // before: parts
 // buffer: work 256 empty

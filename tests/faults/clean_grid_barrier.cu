@@ -1,4 +1,4 @@
-// Nothing wrong: barriers of the whole grid part who writes and who reads.
+// Correct: grid barriers separate writers and readers.
 // run: 5 blocks of 64 threads, 0
 // cooperative
 // buffer: work 1280 empty

@@ -1,5 +1,5 @@
-// Nothing wrong: those who stored fence before the barrier, or who sends it does behind it; and what the copy engine
-// has brought needs no fence for another copy.
+// Correct: the storing threads fence before the barrier, or the copying thread fences after it; data written by the
+// copy engine needs no fence for another copy.
 // run: 1 blocks of 64 threads, 0
 // buffer: in 256 input
 // buffer: out 512 output

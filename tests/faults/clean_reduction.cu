@@ -1,4 +1,4 @@
-// Nothing wrong: shared memory, shuffles, barriers, a ticket with its fence.
+// Correct: shared memory, shuffles, barriers, and an atomic ticket with its fence.
 // run: 4 blocks of 128 threads, 0
 // buffer: in 2048 input
 // buffer: parts 16 empty

@@ -1,4 +1,4 @@
-// One block sets a counter that all blocks add to: nothing says that it comes first, though here it does.
+// One block initialises a counter that all blocks add to: the order is undefined, though here it happens first.
 // run: 4 blocks of 64 threads, 0
 // buffer: counter 4 output
 extern "C" __global__ void faulty(int *counter) {

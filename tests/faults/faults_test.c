@@ -1,6 +1,6 @@
 /*
- * Planted faults: each .cu here is a kernel that is wrong, or slow, at lines which say so, and the
- * microscope has to report exactly these. README.md says how a file is written.
+ * Planted faults: each .cu here is a kernel that is wrong, or slow, at marked lines, and the race
+ * checker must report exactly these. README.md documents the format of a file.
  */
 #include "device/ptx/harness.h"
 
@@ -10,7 +10,7 @@
 
 enum { MARKS_MAX = 16, SOURCE_BYTES_MAX = 1 << 16, TESTS_MAX = 128 };
 
-/* A finding, or the mark of one. */
+/* A finding, or the mark of an expected one. */
 struct mark {
     char kind[32];
     int line;
@@ -26,7 +26,7 @@ static char *read_source(const char *path) {
     return text;
 }
 
-/* The word behind "// KEY: " on the line that begins at `line`, or NULL. */
+/* The word after "// KEY: " on the line that starts at `line`, or NULL. */
 static const char *word_of(const char *line, const char *key) {
     char wanted[32];
     const char *end = strchr(line, '\n');
@@ -53,7 +53,7 @@ static int read_marks(const char *source, struct mark *marks) {
     return count;
 }
 
-/* A buffer, or a number. */
+/* Adds a buffer or a number. */
 static void add_argument(struct harness *harness, const char *line) {
     char name[64], state[32];
     size_t bytes;
@@ -106,18 +106,18 @@ static void compare(const char *path, struct mark *marks, int count,
             if ((marks[m].line == finding->line || marks[m].line == finding->other_line) &&
                 !strcmp(marks[m].kind, ptx_finding_name(finding->kind)))
                 known = marks[m].met = true;
-        print_message("%s %s, %llu times: %s\n", known ? "     " : "ALAS ",
+        print_message("%s %s, %llu times: %s\n", known ? "     " : "EXTRA",
                       ptx_finding_name(finding->kind), (unsigned long long)finding->count,
                       finding->text);
         wrong += !known;
     }
     for (int m = 0; m < count; m++)
         if (!marks[m].met) {
-            print_message("ALAS  nothing says %s at line %d\n", marks[m].kind, marks[m].line);
+            print_message("MISSING %s at line %d\n", marks[m].kind, marks[m].line);
             wrong++;
         }
     if (wrong)
-        fail_msg("%s: %d findings too many or too few", path, wrong);
+        fail_msg("%s: %d missing or unexpected findings", path, wrong);
 }
 
 static void is_found_at_its_line(void **state) {

@@ -1,4 +1,4 @@
-// What is stored behind the fence is not covered by it: of two rounds the second lacks its own.
+// The fence does not cover a store after it: the second of two rounds lacks a fence.
 // run: 1 blocks of 64 threads, 0
 // buffer: out 256 output
 #include "tests/faults/across.cuh"

@@ -1,4 +1,4 @@
-// A barrier of the whole grid by hand, whose blocks say that they came without a fence.
+// A hand-written grid barrier: the blocks arrive without a fence.
 // run: 4 blocks of 32 threads, 0
 // cooperative
 // buffer: count 4 output

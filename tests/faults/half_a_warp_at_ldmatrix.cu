@@ -1,4 +1,4 @@
-// Only the first half of the warp comes to ldmatrix.
+// Only the first half of the warp reaches ldmatrix.
 // run: 1 blocks of 32 threads, 0
 // buffer: x 128 output
 extern "C" __global__ void faulty(unsigned *x) {

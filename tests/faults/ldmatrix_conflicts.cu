@@ -1,4 +1,4 @@
-// ldmatrix of rows that are 128 bytes apart: all eight in the same banks.
+// ldmatrix with rows that are 128 bytes apart: all eight are in the same banks.
 // run: 1 blocks of 32 threads, 0
 // buffer: x 128 output
 extern "C" __global__ void faulty(unsigned *x) {

@@ -1,4 +1,4 @@
-// A buffer whose size is no multiple of the vector: its last load reaches a byte too far.
+// The buffer's size is not a multiple of the vector's: the last load reads one byte past the end.
 // run: 1 blocks of 32 threads, 0
 // buffer: bytes 127 input
 // buffer: out 128 output

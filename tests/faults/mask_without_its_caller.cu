@@ -1,4 +1,4 @@
-// A lane that the mask does not name takes part in a shuffle.
+// Lanes call a shuffle with a member mask that does not include them.
 // run: 1 blocks of 32 threads, 0
 // buffer: x 128 output
 extern "C" __global__ void faulty(int *x) {

@@ -1,4 +1,4 @@
-// Two halves of a warp give different masks to one shuffle.
+// Two halves of a warp pass different member masks to one shuffle.
 // run: 1 blocks of 32 threads, 0
 // buffer: x 128 output
 extern "C" __global__ void faulty(int *x) {

@@ -1,4 +1,4 @@
-// A row stride of 33 floats breaks 16-byte loads in the second row.
+// A row stride of 33 floats misaligns 16-byte loads in the second row.
 // run: 1 blocks of 32 threads, 0
 // buffer: x 4224 input
 // buffer: out 512 output

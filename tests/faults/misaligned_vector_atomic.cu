@@ -1,4 +1,4 @@
-// Four sums at once, at an address that is a multiple of eight only.
+// A vector atomic of 16 bytes at an address that is a multiple of 8 only.
 // run: 1 blocks of 32 threads, 0
 // buffer: x 1024 output
 extern "C" __global__ void faulty(float *x) {

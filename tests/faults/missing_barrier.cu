@@ -1,4 +1,4 @@
-// What one warp wrote another one reads: no barrier between.
+// One warp reads what another one wrote without a barrier between.
 // run: 1 blocks of 64 threads, 0
 // buffer: x 256 output
 extern "C" __global__ void faulty(float *x) {

@@ -1,4 +1,4 @@
-// The tile is filled again while slower warps may still read the last one.
+// The tile is overwritten while slower warps may still read the previous one.
 // run: 1 blocks of 64 threads, 0
 // buffer: in 1024 input
 // buffer: x 256 output

@@ -1,5 +1,5 @@
-// A barrier of the whole grid is there before the neighbours' words are read, and none before they are
-// written again.
+// A grid barrier precedes the reads of the neighbours' words, but none precedes the next
+// writes.
 // run: 5 blocks of 64 threads, 0
 // cooperative
 // buffer: work 1280 empty

@@ -1,4 +1,4 @@
-// A warpgroup multiplies what its threads stored to shared memory, and no fence.proxy.async is between.
+// wgmma reads what threads stored to shared memory, without a fence.proxy.async between.
 // run: 1 blocks of 128 threads, 0
 // buffer: out 512 output
 #include "tests/faults/across.cuh"

@@ -1,4 +1,4 @@
-// An early kernel reads the workspace of the one before without waiting for it.
+// A programmatically launched kernel reads the previous kernel's workspace without waiting for it.
 // run: 2 blocks of 32 threads, 0
 // before: parts
 // buffer: work 256 empty

@@ -1,4 +1,4 @@
-// Neighbours in a block exchange values through global memory without a barrier.
+// Threads of a block exchange values through global memory without a barrier.
 // run: 1 blocks of 64 threads, 0
 // buffer: work 256 empty
 // buffer: x 256 output

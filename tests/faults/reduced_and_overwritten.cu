@@ -1,5 +1,5 @@
-// A bulk reduction still reads the shared memory that the next round is written to: its wait comes too late. Two groups
-// are on their way, the wait is for the older one.
+// The next round overwrites shared memory that a bulk reduction still reads: two groups are in flight, and the wait
+// covers only the older one.
 // run: 1 blocks of 32 threads, 0
 // buffer: out 128 output
 #include "tests/faults/across.cuh"

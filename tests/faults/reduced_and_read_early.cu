@@ -1,4 +1,4 @@
-// What the copy engine adds to, read when only its source has been.
+// The target of a bulk reduction is read when only its source has been read (wait_group.read).
 // run: 1 blocks of 32 threads, 0
 // buffer: out 128 output
 // buffer: copy 128 output

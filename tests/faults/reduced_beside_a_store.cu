@@ -1,4 +1,4 @@
-// One block stores where others reduce by the copy engine; that these do so together is no fault.
+// One block stores where other blocks' bulk reductions add; the reductions do not race with each other.
 // run: 3 blocks of 32 threads, 0
 // buffer: out 128 output
 #include "tests/faults/across.cuh"

@@ -1,4 +1,4 @@
-// A relaxed arrival at the cluster's barrier says nothing of the store before it.
+// A relaxed arrival at the cluster barrier does not order the store before it.
 // run: 2 blocks of 32 threads, 0
 // buffer: out 256 output
 #include "tests/faults/across.cuh"

@@ -1,4 +1,4 @@
-// What the copy engine sends to the other block, overwritten before that block says that it has come.
+// The source of a bulk copy to the other block is overwritten before that block's mbarrier has completed.
 // run: 2 blocks of 32 threads, 0
 // buffer: out 256 output
 #include "tests/faults/across.cuh"

@@ -1,4 +1,4 @@
-// What the other block of the cluster sends by the copy engine, read before it has come.
+// The target of a bulk copy from the other block of the cluster is read before the copy has completed.
 // run: 2 blocks of 32 threads, 0
 // buffer: out 256 output
 #include "tests/faults/across.cuh"

@@ -1,4 +1,4 @@
-// The copy engine reads what threads stored to shared memory: a barrier between them is not enough.
+// The copy engine reads what threads stored to shared memory: a barrier without a proxy fence is not enough.
 // run: 1 blocks of 64 threads, 0
 // buffer: out 256 output
 #include "tests/faults/across.cuh"

@@ -1,4 +1,4 @@
-// What the other block of the cluster stores asynchronously, read by one thread that did not wait for it.
+// One thread reads what the other block stores with st.async without waiting for the mbarrier.
 // run: 2 blocks of 64 threads, 0
 // buffer: out 512 output
 #include "tests/faults/across.cuh"

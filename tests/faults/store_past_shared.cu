@@ -1,4 +1,4 @@
-// Shared memory was sized without the padding that the index has.
+// Shared memory was sized without the padding that the index uses.
 // run: 1 blocks of 64 threads, 256
 // buffer: x 256 output
 extern "C" __global__ void faulty(float *x) {

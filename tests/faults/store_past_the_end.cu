@@ -1,4 +1,4 @@
-// The last thread of the last block stores one element too far.
+// The last thread of the last block stores one element past the end.
 // run: 2 blocks of 64 threads, 0
 // buffer: x 508 output
 extern "C" __global__ void faulty(float *x) {

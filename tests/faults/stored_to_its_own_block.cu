@@ -1,4 +1,4 @@
-// st.async is for another block's shared memory.
+// st.async to the block's own shared memory; the target must be in another block.
 // run: 2 blocks of 32 threads, 0
 // buffer: out 256 output
 #include "tests/faults/across.cuh"

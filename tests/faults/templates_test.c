@@ -1,6 +1,6 @@
 /*
- * The microscope in templates: each with one place of its source changed, it says what is wrong and
- * where; whatever the change does to the results.
+ * The race checker on the templates: each row changes one place of a template's source, and the
+ * race checker must report what is wrong and where, whether or not the results change.
  */
 #include "trial/tiny.h"
 
@@ -22,9 +22,9 @@
 
 static const struct fault {
     const char *name, *device, *config, *template, *genome;
-    const char *file, *from, *to; /* the change, of the template's file */
+    const char *file, *from, *to; /* the change in the template's file */
     enum ptx_finding_kind kind;
-    const char *at; /* part of what is said */
+    const char *at; /* part of the expected text */
 } faults[] = {
     {"no barrier before a tile is read", TINY_DEVICE, ATTENTION, "attention_fwd", "COPY=joint",
      "kernel.cu", "__syncthreads(); // Q, K and", "// Q, K and", PTX_FINDING_BLOCK_RACE, ""},
@@ -47,7 +47,7 @@ static const struct fault {
      "KV_SPLITS=2,COMBINE=cluster", "kernel.cu",
      "cluster_arrive();\n            cluster_wait(); // the parts",
      "cluster_arrive();\n            if (0) cluster_wait(); // the parts",
-     PTX_FINDING_OUT_OF_BOUNDS, "that block has ended"},
+     PTX_FINDING_OUT_OF_BOUNDS, "that block has exited"},
     {"an early kernel that does not wait", "emulated:sm_90", ATTENTION, "attention_fwd",
      "KV_SPLITS=2,COMBINE=early", "kernel.cu", "grid_dependency_wait(); // all splits", "; // all",
      PTX_FINDING_BEFORE_WAIT, "griddepcontrol.wait"},
@@ -64,7 +64,7 @@ static const struct fault {
      PTX_FINDING_BEFORE_WAIT, "wgmma.cuh"},
 };
 
-/* The template and the library, side by side. */
+/* Copies the template and the library next to each other. */
 static void copy_template(const char *name, const char *to, char folder[PATH_SIZE]) {
     struct error error = {0};
     char from[PATH_SIZE], library[PATH_SIZE];
@@ -93,7 +93,7 @@ static void change(const char *folder, const struct fault *fault) {
 }
 
 static void look(const struct fault *fault, const char *folder) {
-    static struct trial_result result; /* too large for a stack that the sanitizer watches */
+    static struct trial_result result; /* too large for the stack under the sanitizer */
     struct error error = {0};
     struct device_image images[CASES_MAX];
     struct trial_request request = {.seed = 1, .watched = true};

@@ -1,4 +1,4 @@
-// The block that comes last adds up what the others wrote, but nobody had a fence before the ticket.
+// The last block sums what the others wrote, but no thread executed a fence before the ticket.
 // run: 4 blocks of 32 threads, 0
 // buffer: parts 16 empty
 // buffer: tickets 4 output

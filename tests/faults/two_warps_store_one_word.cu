@@ -1,4 +1,4 @@
-// Every warp leaves its own sum in the same word.
+// Every warp stores its own sum to the same word.
 // run: 1 blocks of 64 threads, 0
 // buffer: x 256 output
 extern "C" __global__ void faulty(float *x) {

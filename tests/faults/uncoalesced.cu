@@ -1,4 +1,4 @@
-// Neighbouring lanes load words that are a row apart.
+// Adjacent lanes load words that are a row apart.
 // run: 1 blocks of 32 threads, 0
 // buffer: in 4096 input
 // buffer: x 128 output

@@ -1,4 +1,4 @@
-// Adds up partial sums that nobody cleared.
+// Adds to partial sums that were never cleared.
 // run: 1 blocks of 32 threads, 0
 // buffer: parts 128 empty
 // buffer: x 128 output

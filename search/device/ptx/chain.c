@@ -18,17 +18,17 @@ void chain_commit_copies(struct warp *warp, uint32_t group) {
 
 double chain_copy_end(struct warp *warp, uint32_t bytes) {
     const struct ptx_pace *pace = chain_pace(warp);
-    /* Who begins copies between products waits for them, on an H200: there genomes whose computing
-       warps copy are as slow with four stages as with one, 1.4 times as slow as those with a warp
-       for it (6,856 pairs of the space in tests/spaces that was measured there). Why, nobody says.
-     */
+    /* On an H200, starting a copy between wgmmas waits for it: configurations in which computing
+       warps also issue the copies are as slow with four stages as with one, and 1.4 times as slow
+       as those with a producer warp (6,856 pairs measured in the space of tests/spaces). The cause
+       is unknown. */
     double end = chain_now(warp) + pace->copy + bytes / pace->copy_bytes;
     if (warp->product_group > 0)
         chain_wait(warp, end);
     return end;
 }
 
-/* The entry of an mbarrier; who has more of them than there is room for shares the last. */
+/* The entry of an mbarrier; beyond CHAIN_BARRIERS, mbarriers share the last entry. */
 static struct chain_barrier *find(struct block *block, uint32_t offset) {
     for (int i = 0; i < block->chain_barrier_count; i++)
         if (block->chain_barriers[i].offset == offset)

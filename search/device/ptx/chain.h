@@ -1,15 +1,15 @@
 /*
- * chain: how long a block would take that had a multiprocessor to itself: not what its instructions
- * add up to, but the longest way through them, on which warps wait for barriers, for copies and for
- * products of matrices, and for each other. Each warp carries a time; who waits takes over the time
- * of what it waited for. What blocks and warps take from each other (issue slots, the tensor cores'
- * and the memory's rates) is not in it: device/model.h sets that beside it.
+ * critical_path: estimates how long a block takes alone on a multiprocessor: the longest dependency
+ * path through its instructions, on which warps wait for barriers, copies, tensor-core operations
+ * and each other. Each warp carries a time in cycles; a wait advances it to the completion time of
+ * the awaited event. Contention between warps and blocks (issue slots, tensor-core and memory
+ * throughput) is not included; device/model.h combines the two.
  *
- *     chain_busy(warp, cycles);                      // the warp does nothing else meanwhile
- *     chain_wait(warp, chain_barrier_ended(block, offset));
+ *     critical_path_advance(warp, cycles);               // the warp is busy
+ *     critical_path_wait(warp, critical_path_barrier_ended(block, offset));
  *
- * A launch without a pace (ptx.h) pays a test for it. The order in which the interpreter runs warps
- * does not matter.
+ * A launch without latencies (ptx_launch.pace) pays one test for it. The result does not depend on
+ * the order in which the interpreter runs warps.
  */
 #ifndef EVOTILE_DEVICE_PTX_CHAIN_H
 #define EVOTILE_DEVICE_PTX_CHAIN_H
@@ -20,7 +20,7 @@ static inline const struct ptx_pace *chain_pace(const struct warp *warp) {
     return warp->block->launch->pace;
 }
 
-/* The warp's time, with the instructions up to now. */
+/* The warp's time, including the instructions up to now. */
 static inline double chain_now(struct warp *warp) {
     struct chain *chain = &warp->chain;
     chain->now += chain_pace(warp)->issue * (double)(int64_t)(warp->tick - chain->counted);
@@ -28,7 +28,7 @@ static inline double chain_now(struct warp *warp) {
     return chain->now;
 }
 
-/* The instruction that it is at will be executed again, and counts once. */
+/* The current instruction will be executed again and counts once. */
 static inline void chain_again(struct warp *warp) {
     warp->chain.counted++;
 }
@@ -37,14 +37,15 @@ static inline void chain_busy(struct warp *warp, double cycles) {
     warp->chain.now += cycles;
 }
 
-/* Compilers issue the loads of a straight piece of code before they wait for any of them. */
+/* Compilers issue all loads of straight-line code before the first use, so only the first load's
+   latency counts. */
 static inline void chain_load(struct warp *warp, double latency) {
     if (!warp->chain.loaded)
         warp->chain.now += latency;
     warp->chain.loaded = true;
 }
 
-/* A branch, behind which loads are waited for anew. */
+/* A branch ends the straight-line code: the next load counts again. */
 static inline void chain_turn(struct warp *warp) {
     warp->chain.loaded = false;
 }
@@ -55,22 +56,22 @@ static inline void chain_wait(struct warp *warp, double until) {
     warp->chain.loaded = false;
 }
 
-/* wgmma: the products issued since the last commit are a group, which ends after those before it.
- */
+/* wgmma: the operations since the last commit form a group, which completes after the groups before
+   it. */
 void chain_commit_products(struct warp *warp);
-/* cp.async: the copies committed are there, at the latest, a latency from now. */
+/* cp.async: the committed copies complete one copy latency from now at the latest. */
 void chain_commit_copies(struct warp *warp, uint32_t group);
 
-/* When a copy that begins now and has so many bytes is there. */
+/* Completion time of a copy of `bytes` that starts now. */
 double chain_copy_end(struct warp *warp, uint32_t bytes);
 
-/* Mbarriers by their offset in the block's shared memory: something arrives at a time; a phase
-   ends; when the last one that did ended. */
+/* mbarriers, by offset in the block's shared memory: an arrival at a time; the end of a phase; the
+   time when the last phase ended. */
 void chain_barrier_arrive(struct block *block, uint32_t offset, double at);
 void chain_barrier_end(struct block *block, uint32_t offset);
 double chain_barrier_ended(struct block *block, uint32_t offset);
 
-/* As a block begins, and after its end: adds its length to the counts. */
+/* At the start of a block, and at its end: adds its critical path to the counts. */
 void chain_begin(struct block *block);
 void chain_end(struct block *block);
 

@@ -13,8 +13,9 @@
 
 void float_mode_set(uint8_t mode) {
 #if defined(__x86_64__)
-    static const unsigned rounding[] = {0, 3, 1, 2};  /* of MXCSR: nearest, down, up, zero */
-    unsigned flush = mode & FLOAT_FLUSH ? 0x8040 : 0; /* results and operands */
+    static const unsigned rounding[] = {0, 3, 1, 2};  /* MXCSR rounding bits: nearest, down, up,
+                                                         zero */
+    unsigned flush = mode & FLOAT_FLUSH ? 0x8040 : 0; /* flush results and operands (FTZ, DAZ) */
     _mm_setcsr(0x1f80 | rounding[mode & FLOAT_ROUNDING] << 13 | flush);
 #else
     static const int rounding[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
@@ -54,7 +55,7 @@ void merge_lanes(void *out, const void *from, int width, uint32_t mask) {
     }
 }
 
-/* .sat of floats: to [0, 1], a NaN to 0. */
+/* .sat of floats: clamps to [0, 1]; NaN becomes 0. */
 static void saturate(void *out, enum type type) {
     for (int i = 0; i < LANES; i++) {
         if (type == TYPE_F32) {
@@ -74,7 +75,7 @@ static void saturate(void *out, enum type type) {
     }
 }
 
-/* .ftz of operations that only pick or copy an fp32. */
+/* .ftz of operations that only select or copy an fp32. */
 static void flush(uint32_t *out) {
     for (int i = 0; i < LANES; i++)
         if (!(out[i] & 0x7f800000u))
@@ -138,8 +139,8 @@ static uint32_t combine(const struct warp *warp, const struct instruction *instr
     }
 }
 
-/* operands: p, q, a, b, c. Of packed types p and q are the two halves, else each other's opposite.
- */
+/* operands: p, q, a, b, c. For packed types p and q are the results of the two halves; otherwise q
+   is not p. */
 EXECUTE(setp) {
     const uint32_t *operands = instruction->operands;
     const void *in[2] = {place_of(warp, operands[2]), place_of(warp, operands[3])};
@@ -185,9 +186,9 @@ EXECUTE(set) {
     return ACTION_NEXT;
 }
 
-/* Element `element` of each lane's `count`, of 1, 2 or 4 bytes: between a register of its own,
-   where a single byte has two, and one of whole vectors. Sizes are constants, so that each copy is
-   one move of the machine. */
+/* Moves element `element` of each lane's `count` elements of 1, 2 or 4 bytes between its own
+   register (16 bits wide for a single byte) and a register of packed vectors. Element sizes are
+   compile-time constants, so each copy is one move instruction. */
 #define MOVE_ELEMENT(type, own_type)                                                               \
     for (int lane = 0; lane < LANES; lane++) {                                                     \
         type value;                                                                                \
@@ -253,7 +254,7 @@ static bool is_const(const struct ptx_module *module, uint64_t address) {
     return false;
 }
 
-/* A block's own shared memory is also the cluster's. */
+/* A block's own shared memory also belongs to the cluster's window. */
 static bool is_in(const struct ptx_module *module, uint64_t address, enum space space,
                   unsigned rank) {
     uint64_t block = (address - SHARED_WINDOW) / RANK_STRIDE;
@@ -277,7 +278,7 @@ EXECUTE(isspace) {
     return ACTION_NEXT;
 }
 
-/* Clocks count the instructions of the launch: they move on, and two runs agree. */
+/* Clocks count the launch's instructions: they increase and are reproducible. */
 EXECUTE(special) {
     uint64_t now = warp->block->counts->warp_instructions + warp->tick, result[LANES];
     for (int lane = 0; lane < LANES; lane++) {
@@ -301,7 +302,7 @@ EXECUTE(yield) {
     return ACTION_YIELD;
 }
 
-/* There is nothing to order here: one warp runs at a time. */
+/* Nothing to execute: one warp runs at a time. */
 EXECUTE(fence) {
     (void)mask;
     if (!warp->block->microscope)
@@ -312,7 +313,7 @@ EXECUTE(fence) {
     return ACTION_NEXT;
 }
 
-/* Launches run one after the other. */
+/* griddepcontrol.wait: launches run one after the other. */
 EXECUTE(await_launch) {
     (void)instruction, (void)mask;
     if (warp->block->microscope)
@@ -324,15 +325,14 @@ EXECUTE(branch) {
     return warp_branch(warp, mask, instruction->as.branch.target);
 }
 
-/* The lanes of the first lane's target go there; the others stay for the next turn of this
- * instruction. */
+/* The lanes with the first lane's target jump there; the others execute this instruction again. */
 EXECUTE(branch_table) {
     const uint32_t *indices = place_of(warp, instruction->operands[0]);
     int first = __builtin_ctz(mask);
     uint32_t index = indices[first], taken = 0;
     if (index >= instruction->as.branch.target_count)
         return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
-                        "jumped to entry %u of a table of %u", index,
+                        "jumped to entry %u of a branch table of %u", index,
                         instruction->as.branch.target_count);
     FOR_EACH_LANE(lane, mask)
     taken |= (uint32_t)(indices[lane] == index) << lane;

@@ -1,5 +1,4 @@
-/* Atomics, and what asynchronous reductions do with the bytes they bring: PTX ISA 9.7.13.4 to
-   9.7.13.6. */
+/* Atomics, and the reduction step of asynchronous reductions: PTX ISA 9.7.13.4 to 9.7.13.6. */
 #include "device/ptx/execute.h"
 #include "device/ptx/half.h"
 
@@ -18,7 +17,7 @@ static uint32_t add_halves(enum type type, uint32_t a, uint32_t b) {
     return result;
 }
 
-/* A denormal is zero. */
+/* Flushes a denormal to zero. */
 static uint32_t flushed(uint32_t bits) {
     return bits & 0x7f800000u ? bits : bits & 0x80000000u;
 }
@@ -41,7 +40,7 @@ static uint64_t add_atomically(enum type type, uint64_t old, uint64_t b, bool fl
     }
 }
 
-/* Of no number and a number the number, of two zeros the negative is less. */
+/* If one operand is a NaN, the other; of two zeros the negative one is less. */
 static uint64_t least_or_most(const struct access *access, uint64_t a, uint64_t b) {
     float x, y;
     if (access->type == TYPE_F16) {
@@ -107,7 +106,7 @@ void reduce_bytes(const struct warp *warp, const struct access *access, uint8_t 
     }
 }
 
-/* operands: base; d, b, c of each element. Lanes one after the other, the lowest first. */
+/* operands: base; d, b, c of each element. Lanes are processed in ascending order. */
 EXECUTE(atomic) {
     const struct access *access = &instruction->as.access;
     int bytes = access->element_bytes, all = bytes * access->vector;
@@ -116,7 +115,7 @@ EXECUTE(atomic) {
                     pointers) == ACTION_FAULT)
         return ACTION_FAULT;
     need_nearest(warp);
-    /* Global memory adds fp32 as if with .ftz, shared memory does not. */
+    /* Global memory adds fp32 as with .ftz; shared memory does not flush. */
     bool flushes = !access_is_shared(warp, access, pointers[__builtin_ctz(mask)]);
     for (int i = 0; i < access->vector; i++) {
         const uint32_t *operands = instruction->operands + 1 + 3 * i;
@@ -144,7 +143,7 @@ static void read_halves(const struct warp *warp, const uint32_t places[2], uint3
         halves[i] = ((const uint64_t *)place_of(warp, places[i]))[lane];
 }
 
-/* operands: base; d, b, c, each in halves. */
+/* operands: base; d, b, c, each in two halves. */
 EXECUTE(atomic_wide) {
     const struct access *access = &instruction->as.access;
     const uint32_t *operands = instruction->operands;

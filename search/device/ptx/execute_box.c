@@ -1,4 +1,4 @@
-/* Where in global memory the copy engine reads and writes: runs of bytes, and boxes of tensors. */
+/* The global-memory side of bulk copies: contiguous bytes, and boxes of tensors. */
 #include "device/ptx/bulk.h"
 #include "device/ptx/observe.h"
 
@@ -6,14 +6,14 @@
 
 /* ---- boxes ---- */
 
-/* Where the swizzle puts the 16 bytes at this offset of shared memory. */
+/* The swizzled position of the 16 bytes at this offset of shared memory. */
 static uint32_t swizzled(uint32_t offset, uint8_t swizzle) {
     static const uint32_t masks[SWIZZLE_COUNT] = {
         [SWIZZLE_NONE] = 0, [SWIZZLE_32B] = 1, [SWIZZLE_64B] = 3, [SWIZZLE_128B] = 7};
     return offset ^ (offset >> 7 & masks[swizzle]) << 4;
 }
 
-/* The bytes [from, to) of a row of the box that lie inside the tensor. */
+/* The bytes [from, to) of a row of the box that are inside the tensor. */
 static void inside(const struct bulk_copy *copy, int64_t *from, int64_t *to) {
     int64_t first = copy->at[0], bytes = copy->map.element_bytes;
     int64_t end = (int64_t)copy->map.extents[0] - first;
@@ -21,7 +21,8 @@ static void inside(const struct bulk_copy *copy, int64_t *from, int64_t *to) {
     *to = (end < copy->map.box[0] ? end : copy->map.box[0]) * bytes;
 }
 
-/* Tells who looks that bytes of the tensor, or of the run, are read or written, or will be. */
+/* Reports to the race checker that bytes of the tensor or run are read or written, or are a pending
+   write. */
 static void observe(const struct bulk_copy *copy, uint64_t offset, uint32_t bytes) {
     const struct bulk_form *form = &copy->instruction->as.bulk;
     if (!copy->warp->block->microscope || !bytes)
@@ -35,7 +36,7 @@ static void observe(const struct bulk_copy *copy, uint64_t offset, uint32_t byte
                                                   : OBSERVED_LOAD);
 }
 
-/* Bytes that lie together on both sides. */
+/* Copies or reduces bytes that are contiguous on both sides. */
 static void copy_bytes(const struct bulk_copy *copy, uint8_t *global, uint8_t *data, size_t bytes) {
     const struct bulk_form *form = &copy->instruction->as.bulk;
     if (form->path == BULK_LOAD)
@@ -48,7 +49,7 @@ static void copy_bytes(const struct bulk_copy *copy, uint8_t *global, uint8_t *d
         memcpy(global, data, bytes);
 }
 
-/* Copies one row between the tensor at `global` + offset and `data`, by 16-byte chunks. */
+/* Copies one row between the tensor at `global` + offset and `data`, in 16-byte chunks. */
 static void copy_row(struct bulk_copy *copy, uint32_t row_at, int64_t offset, int64_t from,
                      int64_t to) {
     uint32_t row_bytes = copy->map.box[0] * copy->map.element_bytes;
@@ -62,7 +63,7 @@ static void copy_row(struct bulk_copy *copy, uint32_t row_at, int64_t offset, in
     }
 }
 
-/* All rows of the box: what is outside the tensor is left alone. */
+/* Copies all rows of the box; elements outside the tensor are left unchanged. */
 static void copy_box(struct bulk_copy *copy) {
     const struct tensor_map *map = &copy->map;
     uint32_t row_bytes = map->box[0] * map->element_bytes, rows = copy->bytes / row_bytes;
@@ -70,7 +71,8 @@ static void copy_box(struct bulk_copy *copy) {
     inside(copy, &from, &to);
     for (uint32_t row = 0; row < rows; row++) {
         int64_t offset = (int64_t)copy->at[0] * map->element_bytes;
-        bool within = true; /* so far: where it is not, an offset may be too large to count */
+        bool within = true; /* becomes false before an out-of-range position could overflow the
+                               offset */
         uint32_t rest = row;
         for (int i = 1; i < map->rank; i++) {
             int64_t position = (int64_t)copy->at[i] + rest % map->box[i];
@@ -93,9 +95,9 @@ void bulk_copy_global(struct bulk_copy *copy) {
     copy_bytes(copy, copy->global, copy->data, copy->bytes);
 }
 
-/* ---- finding it ---- */
+/* ---- address resolution ---- */
 
-/* All of the tensor, or of the run, has to be there. */
+/* Resolves a global address; the whole tensor or run must be allocated. */
 static int find_global(struct bulk_copy *copy, uint64_t address, size_t bytes) {
     struct ptx_memory *memory = copy->warp->block->memory;
     bool is_store = copy->instruction->as.bulk.path == BULK_STORE;
@@ -110,12 +112,12 @@ static int find_global(struct bulk_copy *copy, uint64_t address, size_t bytes) {
                                : ptx_memory_at(memory, address, bytes) ? PTX_FAULT_READ_ONLY
                                                                        : PTX_FAULT_STORE;
     fault_at(copy->warp, copy->instruction, copy->lane, kind, address,
-             "copied %s the %zu bytes at 0x%llx: %s", is_store ? "to" : "from", bytes,
+             "copied %zu bytes %s global memory at 0x%llx: %s", bytes, is_store ? "to" : "from",
              (unsigned long long)address, where);
     return -1;
 }
 
-/* What a reduction does with the elements of a tensor, whose type its map says. */
+/* Sets the operation of a reduction; the element type comes from the tensor map. */
 static int find_type(struct bulk_copy *copy) {
     static const enum type types[TENSOR_FORMAT_COUNT][4] = {
         [TENSOR_WHOLE] = {TYPE_U8, TYPE_U16, TYPE_U32, TYPE_U64},
@@ -138,11 +140,12 @@ static int find_type(struct bulk_copy *copy) {
                      false))
         return 0;
     fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, 0,
-             "reduced elements of %d bytes as their tensor map's format does not let it", bytes);
+             "used a reduction that the tensor map's format (%d-byte elements) does not support",
+             bytes);
     return -1;
 }
 
-/* The tensor map behind a generic address, and its tensor. */
+/* Reads the tensor map behind a generic address and resolves its tensor. */
 int bulk_find_tensor(struct bulk_copy *copy, uint64_t address) {
     struct warp *warp = copy->warp;
     const struct bulk_form *form = &copy->instruction->as.bulk;
@@ -156,7 +159,7 @@ int bulk_find_tensor(struct bulk_copy *copy, uint64_t address) {
     memcpy(&copy->map, bytes, sizeof copy->map);
     if (copy->map.rank != form->rank || tensor_map_check(&copy->map, &error) < 0) {
         fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, address,
-                 "copied by what is no tensor map of %d dimensions", form->rank);
+                 "passed an address that does not hold a tensor map of %d dimensions", form->rank);
         return -1;
     }
     unsigned __int128 span = copy->map.element_bytes * copy->map.extents[0];
@@ -168,21 +171,22 @@ int bulk_find_tensor(struct bulk_copy *copy, uint64_t address) {
     return form->reduces ? find_type(copy) : 0;
 }
 
-/* Where a box may begin: of stores the CUDA Programming Guide says so ("Negative indices and out of
-   bounds"); of chunks nobody does. Both end in CUDA_ERROR_ILLEGAL_INSTRUCTION on an H200. */
+/* Checks the box's start coordinates. For stores the CUDA Programming Guide forbids negative ones
+   ("Negative indices and out of bounds"); the 16-byte alignment of the first coordinate is
+   undocumented. A violation of either is CUDA_ERROR_ILLEGAL_INSTRUCTION on an H200. */
 int bulk_check_place(const struct bulk_copy *copy) {
     int64_t first = (int64_t)copy->at[0] * copy->map.element_bytes;
     for (int i = 0; i < copy->map.rank && copy->instruction->as.bulk.path == BULK_STORE; i++)
         if (copy->at[i] < 0) {
             fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, 0,
-                     "stored a box at coordinate %d: only loads may begin before the tensor",
+                     "stored a box at coordinate %d: only loads may start before the tensor",
                      copy->at[i]);
             return -1;
         }
     if (first % 16 == 0)
         return 0;
     fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, 0,
-             "copied a box that begins %lld bytes into the row, which is no multiple of 16",
+             "copied a box that starts %lld bytes into the row, which is not a multiple of 16",
              (long long)first);
     return -1;
 }
@@ -193,7 +197,7 @@ int bulk_find_run(struct bulk_copy *copy, uint64_t address, uint32_t bytes) {
     if (bytes % 16 == 0 && bytes > 0 && address % 16 == 0)
         return find_global(copy, address, bytes);
     fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, address,
-             "copied %u bytes at 0x%llx: both must be multiples of 16", bytes,
+             "copied %u bytes at 0x%llx: size and address must be multiples of 16", bytes,
              (unsigned long long)address);
     return -1;
 }

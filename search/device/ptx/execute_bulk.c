@@ -1,16 +1,16 @@
-/* The copy engine (TMA): PTX ISA 9.7.9.25 to 9.7.9.27. Loads read global memory when they are
-   issued and land in shared memory as late as they can: when no warp could go on without them, the
-   oldest first. Until then their target holds bytes of 0xff, so that who does not wait sees them.
-   Stores read shared memory as late as they can: at the wait, else at the end of the block. What is
-   sent to another block's shared memory is read there, and written here, when a load would land. A
-   reduction is a store, or is sent, and finds its target as it is. */
+/* The copy engine (TMA): PTX ISA 9.7.9.25 to 9.7.9.27. To expose missing waits, every copy
+   completes as late as allowed. Loads read global memory at issue and write shared memory when no
+   warp can continue without them, oldest first; until then the target holds bytes of 0xff. Stores
+   read shared memory at the wait, else at the end of the block. Copies to another block's shared
+   memory read and write when a load would complete. A reduction behaves as a store, or as a copy to
+   another block, but its target keeps its contents until then. */
 #include "device/ptx/bulk.h"
 #include "device/ptx/observe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUEUE_MAX = 4096 }; /* no sound kernel has so many copies on their way */
+enum { QUEUE_MAX = 4096 }; /* no correct kernel has this many copies in flight */
 
 static struct bulk_copy *add(struct block *block) {
     if (block->bulk_count == block->bulk_capacity) {
@@ -50,7 +50,7 @@ static bool is_sent(const struct bulk_copy *copy) {
     return copy->instruction->as.bulk.path == BULK_SEND;
 }
 
-/* ---- sources in shared memory: nobody may write there until they have been read ---- */
+/* ---- sources in shared memory: may not be written until they have been read ---- */
 
 static bool reads_shared(const struct bulk_copy *copy) {
     return is_sent(copy) || (is_store(copy) && !copy->was_read);
@@ -60,7 +60,7 @@ static void lend(const struct bulk_copy *copy) {
     observe_lent(copy->warp->block, is_sent(copy) ? copy->source : copy->shared, copy->bytes, true);
 }
 
-/* It has been read; what others of its block still read stays lent. */
+/* The source has been read; bytes that other copies of the block have yet to read stay pending. */
 static void give_back(const struct bulk_copy *copy) {
     struct block *block = copy->warp->block;
     observe_lent(block, is_sent(copy) ? copy->source : copy->shared, copy->bytes, false);
@@ -69,9 +69,9 @@ static void give_back(const struct bulk_copy *copy) {
             lend(&block->bulk[i]);
 }
 
-/* ---- issuing ---- */
+/* ---- issue ---- */
 
-/* An offset in shared memory, and the block whose that is. */
+/* Resolves an offset in shared memory and its block. */
 static int find_shared(const struct bulk_copy *copy, const struct access *access, uint32_t place,
                        uint32_t alignment, uint32_t bytes, uint32_t *offset, struct block **block) {
     char where[160];
@@ -82,14 +82,14 @@ static int find_shared(const struct bulk_copy *copy, const struct access *access
     *block = shared_block(copy->warp->block, &address, where, sizeof where);
     if (*block == NULL) {
         fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_STORE, address,
-                 "gave the copy engine another block's shared memory 0x%llx: %s",
+                 "passed another block's shared memory 0x%llx to a bulk copy: %s",
                  (unsigned long long)address, where);
         return -1;
     }
     *offset = (uint32_t)address;
     if (address % alignment != 0) {
         fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, address,
-                 "gave the copy engine shared memory 0x%llx, which is no multiple of %u",
+                 "passed shared memory 0x%llx to a bulk copy, which is not a multiple of %u",
                  (unsigned long long)address, alignment);
         return -1;
     }
@@ -97,12 +97,12 @@ static int find_shared(const struct bulk_copy *copy, const struct access *access
         return 0;
     fault_at(copy->warp, copy->instruction, copy->lane,
              is_store(copy) ? PTX_FAULT_LOAD : PTX_FAULT_STORE, address,
-             "copied %u bytes at shared memory 0x%llx: there are %u bytes", bytes,
+             "copied %u bytes at shared memory 0x%llx: out of bounds (%u bytes)", bytes,
              (unsigned long long)address, (*block)->shared_bytes);
     return -1;
 }
 
-/* Where in global memory, or in the own block's shared memory, the other end is. */
+/* Resolves the other end of the copy: in global memory, or in the block's own shared memory. */
 static int find_other(struct bulk_copy *copy, const uint32_t *operands) {
     struct warp *warp = copy->warp;
     const struct bulk_form *form = &copy->instruction->as.bulk;
@@ -120,7 +120,7 @@ static int find_other(struct bulk_copy *copy, const uint32_t *operands) {
     copy->how = form->global;
     if (bytes % 16 != 0 || bytes == 0) {
         fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_MISALIGNED, address,
-                 "sent %u bytes to another block, which must be a multiple of 16", bytes);
+                 "copied %u bytes to another block: the size must be a multiple of 16", bytes);
         return -1;
     }
     if (find_shared(copy, &form->global, operands[1], 16, bytes, &copy->source, &own) < 0)
@@ -128,12 +128,12 @@ static int find_other(struct bulk_copy *copy, const uint32_t *operands) {
     if (own == warp->block)
         return 0;
     fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, address,
-             "copied from another block's shared memory");
+             "copied from another block's shared memory: the source must be in its own");
     return -1;
 }
 
-/* operands: base of the shared, of the global address (of the map); base of the mbarrier; bytes;
-   blocks of a multicast; coordinates. */
+/* operands: bases of the shared and of the global (or tensor map) address; base of the mbarrier;
+   bytes; multicast mask; coordinates. */
 static int issue(struct bulk_copy *copy, const uint32_t *operands) {
     struct warp *warp = copy->warp;
     const struct bulk_form *form = &copy->instruction->as.bulk;
@@ -147,8 +147,8 @@ static int issue(struct bulk_copy *copy, const uint32_t *operands) {
     if (copy->block != barrier_block) {
         fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, copy->shared,
                  is_store(copy)
-                     ? "copied from another block's shared memory"
-                     : "copied to one block's shared memory with the mbarrier of another");
+                     ? "copied from another block's shared memory: the source must be in its own"
+                     : "copied to one block's shared memory with an mbarrier of another block");
         return -1;
     }
     copy->data = calloc(1, copy->bytes);
@@ -163,7 +163,8 @@ static int issue(struct bulk_copy *copy, const uint32_t *operands) {
     return 0;
 }
 
-/* Who looks hears what it reads and writes in shared memory, and when that may be touched again. */
+/* Reports to the race checker the reads and writes of shared memory, and which bytes are pending.
+ */
 static void observe_issue(struct bulk_copy *copy) {
     struct warp *warp = copy->warp;
     const struct bulk_form *form = &copy->instruction->as.bulk;
@@ -179,7 +180,7 @@ static void observe_issue(struct bulk_copy *copy) {
                                           copy->shared, copy->bytes, form->reduces);
 }
 
-/* Queues the copy for its block or, with multicast, a copy for each block of the mask. */
+/* Queues the copy; with multicast, one copy per block of the mask. */
 static int enqueue(struct bulk_copy *copy, uint32_t blocks) {
     struct warp *warp = copy->warp;
     struct cluster *cluster = warp->block->cluster;
@@ -188,7 +189,7 @@ static int enqueue(struct bulk_copy *copy, uint32_t blocks) {
         struct bulk_copy one = *copy;
         if ((int)rank >= cluster->count || cluster->blocks[rank].state != BLOCK_RUNS) {
             fault_at(warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, copy->shared,
-                     "copied to block %u of a cluster of %d, which does not run", rank,
+                     "copied to block %u of a cluster of %d, which is not running", rank,
                      cluster->count);
             return -1;
         }
@@ -210,7 +211,7 @@ EXECUTE(bulk_copy) {
     FOR_EACH_LANE(lane, mask) {
         if (warp->block->bulk_count >= QUEUE_MAX)
             return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
-                            "copied more than %d times before anybody waited", QUEUE_MAX);
+                            "issued more than %d bulk copies without a wait", QUEUE_MAX);
         struct bulk_copy copy = {.instruction = instruction,
                                  .warp = warp,
                                  .lane = (int)lane,
@@ -225,9 +226,9 @@ EXECUTE(bulk_copy) {
     return ACTION_NEXT;
 }
 
-/* ---- completing ---- */
+/* ---- completion ---- */
 
-/* What a load brought, or what is sent, goes into shared memory. */
+/* Writes the data of a load or of a copy between blocks to shared memory. */
 static void write_shared(struct bulk_copy *copy) {
     uint8_t *to = copy->block->shared + copy->shared;
     if (is_sent(copy)) {
@@ -246,7 +247,7 @@ static int land(struct block *block, int index) {
     int result = 0;
     if (copy->block->state == BLOCK_ENDED) {
         fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_STORE, copy->shared,
-                 "copied %u bytes to shared memory of the block of rank %u, which has ended",
+                 "copied %u bytes to shared memory of the block of rank %u, which has exited",
                  copy->bytes, copy->block->rank);
         result = -1;
     } else {
@@ -318,14 +319,15 @@ int bulk_finish(struct block *block) {
             write_global(copy);
             continue;
         }
-        if (copy->block != block && !is_sent(copy)) { /* for others, who may go on */
+        if (copy->block != block && !is_sent(copy)) { /* a multicast to another block, which may
+                                                         still run */
             if (land(block, i--) < 0)
                 return -1;
             continue;
         }
         fault_at(copy->warp, copy->instruction, copy->lane, PTX_FAULT_MISUSE, copy->shared,
-                 "copied %u bytes %s 0x%x for which nobody waited before the block ended",
-                 copy->bytes, is_sent(copy) ? "out of shared memory" : "to shared memory",
+                 "copied %u bytes %s 0x%x and did not wait before the block exited", copy->bytes,
+                 is_sent(copy) ? "out of shared memory" : "to shared memory",
                  is_sent(copy) ? copy->source : copy->shared);
         return -1;
     }

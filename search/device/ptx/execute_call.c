@@ -1,5 +1,5 @@
-/* Calls of routines, and their ends. The lanes of a warp may be at different depths: each has a
-   stack of its own, on which its caller's registers and the call wait for the return. */
+/* Calls and returns of functions. Lanes of a warp may be at different depths, so each has its own
+   stack, which holds the caller's registers and the call instruction. */
 #include "device/ptx/execute.h"
 
 #include <stdlib.h>
@@ -14,22 +14,22 @@ static uint8_t *local_of(const struct warp *warp, uint32_t lane) {
     return block->local + (size_t)block->local_bytes * ((size_t)warp->index * LANES + lane);
 }
 
-/* Where the call's index-th value is in the local memory of a lane of the caller, whose frame
-   begins at `frame`. */
+/* Address of the call's index-th value in the local memory of a lane of the caller; `frame` is the
+ * start of its frame. */
 static uint64_t value_at(const struct instruction *call, uint64_t frame, int index) {
     const uint32_t *value = call->operands + (call->as.call.routine < 0) + 2 * index;
     return value[0] + (call->as.call.caller < 0 ? 0 : frame);
 }
 
-/* ---- the stacks ---- */
+/* ---- stacks ---- */
 
-/* Room for bytes on top, which are taken. */
+/* Reserves bytes on top of the stack. */
 static uint8_t *push(struct call_stack *stack, size_t bytes) {
     if (stack->used + bytes > stack->capacity) {
         stack->capacity = 2 * (stack->used + bytes);
         stack->bytes = realloc(stack->bytes, stack->capacity);
         if (!stack->bytes)
-            BUG("out of memory for the stack of a thread");
+            BUG("out of memory for a call stack");
     }
     stack->used += bytes;
     return stack->bytes + stack->used - bytes;
@@ -40,7 +40,7 @@ static const uint8_t *pop(struct call_stack *stack, size_t bytes) {
     return stack->bytes + stack->used;
 }
 
-/* Between a lane's part of a register and 8 bytes; a predicate has a bit. */
+/* Copies a lane's part of a register to or from 8 bytes; a predicate is one bit. */
 static void keep(const struct warp *warp, const struct routine_register *one, uint32_t lane,
                  uint8_t *to) {
     const uint8_t *from = place_of(warp, one->place);
@@ -63,7 +63,7 @@ static void restore(const struct warp *warp, const struct routine_register *one,
 }
 
 enum {
-    KEPT_BYTES = 8, /* of a register, and of the call */
+    KEPT_BYTES = 8, /* size of a saved register, and of the saved call */
     STACKED_BYTES_MAX = 1 << 20,
 };
 
@@ -96,7 +96,7 @@ static void pop_caller(struct warp *warp, const struct instruction *call, uint32
 
 /* ---- calls ---- */
 
-/* The routine that `lane` calls; NULL with a fault. */
+/* The function that `lane` calls; NULL with a fault. */
 static const struct routine *routine_of(struct warp *warp, const struct instruction *call,
                                         uint32_t lane) {
     const struct kernel *kernel = warp->kernel;
@@ -114,7 +114,7 @@ static const struct routine *routine_of(struct warp *warp, const struct instruct
             return routine;
     }
     fault_at(warp, call, (int)lane, PTX_FAULT_MISUSE, 0,
-             "called 0x%llx, which is no function with these parameters",
+             "called 0x%llx, which is not a function with these parameters",
              (unsigned long long)address);
     return NULL;
 }
@@ -132,14 +132,14 @@ EXECUTE(call) {
         FOR_EACH_LANE(lane, mask) taken &= ~((uint32_t)(pointers[lane] != pointers[first]) << lane);
     }
     if (!warp->calls && !(warp->calls = calloc(LANES, sizeof *warp->calls)))
-        BUG("out of memory for the stacks of a warp");
+        BUG("out of memory for call stacks");
     FOR_EACH_LANE(lane, taken) {
         uint64_t frame = frames[lane] + frame_bytes(kernel, form->caller);
         uint8_t *local = local_of(warp, lane);
         if (frame + routine->frame_bytes > warp->block->local_bytes ||
             warp->calls[lane].used > STACKED_BYTES_MAX)
             return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
-                            "called deeper than its stack of %d bytes holds", STACK_BYTES);
+                            "overflowed its stack of %d bytes", STACK_BYTES);
         for (int i = form->result_count; i < form->value_count; i++)
             memmove(local + frame + routine->values[i].offset,
                     local + value_at(instruction, frames[lane], i), routine->values[i].bytes);

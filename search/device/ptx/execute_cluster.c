@@ -1,11 +1,11 @@
-/* Between the blocks of a cluster: its barrier (PTX ISA 9.7.13.4), addresses of each other's shared
-   memory (9.7.9.23). */
+/* Thread block clusters: the cluster barrier (PTX ISA 9.7.13.4) and addresses of other blocks'
+   shared memory (9.7.9.23). */
 #include "device/ptx/execute.h"
 #include "device/ptx/observe.h"
 
 #include <stdio.h>
 
-/* ---- the barrier: all threads that live arrive, once a phase ---- */
+/* ---- the barrier: all live threads arrive once per phase ---- */
 
 void cluster_settle(struct cluster *cluster) {
     uint32_t arrived = 0;
@@ -32,7 +32,7 @@ EXECUTE(cluster_arrive) {
     uint32_t again = warp->cluster_owed & mask;
     if (again)
         return fault_at(warp, instruction, __builtin_ctz(again), PTX_FAULT_MISUSE, 0,
-                        "arrived at the cluster's barrier twice without waiting in between");
+                        "arrived at the cluster barrier twice without a wait in between");
     warp->cluster_arrived |= mask;
     if (warp->block->microscope)
         observe_cluster_arrive(warp, instruction->as.mbarrier.relaxed);
@@ -48,7 +48,7 @@ EXECUTE(cluster_wait) {
     uint32_t strange = mask & ~warp->cluster_owed;
     if (strange)
         return fault_at(warp, instruction, __builtin_ctz(strange), PTX_FAULT_MISUSE, 0,
-                        "waited at the cluster's barrier without having arrived there");
+                        "waited at the cluster barrier without arriving first");
     if (warp->cluster_arrived & mask)
         return warp_await(warp, mask);
     warp->cluster_owed &= ~mask;
@@ -67,11 +67,11 @@ struct block *shared_block(struct block *block, uint64_t *address, char *where,
     if (*address < RANK_STRIDE)
         return block;
     uint64_t rank = *address / RANK_STRIDE - 1;
-    const char *why = "that block has not started: the cluster's barrier tells when it has";
+    const char *why = "that block has not started; synchronize with a cluster barrier first";
     if (rank >= (uint64_t)cluster->count)
         why = "the cluster has fewer blocks";
     else if (cluster->blocks[rank].state == BLOCK_ENDED)
-        why = "that block has ended";
+        why = "that block has exited";
     else if (cluster->blocks[rank].state == BLOCK_RUNS) {
         *address %= RANK_STRIDE;
         return &cluster->blocks[rank];
@@ -90,8 +90,8 @@ struct block *shared_owner(const struct block *block, const uint8_t *bytes) {
     return &cluster->blocks[(size_t)(bytes - cluster->shared) / cluster->shared_bytes];
 }
 
-/* A lane's address, the second operand, as it lies in the window of the cluster's shared memory;
-   from CLUSTER_MAX + 1 strides on it lies beyond. */
+/* The offset of a lane's address (the second operand) in the window of the cluster's shared memory;
+   CLUSTER_MAX + 1 strides or more is outside. */
 static uint64_t window_offset(const struct warp *warp, const struct instruction *instruction,
                               uint32_t lane) {
     const void *addresses = place_of(warp, instruction->operands[1]);
@@ -108,7 +108,7 @@ EXECUTE(rank_of_address) {
         uint64_t offset = window_offset(warp, instruction, lane);
         if (offset >= (CLUSTER_MAX + 1) * RANK_STRIDE)
             return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
-                            "asked for the block of what is no address in shared memory");
+                            "used getctarank on an address outside shared memory");
         result[lane] =
             offset < RANK_STRIDE ? warp->block->rank : (uint32_t)(offset / RANK_STRIDE - 1);
     }
@@ -126,11 +126,11 @@ EXECUTE(map_to_block) {
         uint64_t offset = window_offset(warp, instruction, lane);
         if (ranks[lane] >= (uint32_t)block->cluster->count)
             return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
-                            "named block %u of a cluster of %d", ranks[lane],
+                            "used mapa for block %u of a cluster of %d", ranks[lane],
                             block->cluster->count);
         if (offset >= (CLUSTER_MAX + 1) * RANK_STRIDE)
             return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, base + offset,
-                            "mapped 0x%llx, which is no address in shared memory",
+                            "used mapa on 0x%llx, which is not an address in shared memory",
                             (unsigned long long)(base + offset));
         offset = offset % RANK_STRIDE + (ranks[lane] + 1ull) * RANK_STRIDE;
         if (instruction->width == 8)

@@ -1,5 +1,5 @@
-/* cp.async, which reads at once and writes at the wait: PTX ISA 9.7.9.25. What an mbarrier tracks
-   (cp.async.mbarrier.arrive) is written when no warp of the block can go on without it. */
+/* cp.async reads at issue and writes at the wait: PTX ISA 9.7.9.25. Copies tracked by an mbarrier
+   (cp.async.mbarrier.arrive) are written when no warp of the block can continue without them. */
 #include "device/ptx/chain.h"
 #include "device/ptx/execute.h"
 #include "device/ptx/observe.h"
@@ -19,7 +19,7 @@ static struct async_copy *add(struct warp *warp) {
     return &warp->copies[warp->copy_count];
 }
 
-/* operands: base of the target, base of the source, bytes of the source, ignore. */
+/* operands: base of the target, base of the source, source bytes, ignore predicate. */
 EXECUTE(copy_async) {
     const uint32_t *operands = instruction->operands;
     const struct access *to = &instruction->as.copy.to, *from = &instruction->as.copy.from;
@@ -47,7 +47,7 @@ EXECUTE(copy_async) {
             wanted = 0;
         if (wanted > (uint32_t)bytes)
             return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
-                            "copies %u bytes of source to %d", wanted, bytes);
+                            "used cp.async with %u source bytes for a copy of %d", wanted, bytes);
         copy->to[lane] = (uint32_t)(targets[lane] - warp->block->shared);
         memset(copy->data[lane], 0, sizeof copy->data[lane]);
         uint64_t address = lane_address(from, base, lane);
@@ -56,9 +56,9 @@ EXECUTE(copy_async) {
             return ACTION_FAULT;
         }
         if (!wanted)
-            continue; /* nothing is read: the address may be any */
-        /* Only the bytes that are wanted have to be there. A size that is no power of two is
-           checked at its two ends. */
+            continue; /* nothing is read: any address is valid */
+        /* Only the source bytes must be allocated. A size that is not a power of two is checked at
+           its two ends. */
         const uint8_t *data =
             reach(warp, instruction, from->space, (int)lane, address, 1, false, &hint);
         if (!data || !reach(warp, instruction, from->space, (int)lane, address + wanted - 1, 1,
@@ -84,7 +84,7 @@ EXECUTE(copy_commit) {
     return ACTION_NEXT;
 }
 
-/* Forgets what has no lanes left. */
+/* Removes entries without remaining lanes. */
 static void compact(struct warp *warp) {
     int kept = 0;
     for (int i = 0; i < warp->copy_count; i++)
@@ -98,8 +98,7 @@ static void land(struct warp *warp, struct async_copy *copy, uint32_t lane) {
     copy->mask &= ~(1u << lane);
 }
 
-/* as.copy.bytes: how many of the youngest groups may stay on their way; -1: nothing may, committed
-   or not. */
+/* as.copy.bytes: number of youngest groups that may stay pending; -1: none, committed or not. */
 EXECUTE(copy_wait) {
     int allowed = instruction->as.copy.bytes;
     for (int i = 0; i < warp->copy_count; i++) {
@@ -120,7 +119,7 @@ EXECUTE(copy_wait) {
     return ACTION_NEXT;
 }
 
-/* as.mbarrier; operands: any, base. */
+/* as.mbarrier; operands: unused, base. */
 EXECUTE(copy_arrive) {
     struct block *block = warp->block;
     struct async_copy *arrival = add(warp);

@@ -1,4 +1,4 @@
-/* Matrices across a warp: PTX ISA 9.7.14. All of them want every lane of the warp. */
+/* Warp-level matrix instructions: PTX ISA 9.7.14. All require the full warp. */
 #include "device/ptx/execute.h"
 
 #include <string.h>
@@ -7,12 +7,13 @@ enum action need_all(struct warp *warp, const struct instruction *instruction, u
     if (mask == ALL_LANES)
         return ACTION_NEXT;
     return fault_at(warp, instruction, __builtin_ctz(mask), PTX_FAULT_LANES, 0,
-                    "ran with the lanes 0x%08x only; it takes all 32", mask);
+                    "executed a warp-wide instruction with lanes 0x%08x only: all 32 are required",
+                    mask);
 }
 
-/* ldmatrix and stmatrix: lane 8i + r holds the address of row r of matrix i; lane l holds, of every
-   matrix, row l / 4, columns 2 (l % 4) and + 1. So the rows in their order are a register's bytes.
-   A matrix's addresses may be missing where fewer than four are moved. */
+/* ldmatrix and stmatrix: lane 8i + r holds the address of row r of matrix i; lane l holds row l /
+   4, columns 2 (l % 4) and + 1 of every matrix. Therefore the bytes of a register are the rows in
+   order. With fewer than four matrices, the addresses of the other lanes are ignored. */
 static enum action reach_rows(struct warp *warp, const struct instruction *instruction,
                               uint32_t base_place, bool is_store, uint8_t *pointers[LANES]) {
     const struct access *access = &instruction->as.access;
@@ -24,7 +25,7 @@ static enum action reach_rows(struct warp *warp, const struct instruction *instr
     for (int i = 0; i < 8 * access->vector; i++)
         if (pointers[i] < block->shared || pointers[i] >= block->shared + block->shared_bytes)
             return fault_at(warp, instruction, i, PTX_FAULT_MISUSE, 0,
-                            "got an address that is not in shared memory");
+                            "passed an address that is not in shared memory");
     block->counts->shared_bytes += (uint64_t)(128 * access->vector);
     block->counts->shared_wavefronts += (uint64_t)wavefronts(warp, pointers, rows, 16);
     if (chain_pace(warp) && !is_store)

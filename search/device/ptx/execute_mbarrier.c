@@ -1,4 +1,4 @@
-/* Barriers in shared memory (PTX ISA 9.7.13.15). */
+/* mbarriers (PTX ISA 9.7.13.15). */
 #include "device/ptx/execute.h"
 #include "device/ptx/observe.h"
 
@@ -6,12 +6,12 @@
 
 enum { COUNT_BITS = 20, COUNT_MAX = (1 << COUNT_BITS) - 1, TAG = 1 };
 
-/* What the 8 bytes hold: PTX leaves it open. The tag tells it from memory that nobody made an
-   mbarrier of. */
+/* The contents of the 8 bytes, which PTX leaves opaque. The tag distinguishes an mbarrier from
+   uninitialised memory. */
 struct mbarrier {
-    uint32_t expected, pending; /* arrivals, a phase and still to come */
-    int32_t bytes;              /* announced but not come; negative: the other way round */
-    uint32_t phase;             /* its parity */
+    uint32_t expected, pending; /* arrivals per phase; arrivals still pending */
+    int32_t bytes;              /* tx-count: expected minus arrived bytes; may be negative */
+    uint32_t phase;             /* parity */
 };
 
 static uint64_t pack(const struct mbarrier *barrier) {
@@ -30,13 +30,13 @@ static bool unpack(uint64_t bits, struct mbarrier *barrier) {
     return bits >> 62 == TAG;
 }
 
-/* Whether it can only be used by its own block's threads. */
+/* Whether only threads of the owning block may use it. */
 static bool is_local(const struct mbarrier_form *form) {
     return form->waits || form->operation == MBARRIER_INIT ||
            form->operation == MBARRIER_INVALIDATE;
 }
 
-/* The 8 bytes that a lane names; NULL with a fault. */
+/* The 8 bytes at a lane's address; NULL with a fault. */
 static uint8_t *find(struct warp *warp, const struct instruction *instruction, int lane) {
     const struct access *where = &instruction->as.mbarrier.where;
     const void *base = where->base_bytes ? place_of(warp, instruction->operands[1]) : NULL;
@@ -48,8 +48,8 @@ static uint8_t *find(struct warp *warp, const struct instruction *instruction, i
     if (!bytes || (owner && (owner == warp->block || !is_local(&instruction->as.mbarrier))))
         return bytes;
     fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, address,
-             owner ? "waited for, made or ended an mbarrier of another block"
-                   : "named an mbarrier that is not in shared memory");
+             owner ? "waited on, initialized or invalidated an mbarrier of another block"
+                   : "used an mbarrier that is not in shared memory");
     return NULL;
 }
 
@@ -61,14 +61,14 @@ static int load(struct warp *warp, const struct instruction *instruction, int la
     memcpy(&bits, bytes, sizeof bits);
     if (unpack(bits, barrier))
         return 0;
-    fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, offset,
-             "used an mbarrier at shared memory 0x%llx%s, where none was initialised, or it was "
-             "overwritten",
-             (unsigned long long)offset, owner == warp->block ? "" : " of another block");
+    fault_at(
+        warp, instruction, lane, PTX_FAULT_MISUSE, offset,
+        "used an mbarrier at shared memory 0x%llx%s that is not initialized or was overwritten",
+        (unsigned long long)offset, owner == warp->block ? "" : " of another block");
     return -1;
 }
 
-/* Keeps the barrier, in its next phase if this one has ended. */
+/* Writes the mbarrier back, after advancing it to the next phase if the current one is complete. */
 static void store(struct block *block, uint8_t *bytes, struct mbarrier *barrier) {
     if (barrier->pending == 0 && barrier->bytes == 0 && barrier->expected > 0) {
         struct block *owner = shared_owner(block, bytes);
@@ -92,7 +92,7 @@ static int add_bytes(struct warp *warp, const struct instruction *instruction, i
         return 0;
     }
     fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
-             "brought the bytes that an mbarrier waits for to %lld: the most is %d", (long long)sum,
+             "changed the tx-count of an mbarrier to %lld: the maximum is %d", (long long)sum,
              COUNT_MAX);
     return -1;
 }
@@ -116,7 +116,7 @@ static int arrive(struct warp *warp, const struct instruction *instruction, int 
         return -1;
     if (count > barrier->pending || count == 0) {
         fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
-                 "arrived %u times at an mbarrier whose phase lacks %u of %u arrivals", count,
+                 "arrived %u times at an mbarrier with %u of %u arrivals pending", count,
                  barrier->pending, barrier->expected);
         return -1;
     }
@@ -133,7 +133,7 @@ int mbarrier_announce(struct warp *warp, const struct instruction *instruction, 
         return -1;
     if (shared_owner(warp->block, at) != warp->block) {
         fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
-                 "had an mbarrier of another block track its copies");
+                 "used cp.async.mbarrier.arrive on an mbarrier of another block");
         return -1;
     }
     *offset = (uint32_t)(at - warp->block->shared);
@@ -141,7 +141,7 @@ int mbarrier_announce(struct warp *warp, const struct instruction *instruction, 
         return 0;
     if (barrier.pending == COUNT_MAX) {
         fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
-                 "had an mbarrier expect more than %d arrivals", COUNT_MAX);
+                 "raised the pending arrivals of an mbarrier above %d", COUNT_MAX);
         return -1;
     }
     barrier.pending++;
@@ -171,11 +171,11 @@ static int init(struct warp *warp, const struct instruction *instruction, int la
     if (count > 0 && count <= COUNT_MAX)
         return 0;
     fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
-             "made an mbarrier for %u arrivals: 1 to %d are possible", count, COUNT_MAX);
+             "initialized an mbarrier for %u arrivals: the range is 1 to %d", count, COUNT_MAX);
     return -1;
 }
 
-/* operands: the state before (of an arrival), base, value. Lanes one after the other. */
+/* operands: previous state (of an arrival), base, value. Lanes are processed in ascending order. */
 EXECUTE(mbarrier) {
     const struct mbarrier_form *form = &instruction->as.mbarrier;
     uint64_t *states = place_of(warp, instruction->operands[0]);
@@ -220,8 +220,8 @@ EXECUTE(mbarrier) {
     return ACTION_NEXT;
 }
 
-/* operands: p, base, parity or state. Suspends the lanes if no one's phase has ended; a wait that
-   must not or need not suspend gives the others, and the copy engine, their turn. */
+/* operands: p, base, parity or state. Suspends the lanes if no lane's phase has completed; a wait
+   that may not or need not suspend gives the other warps and the copy engine a turn. */
 EXECUTE(mbarrier_wait) {
     const struct mbarrier_form *form = &instruction->as.mbarrier;
     struct block *block = warp->block;
@@ -273,17 +273,17 @@ void mbarrier_describe(struct warp *warp, const struct fragment *fragment, char 
     int lane = __builtin_ctz(fragment->mask);
     const uint8_t *at = find(warp, instruction, lane);
     if (!at || load(warp, instruction, lane, at, &barrier) < 0) {
-        snprintf(text, text_bytes, "waits for ever at an mbarrier that was overwritten");
+        snprintf(text, text_bytes, "waits forever at an mbarrier that was overwritten");
         return;
     }
     snprintf(text, text_bytes,
-             "waits for ever at the mbarrier at shared memory 0x%llx: its phase of parity %u lacks "
-             "%u of %u arrivals and %d announced bytes",
+             "waits forever at the mbarrier at shared memory 0x%llx: its phase of parity %u is "
+             "missing %u of %u arrivals and %d transaction bytes",
              (unsigned long long)(at - warp->block->shared), barrier.phase, barrier.pending,
              barrier.expected, barrier.bytes);
 }
 
-/* operands: count, -, state */
+/* operands: count, unused, state */
 EXECUTE(mbarrier_count) {
     uint32_t *out = place_of(warp, instruction->operands[0]);
     const uint64_t *states = place_of(warp, instruction->operands[2]);

@@ -38,7 +38,7 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
         space = narrow_space(&offset);
     if (address & (uint64_t)(bytes - 1)) {
         fault_at(warp, instruction, lane, PTX_FAULT_MISALIGNED, address,
-                 "%s %d bytes at 0x%llx, which is no multiple of %d",
+                 "%s %d bytes at 0x%llx, which is not a multiple of %d",
                  is_store ? "stored" : "loaded", bytes, (unsigned long long)address, bytes);
         return NULL;
     }
@@ -76,7 +76,7 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
         if (is_store && ptx_memory_at(block->memory, address, (size_t)bytes)) {
             ptx_memory_describe(block->memory, address, where, sizeof where);
             fault_at(warp, instruction, lane, PTX_FAULT_READ_ONLY, address,
-                     "stored %d bytes to an input: %s", bytes, where);
+                     "stored %d bytes to a read-only input: %s", bytes, where);
             return NULL;
         }
         ptx_memory_describe(block->memory, address, where, sizeof where);
@@ -86,9 +86,9 @@ uint8_t *reach(struct warp *warp, const struct instruction *instruction, enum sp
     }
     if (offset <= size && (uint64_t)bytes <= size - offset)
         return base + offset;
-    snprintf(where, sizeof where, "there are %llu bytes%s", (unsigned long long)size,
+    snprintf(where, sizeof where, "out of bounds (%llu bytes)%s", (unsigned long long)size,
              space == SPACE_SHARED && offset >= RANK_STRIDE
-                 ? " (what mapa gave wants .shared::cluster)"
+                 ? ": an address from mapa requires .shared::cluster"
                  : "");
     access_fault(warp, instruction, lane, offset, bytes, is_store, name, where);
     return NULL;
@@ -98,12 +98,13 @@ uint64_t lane_address(const struct access *access, const void *base, uint32_t la
     uint64_t offset = (uint64_t)access->offset;
     if (access->base_bytes == 8)
         return ((const uint64_t *)base)[lane] + offset;
-    if (access->base_bytes == 4) /* 32-bit addresses of shared, local and param wrap as such */
+    if (access->base_bytes == 4) /* 32-bit addresses in the shared, local and param spaces wrap at
+                                    32 bits */
         return (uint32_t)(((const uint32_t *)base)[lane] + (uint32_t)offset);
     return offset;
 }
 
-/* Lanes outside of `mask` get the address of one inside, so that loops need not skip them. */
+/* Lanes outside `mask` get the address of an active lane, so that loops need not skip them. */
 static void lane_addresses(const struct access *access, const void *base, uint32_t mask,
                            uint64_t addresses[LANES]) {
     uint64_t offset = (uint64_t)access->offset;
@@ -123,8 +124,8 @@ static void lane_addresses(const struct access *access, const void *base, uint32
     }
 }
 
-/* The memory around an address that all lanes reach alike; false where there is none, or each lane
-   has its own. */
+/* The memory region around an address that is the same for all lanes; false if there is none, or if
+   each lane has its own (local memory). */
 static bool find_region(struct block *block, enum space space, uint64_t address, bool is_store,
                         struct memory_region *region) {
     uint64_t offset = address;
@@ -154,7 +155,7 @@ static bool find_region(struct block *block, enum space space, uint64_t address,
     }
 }
 
-/* Whether all of these lanes' bytes lie in one region, at multiples of `bytes`. */
+/* Whether the bytes of all lanes are in one region, aligned to `bytes`. */
 static bool reach_together(struct block *block, enum space space, const uint64_t addresses[LANES],
                            int bytes, bool is_store, uint8_t *pointers[LANES]) {
     struct memory_region region;
@@ -165,7 +166,7 @@ static bool reach_together(struct block *block, enum space space, const uint64_t
     for (int lane = 0; lane < LANES; lane++) {
         uint64_t offset = addresses[lane] - region.first;
         odd |= addresses[lane];
-        outside |= offset | (last - offset); /* the highest bit: below the first, behind the last */
+        outside |= offset | (last - offset); /* sign bit set: before the first or past the last */
         pointers[lane] = (uint8_t *)((uintptr_t)region.host + offset);
     }
     return !(odd & (uint64_t)(bytes - 1)) && !(outside >> 63);
@@ -183,7 +184,7 @@ enum action reach_lanes(struct warp *warp, const struct instruction *instruction
     uint64_t addresses[LANES];
     int hint = -1;
     lane_addresses(access, base, mask, addresses);
-    /* Nearly always all lanes are in one allocation: one look-up serves them. */
+    /* Nearly always all lanes access one allocation, so one lookup serves them. */
     bool together =
         reach_together(warp->block, access->space, addresses, bytes, is_store, pointers);
     FOR_EACH_LANE(lane, together ? 0 : mask) {
@@ -203,8 +204,7 @@ enum action reach_lanes(struct warp *warp, const struct instruction *instruction
     return ACTION_NEXT;
 }
 
-/* Whether the 128 bytes that hold the first one's words hold those of all: each word is in a bank
-   of its own then. */
+/* Whether all words are in the 128-byte line of the first one: then no two of them conflict. */
 static bool is_one_line(const struct warp *warp, uint8_t *const pointers[], uint32_t count) {
     uintptr_t shared = (uintptr_t)warp->block->shared, first = (uintptr_t)pointers[0] - shared;
     uintptr_t differ = 0;
@@ -214,7 +214,7 @@ static bool is_one_line(const struct warp *warp, uint8_t *const pointers[], uint
 }
 
 int wavefronts(const struct warp *warp, uint8_t *const pointers[LANES], uint32_t mask, int bytes) {
-    /* Wide accesses go by groups of lanes that take 128 bytes together. */
+    /* Accesses wider than 4 bytes are served in groups of lanes that total 128 bytes. */
     uint32_t lanes_at_once = bytes > 4 ? (uint32_t)(128 / bytes) : LANES;
     int passes = 0;
     for (uint32_t from = 0; from < LANES; from += lanes_at_once) {
@@ -265,7 +265,7 @@ void access_count(struct warp *warp, const struct access *access, bool is_store,
     }
 }
 
-/* Elements of constant sizes, so that each copy is one move of the machine. */
+/* Element sizes are compile-time constants, so each copy is one move instruction. */
 #define LOAD_LANES(memory_type, register_type)                                                     \
     {                                                                                              \
         register_type values[LANES];                                                               \
@@ -278,7 +278,7 @@ void access_count(struct warp *warp, const struct access *access, bool is_store,
     }                                                                                              \
     break
 
-/* One element for each lane of `mask`, extended from its size in memory to the register's. */
+/* Loads one element per lane of `mask`, extended from its size in memory to the register's. */
 static void load_element(void *out, const struct access *access, uint8_t *const from[LANES],
                          int offset, uint32_t mask) {
     switch (access->element_bytes << 8 | access->register_bytes << 1 | access->is_signed) {
@@ -324,7 +324,7 @@ static void load_element(void *out, const struct access *access, uint8_t *const 
     }                                                                                              \
     break
 
-/* Registers are as wide as the element, but for single bytes. */
+/* Registers have the element's width, except for single bytes. */
 static void store_element(const void *from, const struct access *access, uint8_t *const to[LANES],
                           int offset, uint32_t mask) {
     switch (access->element_bytes) {

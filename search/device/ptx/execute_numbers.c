@@ -1,8 +1,10 @@
-/* mma of whole numbers, whose sums PTX defines, and of doubles, where an FMA follows the other, k
-   upwards: PTX leaves that open, and GPUs do it so (Xie et al., MMA-Sim, 2025). PTX ISA 9.7.14.5:
-   with g = lane / 4 and t = lane % 4, a register of a holds 32 bits of row g + 8 (r % (m / 8)),
-   those from 32 (t + 4 (r / (m / 8))) on, or the double t + 4 (r / (m / 8)) of it; one of b the
-   same of column g; one of c and d row g + 8 (r / 2), column 2t + r % 2. */
+/* mma of integers (results defined by PTX) and of doubles, which are computed as a chain of FMAs
+   in ascending k: PTX leaves the order open, and GPUs use this one (Xie et al., MMA-Sim, 2025).
+   Register layout (PTX ISA 9.7.14.5), with g = lane / 4 and t = lane % 4:
+     a: register r holds 32 bits of row g + 8 (r % (m / 8)), from bit 32 (t + 4 (r / (m / 8))) on,
+       or the double at column t + 4 (r / (m / 8)).
+     b: the same of column g.
+     c, d: register r holds row g + 8 (r / 2), column 2t + r % 2. */
 #include "device/ptx/execute.h"
 
 #include <math.h>
@@ -25,7 +27,7 @@ void unpack_numbers(int16_t *out, const uint8_t *bytes, int count, struct number
         }
 }
 
-int multiply_numbers(const int16_t *left, const int16_t *right, int count, bool exclusive) {
+int integer_dot_product(const int16_t *left, const int16_t *right, int count, bool exclusive) {
     int sum = 0;
     if (exclusive)
         for (int k = 0; k < count; k++)
@@ -36,7 +38,8 @@ int multiply_numbers(const int16_t *left, const int16_t *right, int count, bool 
     return sum;
 }
 
-/* The rows of a, or the columns of b; `rows8` registers hold the same k's. */
+/* Reads the rows of a, or the columns of b; groups of `row_groups` registers hold the same k range.
+ */
 static void read_rows(const struct warp *warp, const uint32_t *places, int registers, int rows8,
                       struct number_format format, int16_t (*out)[K_MAX]) {
     int each = 32 / format.bits;
@@ -48,11 +51,11 @@ static void read_rows(const struct warp *warp, const uint32_t *places, int regis
     }
 }
 
-/* operands: d, a, b, c, of a sparse a its metadata */
+/* operands: d, a, b, c; metadata of a sparse a */
 EXECUTE(multiply_numbers) {
     const struct numbers_form *form = &instruction->as.numbers;
     bool is_sparse = form->sparsity.is_sparse;
-    int rows8 = form->m / 8, count = is_sparse ? form->k / 2 : form->k; /* of a's columns */
+    int rows8 = form->m / 8, count = is_sparse ? form->k / 2 : form->k; /* stored columns of a */
     int steps = form->k * form->a.bits / 128, a_steps = count * form->a.bits / 128;
     const uint32_t *d = instruction->operands, *a = d + 2 * rows8, *b = a + rows8 * a_steps;
     const uint32_t *c = b + steps, *metadata = c + 2 * rows8;
@@ -69,8 +72,8 @@ EXECUTE(multiply_numbers) {
             const int32_t *before = place_of(warp, c[row / 8 * 2 + column % 2]);
             for (int k = 0; k < count && is_sparse; k++)
                 chosen[k] = right[column][kept[row][k]];
-            int sum = multiply_numbers(left[row], is_sparse ? chosen : right[column], count,
-                                       form->exclusive);
+            int sum = integer_dot_product(left[row], is_sparse ? chosen : right[column], count,
+                                          form->exclusive);
             sums[row][column] =
                 number_of_sum((int64_t)before[row % 8 * 4 + column / 2] + sum, form->saturates);
         }

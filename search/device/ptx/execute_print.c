@@ -1,5 +1,5 @@
-/* printf of a kernel: vprintf with a format and a buffer of arguments, as the CUDA Programming
-   Guide's "Formatted output" has it: lane by lane, to where the launch says. */
+/* Device-side printf: vprintf with a format and an argument buffer (CUDA Programming Guide,
+   "Formatted output"), one lane after the other, to the launch's `print` stream. */
 #include "device/ptx/execute.h"
 
 #include <stdio.h>
@@ -13,9 +13,9 @@ struct print {
     struct warp *warp;
     const struct instruction *instruction;
     int lane;
-    uint32_t at; /* of the next argument in the buffer */
+    uint32_t at; /* offset of the next argument in the buffer */
     uint64_t arguments;
-    int count; /* of arguments, which is what it returns */
+    int count; /* number of arguments: the return value */
     int hint;
     bool failed;
 };
@@ -38,7 +38,7 @@ static void read_text(struct print *print, uint64_t address, char *text, int mos
     text[length] = '\0';
 }
 
-/* The next argument, aligned as its size. */
+/* Reads the next argument, aligned to its size. */
 static uint64_t take_argument(struct print *print, uint32_t bytes) {
     uint64_t value = 0;
     print->at = (print->at + bytes - 1) / bytes * bytes;
@@ -61,7 +61,7 @@ static int take_length(struct print *print, const char **at) {
     return length > LENGTH_MAX ? LENGTH_MAX : length < -LENGTH_MAX ? -LENGTH_MAX : length;
 }
 
-/* What stands between % and the letter. */
+/* The part of a conversion between % and its letter. */
 struct specifier {
     char flags[8];
     int width, precision;
@@ -84,7 +84,7 @@ static struct specifier take_specifier(struct print *print, const char **at) {
     return specifier;
 }
 
-/* Prints one argument with printf's own conversion; an unknown letter is printed as it stands. */
+/* Prints one argument with the host's printf; an unknown letter is printed verbatim. */
 static void print_argument(struct print *print, FILE *out, const struct specifier *specifier,
                            char letter) {
     char format[40], text[STRING_MAX];

@@ -1,9 +1,10 @@
-/* mma.m8n8k4 of f16: PTX ISA 9.7.14.5.1. Four products at once, each by lanes 4q .. 4q + 3 and
-   16 + 4q .. 16 + 4q + 3, of which the latter have rows, of b columns, 4 to 7.
+/* mma.m8n8k4 of f16: PTX ISA 9.7.14.5.1. Four independent products: product q belongs to lanes
+   4q .. 4q + 3 and 16 + 4q .. 16 + 4q + 3; the latter hold rows (of b: columns) 4 to 7.
 
-   Tensor cores since Volta's do not know it, and ptxas makes ordinary arithmetic of it (13.0, for
-   sm_86 to sm_90a): for fp32 results c + p with p an FMA after the other, k upwards from 0; for f16
-   results (c + p) + q in fp32 with p = fma(a1, b1, a0 b0), q = fma(a3, b3, a2 b2), then rounded. */
+   Tensor cores after Volta do not implement it, and ptxas (13.0, sm_86 to sm_90a) lowers it to
+   ordinary arithmetic: fp32 results are c + p, where p is a chain of FMAs in ascending k from 0;
+   f16 results are (c + p) + q in fp32 with p = fma(a1, b1, a0 b0), q = fma(a3, b3, a2 b2), then
+   rounded. */
 #include "device/ptx/execute.h"
 #include "device/ptx/half.h"
 
@@ -11,7 +12,8 @@
 
 enum { QUARTERS = 4, SIZE = 8, K = 4 };
 
-/* Where in its product's matrix an element of a lane is; `along` counts k's in a lane. */
+/* The row (of b: column) of a lane's element in its product's matrix. `along`: a lane's elements
+   are consecutive in k. */
 static int line_of(int lane, int element, bool along) {
     return lane / 16 * 4 + (along ? lane % 4 : element);
 }
@@ -28,7 +30,7 @@ static float sum_of(const float *a, const float *b, float c, bool half) {
     return (c + first) + second;
 }
 
-/* A lane's i-th element of c or d. */
+/* The position of a lane's i-th element of c or d. */
 static void place_sum(int lane, int i, bool half, int *row, int *column) {
     *row = lane / 16 * 4 + (half ? lane % 4 : (lane & 1) + (i & 2));
     *column = half ? i : (i & 4) + (lane & 2) + (i & 1);

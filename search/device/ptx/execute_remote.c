@@ -1,7 +1,8 @@
-/* st.async and red.async (PTX ISA 9.7.9.12 and 9.7.13.7): elements for the shared memory of another
-   block of the cluster, whose mbarrier hears of their bytes. They land as the copy engine's loads
-   do, as late as they can, a warp instruction at a time; until then what is stored to holds bytes
-   of 0xff. */
+/* st.async and red.async (PTX ISA 9.7.9.12 and 9.7.13.7): stores to the shared memory of another
+   block of the cluster; an mbarrier there counts their bytes. Like bulk loads they complete as late
+   as possible, one warp instruction at a time; until then the target of a store holds bytes of
+   0xff.
+   */
 #include "device/ptx/chain.h"
 #include "device/ptx/execute.h"
 #include "device/ptx/observe.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUEUE_MAX = 1 << 16 }; /* no sound kernel has so many on their way */
+enum { QUEUE_MAX = 1 << 16 }; /* no correct kernel has this many in flight */
 
 static struct remote_store *add(struct block *block) {
     if (block->remote_count == block->remote_capacity) {
@@ -23,7 +24,7 @@ static struct remote_store *add(struct block *block) {
     return &block->remote[block->remote_count];
 }
 
-/* The shared memory of another block that a lane names: whose it is, and its offset there. NULL
+/* Resolves a lane's address in another block's shared memory: its block, and its offset there. NULL
    with a fault. */
 static struct block *find(struct warp *warp, const struct instruction *instruction,
                           const struct access *access, uint32_t place, int lane, int bytes,
@@ -39,7 +40,9 @@ static struct block *find(struct warp *warp, const struct instruction *instructi
     if (owner != warp->block)
         return owner;
     fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, *offset,
-             "named its own block's shared memory 0x%x: only another block's may be", *offset);
+             "passed its own block's shared memory 0x%x to an asynchronous store: the target must "
+             "be in another block",
+             *offset);
     return NULL;
 }
 
@@ -60,8 +63,7 @@ EXECUTE(remote_store) {
     int bytes = form->where.element_bytes * form->where.vector;
     if (block->remote_count >= QUEUE_MAX)
         return fault_at(warp, instruction, __builtin_ctz(mask), PTX_FAULT_MISUSE, 0,
-                        "stored asynchronously more than %d times before anybody waited",
-                        QUEUE_MAX);
+                        "issued more than %d asynchronous stores without a wait", QUEUE_MAX);
     struct remote_store *store = add(block);
     store->instruction = instruction;
     store->warp = warp;
@@ -76,8 +78,9 @@ EXECUTE(remote_store) {
         if (!barriers)
             return ACTION_FAULT;
         if (barriers != to)
-            return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, store->offset[lane],
-                            "stored to one block's shared memory with the mbarrier of another");
+            return fault_at(
+                warp, instruction, (int)lane, PTX_FAULT_MISUSE, store->offset[lane],
+                "stored to one block's shared memory with an mbarrier of another block");
         store->to[lane] = to;
         take_elements(store, lane);
         if (block->microscope)
@@ -102,8 +105,8 @@ static int land(const struct remote_store *store, uint32_t lane) {
     uint32_t bytes = (uint32_t)form->where.element_bytes * form->where.vector;
     if (to->state == BLOCK_ENDED) {
         fault_at(store->warp, store->instruction, (int)lane, PTX_FAULT_STORE, offset,
-                 "stored %u bytes to shared memory of the block of rank %u, which has ended", bytes,
-                 to->rank);
+                 "stored %u bytes to shared memory of the block of rank %u, which has exited",
+                 bytes, to->rank);
         return -1;
     }
     if (form->reduces)

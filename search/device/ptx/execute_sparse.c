@@ -1,15 +1,15 @@
-/* mma.sp: PTX ISA 9.7.14.6. Half of a's columns are zeros, and not there; the metadata names the
-   others. a's registers are those of a dense matrix of what is kept, b's those of all of k.
+/* mma.sp: PTX ISA 9.7.14.6. Half of a's columns are zeros and are not stored; the metadata names
+   the stored ones. a's registers are those of a dense matrix of the stored columns, b's those of
+   the full k.
 
-   Four bits of metadata are about `width` columns: two numbers of quarters of them, both of which
-   are kept; of tf32 both halves of one column. Of a row's four lanes 4g .. 4g + 3, beginning with
-   one that the selector chooses, the first, second ... have bits for columns one after the other:
-   a word for row g in its lower half and for row g + 8 in its upper one where they are `paired`
-   (16-bit formats and tf32), else one lane for row g and the next for row g + 8.
+   Four bits of metadata describe `width` columns: two indices of quarters that are both stored; for
+   tf32, both halves of one column. Of a row's four lanes 4g .. 4g + 3, starting with the one that
+   the selector chooses, the first, second ... hold consecutive columns: one word for row g in its
+   lower half and for row g + 8 in its upper half if `paired` (16-bit formats and tf32), else one
+   lane for row g and the next for row g + 8.
 
-   The products are added up as those of a dense matrix with as many columns as are kept are; those
-   of fp8 by ptxas (13.0), as two products of halves, each of two in four of what is kept, and an
-   addition. */
+   Products are summed like those of a dense matrix of the stored columns. ptxas (13.0) lowers fp8
+   to two f16 mma, each of two in four stored columns, and an addition. */
 #include "device/ptx/execute.h"
 #include "device/ptx/half.h"
 
@@ -17,7 +17,8 @@
 
 enum { M = 16, N = 8 };
 
-/* Where four bits about `width` columns from `column` on send what is kept; false: nowhere. */
+/* Decodes four bits that describe `width` columns from `column` on into the indices of the stored
+   columns; false if invalid. */
 static bool place_kept(const struct sparsity *sparsity, uint32_t bits, int column, uint8_t *kept) {
     int first = (int)(bits & 3), second = (int)(bits >> 2), half = sparsity->width / 2;
     if (half == 1) {
@@ -44,16 +45,17 @@ int read_kept(struct warp *warp, const struct instruction *instruction,
             uint32_t bits = words[lane] >> shift & 15;
             if (!place_kept(sparsity, bits, i * sparsity->width,
                             &kept[row][i * sparsity->width / 2])) {
-                fault_at(warp, instruction, lane, PTX_FAULT_MISUSE, 0,
-                         "multiplied with the metadata 0x%08x: 0x%x names no two places%s",
-                         words[lane], bits, sparsity->ordered ? " in their order" : "");
+                fault_at(
+                    warp, instruction, lane, PTX_FAULT_MISUSE, 0,
+                    "used invalid sparsity metadata 0x%08x: 0x%x does not select two positions%s",
+                    words[lane], bits, sparsity->ordered ? " in ascending order" : "");
                 return -1;
             }
         }
     return 0;
 }
 
-/* A register's tile: 8 rows of 16 bytes, whose numbers' count it returns. */
+/* Reads a register's tile of 8 rows of 16 bytes; returns the elements per row. */
 static int read_tile(const struct warp *warp, uint32_t place, enum matrix_format format,
                      float tile[8 * 16]) {
     const void *lanes = place_of(warp, place);
@@ -67,7 +69,7 @@ static int read_tile(const struct warp *warp, uint32_t place, enum matrix_format
     return 4;
 }
 
-/* As mma's: matrix.inc. */
+/* Accumulator layout of mma (mma.inc). */
 static float *sum_at(float (*sums)[PRODUCT_COLUMNS], int lane, int half) {
     return &sums[8 * half + lane / 4][lane % 4 * 2];
 }
@@ -108,7 +110,7 @@ static void add_products(const struct warp *warp, const struct matrix_shape *sha
         (const float(*)[PRODUCT_COLUMNS])factors->right, (const uint8_t(*)[KEPT_MAX])factors->kept);
 }
 
-/* Of fp8. Two in four of what is kept are of four columns in eight. */
+/* fp8: two in four stored columns come from four in eight columns. */
 static void add_small_products(const struct warp *warp, const struct factors *factors,
                                float (*sums)[PRODUCT_COLUMNS]) {
     const struct matrix_shape of_halves = {.k = 16};
@@ -136,7 +138,9 @@ EXECUTE(multiply_sparse) {
     const struct sparse_form *form = &instruction->as.sparse;
     const struct matrix_shape *shape = &form->shape;
     bool is_small = shape->left == MATRIX_E4M3 || shape->left == MATRIX_E5M2;
-    int registers = shape->k / (shape->left == MATRIX_TF32 ? 2 : is_small ? 8 : 4); /* of a; of b */
+    int registers = shape->k / (shape->left == MATRIX_TF32 ? 2
+                                : is_small                 ? 8
+                                                           : 4); /* registers of a, and of b */
     int sum_registers = shape->half_accumulators ? 2 : 4;
     const uint32_t *a = instruction->operands + sum_registers, *b = a + registers;
     const uint32_t *c = b + registers;

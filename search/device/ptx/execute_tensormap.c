@@ -1,5 +1,5 @@
-/* Tensor maps that a kernel makes anew (PTX ISA 9.7.9.28 and 9.7.13.17.2): here a map is struct
-   tensor_map itself. */
+/* Device-side modification of tensor maps (PTX ISA 9.7.9.28 and 9.7.13.17.2); here a map is a
+   struct tensor_map. */
 #include "device/ptx/execute.h"
 #include "device/ptx/observe.h"
 
@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-/* The host bytes of the map that a lane names; NULL with a fault. */
+/* Host pointer to the map at a lane's address; NULL with a fault. */
 static uint8_t *find_map(struct warp *warp, const struct instruction *instruction,
                          const struct access *access, uint32_t place, int lane, bool is_store) {
-    enum { HALF = TENSOR_MAP_BYTES / 2 }; /* a map is aligned to 64 bytes */
+    enum { HALF = TENSOR_MAP_BYTES / 2 }; /* maps are aligned to 64 bytes */
     int hint = -1;
     const void *base = access->base_bytes ? place_of(warp, place) : NULL;
     uint64_t address = lane_address(access, base, (uint32_t)lane);
@@ -23,7 +23,7 @@ static uint8_t *find_map(struct warp *warp, const struct instruction *instructio
     return at;
 }
 
-/* The elements, as PTX numbers them. */
+/* Element types, by their number in PTX. */
 static bool set_format(struct tensor_map *map, uint64_t value) {
     static const struct {
         uint8_t bytes, format;
@@ -38,19 +38,19 @@ static bool set_format(struct tensor_map *map, uint64_t value) {
     return true;
 }
 
-/* Whether the copy engine does so here. */
+/* Sets a field; false if the emulated copy engine does not support the value. */
 static bool set_field(struct tensor_map *map, const struct map_form *form, uint64_t value) {
     switch (form->field) {
     case MAP_ADDRESS:
         map->address = value;
         return true;
-    case MAP_RANK: /* PTX counts from 0 */
+    case MAP_RANK: /* PTX encodes rank - 1 */
         map->rank = (uint8_t)(value + 1);
         return value < TENSOR_MAP_RANK_MAX;
     case MAP_BOX:
         map->box[form->axis] = (uint32_t)value;
         return true;
-    case MAP_EXTENT: /* 0 is 2^32 */
+    case MAP_EXTENT: /* 0 encodes 2^32 */
         map->extents[form->axis] = value ? value : 1ull << 32;
         return true;
     case MAP_STRIDE:
@@ -70,16 +70,9 @@ static bool set_field(struct tensor_map *map, const struct map_form *form, uint6
 
 /* operands: base, value */
 EXECUTE(replace_field) {
-    static const char *const names[MAP_FIELDS] = {"an address",
-                                                  "a rank",
-                                                  "an extent of the box",
-                                                  "an extent of the tensor",
-                                                  "a stride",
-                                                  "a step",
-                                                  "elements",
-                                                  "interleaving",
-                                                  "a swizzle",
-                                                  "filling"};
+    static const char *const names[MAP_FIELDS] = {
+        "address",        "rank",         "box extent",        "tensor extent", "stride",
+        "element stride", "element type", "interleave layout", "swizzle mode",  "fill mode"};
     const struct map_form *form = &instruction->as.map;
     const uint8_t *values = place_of(warp, instruction->operands[1]);
     FOR_EACH_LANE(lane, mask) {
@@ -93,14 +86,14 @@ EXECUTE(replace_field) {
         memcpy(&map, at, sizeof map);
         if (!set_field(&map, form, value))
             return fault_at(warp, instruction, (int)lane, PTX_FAULT_MISUSE, 0,
-                            "gave a tensor map %s of %llu, which is not known here",
+                            "set the %s of a tensor map to %llu, which is not supported",
                             names[form->field], (unsigned long long)value);
         memcpy(at, &map, sizeof map);
     }
     return ACTION_NEXT;
 }
 
-/* operands: bases of the map in global and in shared memory. The warp copies it as one. */
+/* operands: bases of the map in global and in shared memory. The whole warp makes one copy. */
 EXECUTE(publish_map) {
     const struct map_form *form = &instruction->as.map;
     int lane = __builtin_ctz(mask);

@@ -1,12 +1,11 @@
-/* Between the lanes of a warp (PTX ISA 9.7.9.6, 9.7.13.7 to 9.7.13.13) and the warps of a block
-   (9.7.13.1). */
+/* Warp-level primitives (PTX ISA 9.7.9.6, 9.7.13.7 to 9.7.13.13) and block barriers (9.7.13.1). */
 #include "device/ptx/execute.h"
 #include "device/ptx/observe.h"
 
 #include <string.h>
 
-/* The lanes of `mask` that gave the same member mask as lane `first`: a group, which acts by
-   itself. 0 with a fault where the groups are not apart. */
+/* The lanes of `mask` with the same member mask as lane `first`, which act together. 0 with a fault
+   if the member masks overlap. */
 static uint32_t group_of(struct warp *warp, const struct instruction *instruction, uint32_t mask,
                          const uint32_t *members, uint32_t first) {
     uint32_t group = 0;
@@ -14,24 +13,23 @@ static uint32_t group_of(struct warp *warp, const struct instruction *instructio
     uint32_t strange = group & ~members[first], torn = members[first] & mask & ~group;
     if (strange)
         fault_at(warp, instruction, __builtin_ctz(strange), PTX_FAULT_LANES, 0,
-                 "is not in the member mask 0x%08x that it gave", members[first]);
+                 "passed the member mask 0x%08x, which does not include its lane", members[first]);
     else if (torn)
         fault_at(warp, instruction, __builtin_ctz(torn), PTX_FAULT_LANES, 0,
-                 "gave the member mask 0x%08x where lane %d gave 0x%08x",
+                 "passed the member mask 0x%08x, but lane %d passed 0x%08x",
                  members[__builtin_ctz(torn)], (int)first, members[first]);
     return strange || torn ? 0 : group;
 }
 
-/* Leaves in `*mask` a group of lanes that is complete, with its member mask; other groups have
-   their turn at this instruction afterwards. Where none is complete all are parked until they are.
- */
+/* Reduces `*mask` to the lanes of one complete member mask; other groups execute this instruction
+   afterwards. If none is complete, parks all until one is. */
 static enum action gather(struct warp *warp, const struct instruction *instruction, uint32_t *mask,
                           uint32_t place, uint32_t *members) {
     uint32_t masks[LANES], all = *mask, chosen = 0, common = ALL_LANES;
     memcpy(masks, place_of(warp, place), sizeof masks);
     for (int lane = 0; lane < LANES; lane++)
         common &= masks[lane];
-    if (common == ALL_LANES && all == ALL_LANES) { /* as nearly always */
+    if (common == ALL_LANES && all == ALL_LANES) { /* the common case */
         *members = ALL_LANES;
         return ACTION_NEXT;
     }
@@ -47,7 +45,7 @@ static enum action gather(struct warp *warp, const struct instruction *instructi
         uint32_t first = (uint32_t)__builtin_ctz(rest), group = 0;
         FOR_EACH_LANE(lane, rest) group |= (uint32_t)(masks[lane] == masks[first]) << lane;
         warp_park(warp, group, chosen ? FRAGMENT_READY : FRAGMENT_AT_WARP, masks[first]);
-        warp->stop_pc = 0; /* so that they have their turn next */
+        warp->stop_pc = 0; /* reschedule, so that they run next */
         rest &= ~group;
     }
     *mask = chosen ? chosen : all;
@@ -55,13 +53,13 @@ static enum action gather(struct warp *warp, const struct instruction *instructi
     return chosen || warp->active ? ACTION_NEXT : ACTION_WAIT;
 }
 
-/* After gather: whether the instruction has to wait. */
+/* After gather_members: whether all lanes were parked. */
 static bool parked(const struct warp *warp, uint32_t mask) {
     return !(warp->active & mask);
 }
 
-/* Which lane each reads, and whether that is in its range; else it reads itself. Inlined for each
-   mode. */
+/* The lane that each lane reads, and whether it is in range; otherwise a lane reads itself. Inlined
+   for each mode. */
 static inline __attribute__((always_inline)) uint32_t
 shuffle_in(enum shuffle mode, const uint32_t *a, const uint32_t *b, const uint32_t *c,
            uint32_t mask, uint32_t result[LANES]) {
@@ -95,8 +93,8 @@ static uint32_t shuffle_lanes(enum shuffle mode, const uint32_t *a, const uint32
     }
 }
 
-/* A lane that does not take part, or has exited, gives bytes of 0xff: PTX leaves it open. operands:
-   d, p, a, b, c, members. */
+/* A lane that does not participate, or has exited, provides bytes of 0xff: PTX leaves it undefined.
+   operands: d, p, a, b, c, members. */
 EXECUTE(shuffle) {
     const uint32_t *operands = instruction->operands;
     uint32_t members;
@@ -148,7 +146,8 @@ static uint64_t lane_value(const void *lanes, int width, uint32_t lane) {
     return width == 8 ? ((const uint64_t *)lanes)[lane] : ((const uint32_t *)lanes)[lane];
 }
 
-/* operands: d, p, a, members; match.any: who has my value; match.all: everybody or nobody. */
+/* operands: d, p, a, members. match.any: the lanes with the same value; match.all: all lanes or
+   none. */
 EXECUTE(match) {
     const uint32_t *operands = instruction->operands;
     uint32_t members, out[LANES], all_equal = ALL_LANES;
@@ -208,7 +207,7 @@ EXECUTE(redux) {
     return action;
 }
 
-/* operands: d, p, members: the lowest lane is elected. */
+/* operands: d, p, members. The lowest lane is elected. */
 EXECUTE(elect) {
     const uint32_t *operands = instruction->operands;
     uint32_t members;
@@ -239,15 +238,16 @@ EXECUTE(barrier) {
     uint32_t index = ((uint32_t *)place_of(warp, operands[1]))[first];
     if (index >= BARRIERS)
         return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
-                        "used barrier %u; there are %d", index, BARRIERS);
+                        "used barrier %u: there are only %d", index, BARRIERS);
     struct block_barrier *barrier = &block->barriers[index];
     uint32_t expected = 0;
     if (form->has_count) {
         expected = ((uint32_t *)place_of(warp, operands[2]))[first];
         if (expected == 0 || expected % LANES != 0)
-            return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
-                            "gave barrier %u a count of %u threads, no multiple of a warp", index,
-                            expected);
+            return fault_at(
+                warp, instruction, first, PTX_FAULT_MISUSE, 0,
+                "passed barrier %u a count of %u threads, which is not a multiple of the warp size",
+                index, expected);
     }
     if (!barrier->in_use) {
         memset(barrier, 0, sizeof *barrier);
@@ -256,7 +256,7 @@ EXECUTE(barrier) {
         barrier->all = ALL_LANES;
     } else if (barrier->expected != expected) {
         return fault_at(warp, instruction, first, PTX_FAULT_MISUSE, 0,
-                        "gave barrier %u a count of %u threads where others gave %u", index,
+                        "passed barrier %u a count of %u threads, but others passed %u", index,
                         expected, barrier->expected);
     }
     if (barrier->arrived[warp->index] & mask)

@@ -1,8 +1,7 @@
-/* wgmma: PTX ISA 9.7.15. A warp computes its 16 rows of the product when it issues it; but a wait
-   passes only when all four warps of the warpgroup have issued what it waits for, and then what the
-   products read from shared memory must still be there. So a buffer that is filled again before the
-   wait is found, while registers that are read before it are not (ptxas inserts that wait itself).
- */
+/* wgmma: PTX ISA 9.7.15. A warp computes its 16 rows of the result at issue; a wait completes only
+   when all four warps of the warpgroup have issued the awaited groups, and then the operands in
+   shared memory must be unchanged. This detects a buffer that is refilled before the wait.
+   Registers read before the wait are not detected (ptxas inserts that wait itself). */
 #include "device/ptx/execute.h"
 #include "device/ptx/half.h"
 #include "device/ptx/observe.h"
@@ -13,18 +12,18 @@
 enum {
     WARPGROUP = 4,
     ROWS = 16,
-    K = 16,            /* of halves; of tf32 half of them, of bytes twice as many */
+    K = 16,            /* k of f16; tf32 has half, 8-bit types twice as many */
     NUMBERS_MAX = 256, /* k of b1 */
-    PENDING_MAX = 4096 /* products of a warp */
+    PENDING_MAX = 4096 /* wgmmas in flight per warp */
 };
 
 /* ---- operands in shared memory: 9.7.15.5.1 ---- */
 
-/* A matrix descriptor, in bytes. */
+/* A decoded matrix descriptor, in bytes. */
 struct descriptor {
     uint32_t start, leading, stride;
-    uint32_t span; /* of the swizzle: 128, 64, 32; 0 without */
-    uint32_t mask; /* of the bits from 7 on that move the 16-byte chunks */
+    uint32_t span; /* of the swizzle: 128, 64, 32; 0: none */
+    uint32_t mask; /* applied to address bits from 7 on, which permute the 16-byte chunks */
 };
 
 static struct descriptor unpack(uint64_t bits) {
@@ -37,14 +36,14 @@ static struct descriptor unpack(uint64_t bits) {
                                .mask = span ? span / 16 - 1 : 0};
 }
 
-/* The offset of the 16 bytes that hold neighbours along the major index: `row` counts the other
-   index, `chunk` these along the major one. Atoms and core matrices are as templates/lib/wgmma.cuh
-   describes them. (Only with a sparse a does a column of b go beyond an atom, of 32 bytes; PTX does
-   not say where to: here as MN-major rows do.) */
+/* The offset of 16 bytes that are contiguous along the major dimension: `row` is the index in the
+   other dimension, `chunk` the index along the major one. Atoms and core matrices are described in
+   templates/lib/wgmma.cuh. (Only with a sparse a does a column of b exceed an atom, at 32 bytes;
+   PTX does not specify this case: it is treated like MN-major rows.) */
 static uint32_t chunk_offset(const struct descriptor *from, bool mn_major, uint32_t row,
                              uint32_t chunk) {
     uint32_t offset = from->start;
-    uint32_t per_row = from->span / 16; /* chunks */
+    uint32_t per_row = from->span / 16; /* chunks per row */
     if (!from->span)
         offset += row % 8 * 16 + (mn_major ? row / 8 * from->leading + chunk * from->stride
                                            : row / 8 * from->stride + chunk * from->leading);
@@ -54,8 +53,8 @@ static uint32_t chunk_offset(const struct descriptor *from, bool mn_major, uint3
     return offset ^ (offset >> 7 & from->mask) << 4;
 }
 
-/* `rows` rows of `chunks` chunks from `first_row`, `first_chunk` on, one after the other; -1 with a
-   fault if they are not all in shared memory. */
+/* Copies `rows` rows of `chunks` chunks from `first_row`, `first_chunk` on to contiguous memory.
+   Returns -1 with a fault if they are not all in shared memory. */
 static int gather(struct warp *warp, const struct instruction *instruction, uint64_t bits,
                   bool mn_major, uint32_t first_row, uint32_t rows, uint32_t first_chunk,
                   uint32_t chunks, uint16_t *out) {
@@ -66,8 +65,8 @@ static int gather(struct warp *warp, const struct instruction *instruction, uint
             uint32_t offset = chunk_offset(&from, mn_major, first_row + row, first_chunk + chunk);
             if (offset + 16 > block->shared_bytes) {
                 fault_at(warp, instruction, 0, PTX_FAULT_LOAD, offset,
-                         "multiplied what its descriptor places at shared memory 0x%x: there are "
-                         "%u bytes",
+                         "used a wgmma descriptor that reads shared memory 0x%x: out of bounds (%u "
+                         "bytes)",
                          offset, block->shared_bytes);
                 return -1;
             }
@@ -78,13 +77,13 @@ static int gather(struct warp *warp, const struct instruction *instruction, uint
     return 0;
 }
 
-/* What a product reads, as it lies: K-major by rows of 32 bytes (of b, where a is sparse, 64),
-   MN-major by rows of m's or n's. */
+/* The operands of a wgmma in memory order: K-major in rows of 32 bytes (64 for b with a sparse a),
+   MN-major in rows of m or n elements. */
 struct inputs {
     uint16_t a[ROWS * K], b[PRODUCT_COLUMNS * 2 * K];
 };
 
-/* Of a column of b, counted in halves. */
+/* k of a column of b, in units of 16 bits. */
 static int depth_of(const struct product_form *form) {
     return form->sparsity.is_sparse ? 2 * K : K;
 }
@@ -117,9 +116,9 @@ static uint64_t hash_inputs(const struct product_form *form, const struct inputs
     return hash;
 }
 
-/* ---- the product ---- */
+/* ---- computation ---- */
 
-/* As mma's a: matrix.inc. */
+/* Register layout of a as in mma (mma.inc). */
 static void left_of_registers(const struct warp *warp, const uint32_t *operands,
                               uint16_t out[ROWS * K]) {
     for (int i = 0; i < 4; i++) {
@@ -130,13 +129,14 @@ static void left_of_registers(const struct warp *warp, const uint32_t *operands,
     }
 }
 
-/* The factors, and which of b's rows go with a sparse a's columns. */
+/* The operands as matrices; `sparse_columns` selects the rows of b for the columns of a sparse a.
+ */
 struct factors {
     float left[ROWS][PRODUCT_DEPTH], right[2 * PRODUCT_DEPTH][PRODUCT_COLUMNS];
     uint8_t kept[ROWS][KEPT_MAX];
 };
 
-/* tf32 is as wide as fp32, and always K-major. */
+/* tf32 has the width of fp32 and is always K-major. */
 static void spread_words(const struct product_form *form, const struct inputs *inputs,
                          struct factors *factors) {
     uint32_t a[ROWS * K / 2], b[PRODUCT_COLUMNS * K], digits = ~0x1fffu;
@@ -151,7 +151,7 @@ static void spread_words(const struct product_form *form, const struct inputs *i
             factors->right[k][column] = bits_float(b[column * depth + k] & digits);
 }
 
-/* From the order of their major index to rows of the product. */
+/* Converts operands from memory order to rows of the product. */
 static void spread(const struct lanes *lanes, const struct product_form *form,
                    const struct inputs *inputs, struct factors *factors) {
     float a[ROWS * PRODUCT_DEPTH], b[PRODUCT_COLUMNS * 2 * PRODUCT_DEPTH];
@@ -191,7 +191,7 @@ static void multiply(const struct lanes *lanes, const struct product_form *form,
                     (const float(*)[PRODUCT_COLUMNS])factors->right);
 }
 
-/* Of sums, the bits are those of whole numbers. */
+/* `sums` holds the bits of 32-bit integers. */
 static void multiply_whole(const struct product_form *form, const struct inputs *inputs,
                            const struct factors *factors, float sums[ROWS][PRODUCT_COLUMNS]) {
     int16_t left[ROWS][NUMBERS_MAX], right[NUMBERS_MAX], chosen[KEPT_MAX];
@@ -206,14 +206,14 @@ static void multiply_whole(const struct product_form *form, const struct inputs 
             int64_t sum = (int32_t)float_bits(sums[row][column]);
             for (int k = 0; k < form->k && is_sparse; k++)
                 chosen[k] = right[factors->kept[row][k]];
-            sum += multiply_numbers(left[row], is_sparse ? chosen : right, form->k, false);
+            sum += integer_dot_product(left[row], is_sparse ? chosen : right, form->k, false);
             sums[row][column] = bits_float((uint32_t)number_of_sum(sum, form->saturates));
         }
     }
 }
 
-/* A lane's two neighbours in row g + 8 half, columns 8 i + 2 t: of a float in registers 4 i + 2
-   half and the next, of a half in register 2 i + half. */
+/* A lane's adjacent pair of row g + 8 half, columns 8 i + 2 t: fp32 in registers 4 i + 2 half and
+   the next, f16 in register 2 i + half. */
 static void load_sums(const struct warp *warp, const struct instruction *instruction,
                       float sums[ROWS][PRODUCT_COLUMNS]) {
     const struct product_form *form = &instruction->as.product;
@@ -259,7 +259,7 @@ static void remember(struct warp *warp, const struct product *product) {
     warp->products[warp->product_count++] = *product;
 }
 
-/* operands: d, a (four registers, or a descriptor), b, predicate, a sparse a's metadata */
+/* operands: d, a (four registers, or a descriptor), b, predicate, metadata of a sparse a */
 EXECUTE(product) {
     const struct product_form *form = &instruction->as.product;
     const struct lanes *lanes = &warp->kernel->module->lanes;
@@ -274,11 +274,11 @@ EXECUTE(product) {
         return ACTION_FAULT;
     if (warp->index / WARPGROUP * WARPGROUP + WARPGROUP > block->warp_count)
         return fault_at(warp, instruction, 0, PTX_FAULT_MISUSE, 0,
-                        "multiplied with a warpgroup of %d warps: it takes 4",
+                        "issued a wgmma in a warpgroup of %d warps: 4 are required",
                         block->warp_count % WARPGROUP);
     if (warp->product_count >= PENDING_MAX)
         return fault_at(warp, instruction, 0, PTX_FAULT_MISUSE, 0,
-                        "multiplied more than %d times without a wait", PENDING_MAX);
+                        "issued more than %d wgmmas without a wait", PENDING_MAX);
     struct product product = {.instruction = instruction,
                               .group = warp->product_group,
                               .a = form->a_in_registers ? 0 : *(uint64_t *)place_of(warp, *a),
@@ -326,14 +326,14 @@ EXECUTE(product_commit) {
     return ACTION_NEXT;
 }
 
-/* The products before `end` are done: whether they read what they should have. */
+/* Completes the wgmmas of groups before `end`; fails if their operands changed after issue. */
 static int retire(struct warp *warp, uint32_t end) {
-    int kept = 0;
+    int remaining = 0;
     for (int i = 0; i < warp->product_count; i++) {
         const struct product *product = &warp->products[i];
         struct inputs inputs;
         if (product->group >= end) {
-            warp->products[kept++] = *product;
+            warp->products[remaining++] = *product;
             continue;
         }
         if (gather_inputs(warp, product->instruction, product->a, product->b, &inputs) < 0)
@@ -341,16 +341,15 @@ static int retire(struct warp *warp, uint32_t end) {
         if (hash_inputs(&product->instruction->as.product, &inputs) == product->hash)
             continue;
         fault_at(warp, product->instruction, 0, PTX_FAULT_MISUSE, 0,
-                 "multiplied from shared memory that was overwritten before the wait for the "
-                 "product");
+                 "issued a wgmma, and its shared memory operands were overwritten before its wait");
         return -1;
     }
-    warp->product_count = kept;
+    warp->product_count = remaining;
     return 0;
 }
 
-/* as.product.n: how many of the youngest groups may stay on their way. While the others are,
-   everybody has a turn: to do what he must not do yet. */
+/* as.product.n: number of youngest groups that may stay pending. Before it waits for the others,
+   all warps get a turn, so that premature writes to the operands happen and are detected. */
 EXECUTE(product_wait) {
     uint32_t committed = warp->product_group, allowed = (uint32_t)instruction->as.product.n;
     uint32_t end = committed > allowed ? committed - allowed : 0;

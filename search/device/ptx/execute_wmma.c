@@ -1,7 +1,7 @@
-/* wmma: PTX ISA 9.7.14.3 to 9.7.14.5. PTX leaves open which lane holds what. Here element e of lane
-   l, with E elements a lane, is number (l E + e) modulo the matrix's size, by rows; so a fragment
-   with more elements than the matrix holds each of them several times, as on a GPU. Products are
-   added as mma's are (matrix.inc, execute_numbers.c). */
+/* wmma: PTX ISA 9.7.14.3 to 9.7.14.5. PTX leaves the fragment layout open. Here element e of lane
+   l, with E elements per lane, has the row-major index (l E + e) modulo the matrix's size; a
+   fragment with more elements than the matrix holds each of them several times, as on a GPU.
+   Products are summed as by mma (mma.inc, execute_mma_int.c). */
 #include "device/ptx/execute.h"
 #include "device/ptx/half.h"
 #include "device/ptx/observe.h"
@@ -34,11 +34,11 @@ struct transfer {
     struct warp *warp;
     const struct instruction *instruction;
     bool is_store;
-    uint8_t matrix[SIZE_MAX_WMMA * 4]; /* by rows */
+    uint8_t matrix[SIZE_MAX_WMMA * 4]; /* row-major */
 };
 
-/* Elements that follow each other in memory; the first has the number `first`, and the others
-   follow in steps. */
+/* Moves `count` elements that are contiguous in memory; in the matrix the first has index `first`
+   and the others follow at `step`. */
 static void move_chunk(struct transfer *transfer, uint8_t *host, int count, int first, int step,
                        int element_bytes) {
     for (int i = 0; i < count; i++) {
@@ -68,7 +68,7 @@ static enum action move_matrix(struct transfer *transfer, uint32_t mask) {
         observe_uniform(warp, instruction, base, form->where.base_bytes, mask, "an address");
     if (address % 32 || stride % CHUNK)
         return fault_at(warp, instruction, 0, PTX_FAULT_MISALIGNED, address,
-                        "moved a matrix at 0x%llx with a stride of %llu bytes: they must be "
+                        "used wmma on a matrix at 0x%llx with a stride of %llu bytes: they must be "
                         "multiples of 32 and 16",
                         (unsigned long long)address, (unsigned long long)stride);
     for (int line = 0; line < lines; line++)
@@ -89,7 +89,7 @@ static enum action move_matrix(struct transfer *transfer, uint32_t mask) {
     return ACTION_NEXT;
 }
 
-/* The fragment in registers and the matrix by rows. */
+/* Copies between a fragment in registers and a row-major matrix. */
 static void spread(struct warp *warp, const uint32_t *places, int registers, int size,
                    int element_bytes, uint8_t *matrix, bool to_registers) {
     int register_bytes = element_bytes > 4 ? element_bytes : 4;
@@ -131,9 +131,9 @@ EXECUTE(store_fragment) {
     return transfer_fragment(warp, instruction, mask, true);
 }
 
-/* ---- the product ---- */
+/* ---- computation ---- */
 
-/* A fragment's matrix as fp32. */
+/* Reads a fragment as a row-major fp32 matrix. */
 static int read_fragment(struct warp *warp, const struct wmma_form *form, enum wmma_part part,
                          enum type type, int registers, const uint32_t *places, float *out) {
     uint8_t bytes[SIZE_MAX_WMMA * 4];
@@ -211,7 +211,7 @@ EXECUTE(multiply_fragments) {
     return ACTION_NEXT;
 }
 
-/* The bytes of a fragment's matrix, by rows. */
+/* Reads a fragment as the bytes of a row-major matrix. */
 static const uint32_t *read_bytes(struct warp *warp, const struct wmma_form *form,
                                   enum wmma_part part, enum type type, const uint32_t *places,
                                   void *out) {
@@ -241,7 +241,7 @@ EXECUTE(multiply_number_fragments) {
         for (int j = 0; j < form->k; j++)
             unpack_numbers(right + j * k / form->k, b + (j * form->n + column) * unit, unit,
                            form->numbers);
-        c[i] = number_of_sum((int64_t)c[i] + multiply_numbers(left, right, k, form->exclusive),
+        c[i] = number_of_sum((int64_t)c[i] + integer_dot_product(left, right, k, form->exclusive),
                              form->saturates);
     }
     write_sums(warp, instruction, TYPE_S32, c);

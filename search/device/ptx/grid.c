@@ -10,8 +10,8 @@
 #define STEP_LIMIT_MAX (1ull << 40)
 enum {
     THREADS_MAX = 64,
-    RUNS_LEAST = 8,      /* for more than one thread */
-    RUNS_MOST = 1 << 20, /* each has a number to remember then */
+    RUNS_LEAST = 8,      /* minimum for more than one thread */
+    RUNS_MOST = 1 << 20, /* maximum for several threads, which keep one result per run */
 };
 
 /* ---- blocks ---- */
@@ -36,7 +36,7 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
     block->local = take((size_t)block->local_bytes * (size_t)block->warp_count * LANES);
     size_t register_bytes = (size_t)kernel->register_bytes * (size_t)block->warp_count;
     block->registers = take(register_bytes);
-    /* Once a launch: they are many, and later blocks find what those before left, as on a GPU. */
+    /* Once per launch, because it is slow; later blocks see leftover values, as on a GPU. */
     memset(block->registers, 0xff, register_bytes);
     block->warps = take(sizeof *block->warps * (size_t)block->warp_count);
     for (int i = 0; i < block->warp_count; i++)
@@ -66,7 +66,7 @@ static void release_block(struct block *block) {
     free(block->local);
 }
 
-/* Shared memory: what is declared, what is reserved, and the dynamic part, which is aligned. */
+/* Shared memory layout: declared, reserved, then the aligned dynamic part. */
 static void init_cluster(struct cluster *cluster, const struct ptx_launch *launch,
                          struct ptx_counts *counts, struct ptx_fault *fault) {
     const struct kernel *kernel = (const struct kernel *)launch->kernel;
@@ -101,7 +101,7 @@ static void release_cluster(struct cluster *cluster) {
     free(cluster->shared);
 }
 
-/* The axes of something's index-th part, x the fastest. */
+/* Splits a linear index into coordinates, x fastest. */
 static void unfold(uint64_t index, const unsigned extents[3], unsigned position[3]) {
     for (int i = 0; i < 3; i++) {
         position[i] = (unsigned)(index % extents[i]);
@@ -109,7 +109,7 @@ static void unfold(uint64_t index, const unsigned extents[3], unsigned position[
     }
 }
 
-/* Puts the cluster at its index-th place in the grid. */
+/* Moves the cluster to the index-th position of the grid. */
 static void place_cluster(struct cluster *cluster, uint64_t index, const unsigned clusters[3]) {
     unsigned at[3];
     unfold(index, clusters, at);
@@ -121,8 +121,7 @@ static void place_cluster(struct cluster *cluster, uint64_t index, const unsigne
     }
 }
 
-/* The index-th block of an order that goes through all of them: steps of a number that shares no
-   factor with their count. */
+/* The index-th block of a permutation of all blocks: steps by a number coprime to their count. */
 static uint64_t permuted(uint64_t index, uint64_t count, uint64_t seed) {
     if (!seed)
         return index;
@@ -145,19 +144,20 @@ static uint64_t permuted(uint64_t index, uint64_t count, uint64_t seed) {
 struct grid {
     const struct ptx_launch *launch;
     unsigned clusters[3];
-    uint64_t count, runs;  /* clusters there are, and how many of them run */
-    _Atomic uint64_t next; /* of the runs */
-    _Atomic uint64_t end;  /* the first that failed; runs until then */
-    double *chains;        /* of each run's blocks; NULL: one thread adds them up as they come */
+    uint64_t count, runs;  /* clusters in the grid; clusters that run */
+    _Atomic uint64_t next; /* next run to start */
+    _Atomic uint64_t end;  /* first failed run; later ones are not started */
+    double *chains;        /* critical path of each run's blocks; NULL with one thread, which adds
+                              them in order */
 };
 
-/* What one thread does. */
+/* The work of one host thread. */
 struct part {
     struct grid *grid;
     pthread_t thread;
     struct ptx_counts counts;
     struct ptx_fault fault;
-    uint64_t failed; /* the run that did */
+    uint64_t failed; /* index of the failed run */
 };
 
 static void fail_at(struct grid *grid, uint64_t run) {
@@ -166,13 +166,14 @@ static void fail_at(struct grid *grid, uint64_t run) {
         ;
 }
 
-/* All clusters of a cooperative launch, which wait for each other by a word of global memory: the
-   second of eight bytes, as cooperative_groups/details/driver_abi.h has it. */
+/* Runs all clusters of a cooperative launch concurrently. They wait for each other through a word
+   of global memory: the second word of eight bytes, as in cooperative_groups/details/driver_abi.h.
+   */
 static void run_together(struct part *part) {
     const struct grid *grid = part->grid;
     const struct ptx_launch *launch = grid->launch;
     struct ptx_memory *memory = ((const struct kernel *)launch->kernel)->module->memory;
-    uint64_t workspace = ptx_memory_allocate(memory, "the grid's barrier", 8);
+    uint64_t workspace = ptx_memory_allocate(memory, "grid barrier", 8);
     if (!workspace)
         BUG("out of memory for the barrier of a grid");
     memset(ptx_memory_at(memory, workspace, 8), 0, 8);
@@ -198,7 +199,8 @@ static void run_together(struct part *part) {
     ptx_memory_release(memory, workspace);
 }
 
-/* Whoever is free takes the next: when one fails, all before it have been begun, and are ended. */
+/* Each thread takes the next run when it is free: when one fails, all earlier runs have started and
+   will be completed. */
 static void *run_part(void *context) {
     struct part *part = context;
     struct grid *grid = part->grid;
@@ -261,7 +263,7 @@ static int threads_for(const struct grid *grid) {
     return launch->threads < THREADS_MAX ? launch->threads : THREADS_MAX;
 }
 
-/* The calling thread is one of them; where the system has no more, fewer will do. */
+/* The calling thread is one of them; if the system cannot start more, fewer are used. */
 static int run_parts(struct grid *grid, struct part *parts, int threads) {
     int begun = 1;
     parts[0].grid = grid;

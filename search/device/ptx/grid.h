@@ -1,13 +1,13 @@
 /*
- * grid: runs the clusters of a launch that was found to be right, one after the other or on several
- * threads. What is counted and which fault is told do not depend on how many.
+ * grid: runs the clusters of a validated launch, sequentially or on several host threads. Counts
+ * and the reported fault do not depend on the number of threads.
  */
 #ifndef EVOTILE_DEVICE_PTX_GRID_H
 #define EVOTILE_DEVICE_PTX_GRID_H
 
 #include "device/ptx/execute.h"
 
-/* 0, or -1 with `fault` filled; both are zeros before. */
+/* Returns 0, or -1 with `fault` filled. `counts` and `fault` must be zero on entry. */
 int grid_run(const struct ptx_launch *launch, struct ptx_counts *counts, struct ptx_fault *fault);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lane functions for any machine. */
+/* Portable lane functions. */
 #if !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif

@@ -14,11 +14,11 @@ struct allocation {
     uint8_t *data;
     bool read_only; /* for kernels */
     char name[64];
-    struct shadow *shadow; /* NULL: nobody observes */
+    struct shadow *shadow; /* NULL: no race checking */
 };
 
 struct ptx_memory {
-    struct allocation *allocations; /* in the order of their addresses */
+    struct allocation *allocations; /* sorted by address */
     int count, capacity;
     uint64_t next_address;
     bool observed;
@@ -69,7 +69,7 @@ uint64_t ptx_memory_allocate(struct ptx_memory *memory, const char *name, size_t
     return allocation->address;
 }
 
-/* The last allocation that does not begin behind the address, or -1. */
+/* The last allocation that starts at or below the address, or -1. */
 static int find_below(const struct ptx_memory *memory, uint64_t address) {
     int low = 0, high = memory->count;
     while (low < high) {
@@ -85,7 +85,7 @@ static int find_below(const struct ptx_memory *memory, uint64_t address) {
 void ptx_memory_release(struct ptx_memory *memory, uint64_t address) {
     int index = find_below(memory, address);
     if (index < 0 || memory->allocations[index].address != address)
-        BUG("releases an address that was never allocated");
+        BUG("release of an address that was never allocated");
     free(memory->allocations[index].data);
     shadow_free(memory->allocations[index].shadow);
     memory->count--;
@@ -96,7 +96,7 @@ void ptx_memory_release(struct ptx_memory *memory, uint64_t address) {
 void ptx_memory_protect(struct ptx_memory *memory, uint64_t address, bool read_only) {
     int index = find_below(memory, address);
     if (index < 0 || memory->allocations[index].address != address)
-        BUG("protects an address that was never allocated");
+        BUG("protection of an address that was never allocated");
     memory->allocations[index].read_only = read_only;
 }
 
@@ -181,5 +181,5 @@ void ptx_memory_describe(const struct ptx_memory *memory, uint64_t address, char
         snprintf(text, text_bytes, "%llu bytes before the start of '%s' (%zu bytes)",
                  (unsigned long long)before, above->name, above->bytes);
     else
-        snprintf(text, text_bytes, "in no allocation");
+        snprintf(text, text_bytes, "not in any allocation");
 }

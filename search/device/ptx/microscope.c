@@ -1,4 +1,4 @@
-/* What the microscope has found, and what it is told when launches begin and end. */
+/* Collects the findings of the race checker, and handles the beginning and end of launches. */
 #include "device/ptx/microscope.h"
 
 #include "device/ptx/arena.h"
@@ -42,16 +42,16 @@ static const enum ptx_finding_kind kind_of_fault[] = {
     [PTX_FAULT_TIMEOUT] = PTX_FINDING_ENDLESS,
 };
 
-/* A finding and what tells it from others. */
+/* A finding and its deduplication key. */
 struct entry {
     struct ptx_finding finding;
-    int number; /* in the order of finding */
+    int number; /* in the order of detection */
     uint64_t passes, least, most;
     char place[256], other[256];
-    bool explained; /* by a race: a read that came before the write */
+    bool explained; /* a race already explains this unwritten read */
 };
 
-/* A short cut to an entry, for a race in a loop. */
+/* Shortcut to an entry, for a race in a loop. */
 struct seen {
     enum ptx_finding_kind kind;
     uint32_t code, other;
@@ -100,13 +100,14 @@ void ptx_microscope_free(struct ptx_microscope *microscope) {
     free(microscope);
 }
 
-/* ---- what was found ---- */
+/* ---- findings ---- */
 
 static bool is_race(enum ptx_finding_kind kind) {
     return kind == PTX_FINDING_BLOCK_RACE || kind == PTX_FINDING_GRID_RACE;
 }
 
-/* What a race reads too early is no memory that nobody wrote. */
+/* A read that races with the write of the same location is not also reported as an uninitialised
+   read. */
 static bool explains(const struct entry *race, const struct entry *entry) {
     return entry->finding.kind == PTX_FINDING_UNWRITTEN && is_race(race->finding.kind) &&
            !strcmp(entry->finding.kernel, race->finding.kernel) &&
@@ -136,12 +137,11 @@ const struct ptx_finding *ptx_microscope_finding(struct ptx_microscope *microsco
         qsort(microscope->entries, (size_t)microscope->entry_count, sizeof *microscope->entries,
               compare);
     microscope->sorted = true;
-    microscope->seen_count = 0; /* the entries have moved */
+    microscope->seen_count = 0; /* sorting has moved the entries */
     return &microscope->entries[index].finding;
 }
 
-/* Whether two are one cause. Of a race it does not matter which access the emulator came to first.
- */
+/* Whether two entries have the same cause. For a race, the two accesses are interchangeable. */
 static bool is_same(const struct entry *a, const struct entry *b) {
     return a->finding.kind == b->finding.kind && !strcmp(a->finding.kernel, b->finding.kernel) &&
            ((!strcmp(a->place, b->place) && !strcmp(a->other, b->other)) ||
@@ -149,7 +149,7 @@ static bool is_same(const struct entry *a, const struct entry *b) {
              !strcmp(a->other, b->place)));
 }
 
-/* The entry of this cause, which is new if its count is 0. */
+/* Returns the entry of this cause; a new one has count 0. */
 static struct entry *entry_of(struct ptx_microscope *microscope, const struct entry *wanted) {
     for (int i = 0; i < microscope->entry_count; i++) {
         struct entry *entry = &microscope->entries[i];
@@ -253,10 +253,10 @@ static void add_cost(struct ptx_microscope *microscope, const struct cluster *cl
     entry->finding.count += cost->requests;
     entry->finding.degree = (double)entry->passes / (double)entry->least;
     snprintf(entry->finding.text, sizeof entry->finding.text,
-             is_global ? "%s%s: took %llu sectors of 32 bytes in %llu requests, where %llu "
-                         "would do; at worst %llu in one"
-                       : "%s%s: took %llu passes through the banks of shared memory in %llu "
-                         "requests, where %llu would do; at worst %llu in one",
+             is_global ? "%s%s: uncoalesced: %llu sectors of 32 bytes in %llu requests, minimum "
+                         "%llu; worst request %llu"
+                       : "%s%s: bank conflicts: %llu shared memory wavefronts in %llu requests, "
+                         "minimum %llu; worst request %llu",
              kernel->visible.name, wanted.place, (unsigned long long)entry->passes,
              (unsigned long long)entry->finding.count, (unsigned long long)entry->least,
              (unsigned long long)entry->most);
@@ -274,15 +274,15 @@ void observe_launch(struct ptx_microscope *microscope, const struct cluster *clu
     microscope->views = calloc((size_t)slots, sizeof *microscope->views);
     microscope->view_count = slots;
     if (!microscope->costs || !microscope->views)
-        BUG("out of memory for the microscope");
+        BUG("out of memory for the race checker");
     for (int i = 0; i < slots; i++) {
         struct view *view = &microscope->views[i];
         view->meetings = calloc((size_t)warps * BARRIERS, sizeof *view->meetings);
         if (!view->meetings)
-            BUG("out of memory for the microscope");
+            BUG("out of memory for the race checker");
         for (int rank = 0; rank < cluster->count; rank++)
             if (!(view->shared[rank] = shadow_new(block->shared_bytes)))
-                BUG("out of memory for the microscope");
+                BUG("out of memory for the race checker");
     }
 }
 

@@ -1,34 +1,39 @@
 /*
- * microscope: looks at every access and every synchronisation of the kernels that are launched
- * under it, and says what is wrong with them, once a cause. Launches without one cost nothing.
+ * racecheck: checks every access and every synchronisation of instrumented launches, and reports
+ * one finding per cause. Launches without it have no overhead.
  *
- *     struct ptx_microscope *microscope = ptx_microscope_new(memory);   // before any allocation
- *     launch.microscope = microscope;
+ *     struct ptx_racecheck *racecheck = ptx_racecheck_new(memory);   // before any allocation
+ *     launch.racecheck = racecheck;
  *     ptx_launch(&launch, &counts, &fault);
- *     for (int i = 0; i < ptx_microscope_count(microscope); i++)
- *         puts(ptx_microscope_finding(microscope, i)->text);
- *     ptx_microscope_free(microscope);
+ *     for (int i = 0; i < ptx_racecheck_finding_count(racecheck); i++)
+ *         puts(ptx_racecheck_finding(racecheck, i)->text);
+ *     ptx_racecheck_free(racecheck);
  *
- * What it knows of order: barriers of the block, of warps and of clusters, mbarriers by phases,
- * waits for cp.async, copies of the copy engine as an actor of its own (who writes to what it has
- * still to read is told as well), st.async and red.async like them, atomics and strong accesses
- * (volatile, relaxed, acquire, release); between blocks these order only what a fence or a release
- * came after; and what the launch before an early one did orders griddepcontrol.wait. Two accesses
- * of which one writes, and which none of these orders, race; however the emulator happened to run
- * them. Of two writes only such that differ count. Lanes of a warp are threads like others: what
- * they exchange through memory wants a __syncwarp: so two collectives of a cooperative group of
- * more than 32 threads race without a sync between them, where NVIDIA's header counts on more than
- * PTX promises.
+ * A race is two accesses of the same byte, at least one a write, that are not ordered by
+ * happens-before (Lamport 1978), regardless of the order in which the emulator executed them.
+ * Happens-before is tracked with vector clocks, and each shadow byte keeps its last write and up to
+ * two reads as epochs, as in FastTrack (Flanagan and Freund 2009). Two writes of the same value are
+ * not reported.
  *
- * What wgmma and the copy engine read in shared memory wants a fence.proxy.async of the warp that
- * stored it, or of the one that has it read; what cp.async brought is taken to be fenced.
+ * Happens-before edges: barriers of the block, warp and cluster; phases of mbarriers; waits for
+ * cp.async; the copy engine, modelled as an actor of its own (a write to memory that it has yet to
+ * read is reported as well), including st.async and red.async; atomics and strong accesses
+ * (volatile, relaxed, acquire, release), which order other blocks' accesses only together with a
+ * fence or a release; and griddepcontrol.wait, which orders what the previous launch did. Lanes of
+ * a warp are threads like any other and need __syncwarp between dependent accesses. Therefore two
+ * collectives of a cooperative group of more than 32 threads race without a sync between them:
+ * NVIDIA's header relies on more than PTX guarantees.
  *
- * What it does not see: a fault stops its launch, so that there may be more behind it; a missing
- * wgmma.fence, or fence between warps of one block; of an allocation's overrun into padding
- * of the same tensor nothing; more readers of a byte than two since it was written; which threads
- * of a block a release to other blocks covers (it takes all); local memory.
+ * wgmma and the copy engine read shared memory through the async proxy: a fence.proxy.async is
+ * required in the warp that stored the data or in the one that issues the read. Data written by
+ * cp.async counts as fenced.
  *
- * Faults are what is wrong, costs (bank conflicts, uncoalesced accesses) what is slow.
+ * Limitations: a fault stops its launch, so later findings are not reported; a missing wgmma.fence,
+ * or a missing fence between warps of one block, is not detected; nor are overruns into padding of
+ * the same tensor, races with more than two readers of a byte since its last write, and local
+ * memory; a release to other blocks is assumed to cover all threads of the block.
+ *
+ * A finding is an error or a cost (bank conflicts, uncoalesced accesses).
  */
 #ifndef EVOTILE_DEVICE_PTX_MICROSCOPE_H
 #define EVOTILE_DEVICE_PTX_MICROSCOPE_H
@@ -44,7 +49,7 @@ enum ptx_finding_kind {
     PTX_FINDING_GRID_RACE,
     PTX_FINDING_BARRIER,
     PTX_FINDING_BEFORE_WAIT,
-    PTX_FINDING_PROXY, /* what threads stored, and no fence.proxy.async has shown to others */
+    PTX_FINDING_PROXY, /* no fence.proxy.async between a thread's store and an async-proxy read */
     PTX_FINDING_LANES,
     PTX_FINDING_ENDLESS,
     PTX_FINDING_DEADLOCK,
@@ -52,41 +57,40 @@ enum ptx_finding_kind {
     PTX_FINDING_MISUSE,
     PTX_FINDING_UNKNOWN,
     PTX_FINDING_LAUNCH,
-    PTX_FINDING_BANKS, /* from here on costs */
+    PTX_FINDING_BANKS, /* from here on: costs */
     PTX_FINDING_SECTORS,
     PTX_FINDING_KINDS
 };
 
-/* "race-in-block", as tables and tests call it. */
+/* The name in tables and tests, e.g. "race-in-block". */
 const char *ptx_finding_name(enum ptx_finding_kind kind);
 bool ptx_finding_is_cost(enum ptx_finding_kind kind);
 
-/* One cause: an instruction's place in the source, and of a race the other one's. The details are
-   those of the first time. */
+/* One cause: a source location, and for a race also the other access's. Details are those of the
+   first occurrence. */
 struct ptx_finding {
     enum ptx_finding_kind kind;
     char kernel[80];
-    char file[128]; /* as .loc has it; empty if not known */
-    int line;       /* innermost: of what was inlined, its own line */
-    int other_line; /* of a race: where the other access is; else 0 */
+    char file[128]; /* from .loc; empty if unknown */
+    int line;       /* innermost: for inlined code, the inlined line */
+    int other_line; /* of a race: the line of the other access; else 0 */
     unsigned block[3], thread[3];
-    uint64_t address; /* in global memory, or an offset in shared */
-    char tensor[64];  /* the allocation's name, "shared memory", or empty */
-    uint64_t count;   /* how often: of a cost, warp instructions */
-    double degree;    /* of a cost: passes or sectors for each that would do; else 0 */
-    char text[640];   /* one line that says all of it */
+    uint64_t address; /* in global memory, or an offset in shared memory */
+    char tensor[64];  /* allocation name, "shared memory", or empty */
+    uint64_t count;   /* occurrences; of a cost: warp instructions */
+    double degree;    /* of a cost: wavefronts or sectors relative to the minimum; else 0 */
+    char text[640];   /* one complete line */
 };
 
 struct ptx_microscope;
 
-/* `memory` keeps, of every allocation from now on, what was written to it and by whom: 65
-   bytes for each byte that kernels touch, allocations that are read-only or larger than 32 MB
-   excepted. */
+/* `memory` keeps shadow state for every allocation from now on: 65 bytes per accessed byte, except
+   for read-only allocations and those larger than 32 MB. */
 struct ptx_microscope *ptx_microscope_new(struct ptx_memory *memory);
 void ptx_microscope_free(struct ptx_microscope *microscope);
 
 int ptx_microscope_count(const struct ptx_microscope *microscope);
-/* Faults first, in the order in which they were found; then costs, the dearest first. */
+/* Errors in the order of detection, then costs, highest excess first. */
 const struct ptx_finding *ptx_microscope_finding(struct ptx_microscope *microscope, int index);
 
 #endif

@@ -1,12 +1,14 @@
 /*
- * observe: what the interpreter tells the microscope, and what its parts share. All functions take
- * a block that has one (block->microscope); whoever calls them has looked.
+ * instrument: the hooks through which the interpreter reports accesses and synchronisation to the
+ * race checker (racecheck.h), and the state that its parts share. All functions require
+ * block->racecheck != NULL; the caller checks.
  *
- *     if (block->microscope)
- *         observe_access(warp, instruction, access, base_place, mask, bytes);
+ *     if (block->racecheck != NULL)
+ *         instrument_access(warp, instruction, access, base_place, mask, bytes);
  *
- * observe_access.c says what an access comes to, observe_cost.c what it costs, order.c what came
- * before it, microscope.c keeps what was found.
+ * instrument_access.c checks accesses against shadow memory, instrument_cost.c counts bank
+ * conflicts and sectors, instrument_sync.c updates the vector clocks (vector_clock.h), racecheck.c
+ * collects the findings.
  */
 #ifndef EVOTILE_DEVICE_PTX_OBSERVE_H
 #define EVOTILE_DEVICE_PTX_OBSERVE_H
@@ -15,21 +17,21 @@
 #include "device/ptx/microscope.h"
 #include "device/ptx/shadow.h"
 
-/* Sums of an instruction over a launch: passes through shared memory or sectors of global memory,
-   and how many would do. */
+/* Totals of an instruction over a launch: shared-memory wavefronts or global-memory sectors, and
+   the minimum possible. */
 struct cost {
-    uint64_t requests, passes, least, most; /* most: of one request */
+    uint64_t requests, passes, least, most; /* most: maximum of one request */
     uint32_t first_actor, first_lane;
 };
 
-/* How a warp came to a barrier of the block. */
+/* A warp's arrival at a barrier of the block. */
 struct meeting {
-    uint32_t live, arrived; /* lanes: that lived when the first came; that came */
-    uint32_t code;          /* where they came to it */
-    bool apart;             /* at more than one place */
+    uint32_t live, arrived; /* lanes: live at the first arrival; arrived */
+    uint32_t code;          /* instruction of the first arrival */
+    bool apart;             /* lanes arrived at different instructions */
 };
 
-/* What is kept of a cluster that runs. */
+/* Shadow state of a running cluster. */
 struct view {
     struct shadow *shared[CLUSTER_MAX]; /* by rank */
     struct meeting *meetings;           /* by actor and barrier */
@@ -42,12 +44,12 @@ struct ptx_microscope {
     int entry_count, entry_capacity;
     bool sorted;
 
-    /* Of the launch. */
+    /* State of the current launch. */
     const struct kernel *kernel;
-    struct cost *costs; /* by instruction, of shared and of global memory */
-    struct seen *seen;  /* what has been reported, by the instructions' indices */
+    struct cost *costs; /* per instruction: shared, then global memory */
+    struct seen *seen;  /* findings already reported, by instruction index */
     int seen_count, seen_capacity;
-    unsigned (*places)[3]; /* of the units' first blocks */
+    unsigned (*places)[3]; /* position of each unit's first block */
     int place_count, place_capacity;
     struct view *views; /* by slot */
     int view_count;
@@ -61,58 +63,58 @@ static inline int actor_of(const struct warp *warp) {
     return (int)warp->block->rank * warp->block->warp_count + warp->index;
 }
 
-/* ---- told by launch.c and schedule.c ---- */
+/* ---- called by launch.c, grid.c and schedule.c ---- */
 
-/* A launch that has `slots` clusters at a time. */
+/* Begins a launch that runs `slots` clusters concurrently. */
 void observe_launch(struct ptx_microscope *microscope, const struct cluster *cluster, int slots);
-/* A cluster begins, and has a turn. */
+/* A cluster begins; a cluster resumes. */
 void observe_unit(struct cluster *cluster);
 void observe_turn(const struct cluster *cluster);
 void observe_end(struct ptx_microscope *microscope, const struct cluster *cluster);
-/* What stopped a launch, or did not let it begin. */
+/* Records the fault that stopped or prevented a launch. */
 void observe_fault(struct ptx_microscope *microscope, const struct kernel *kernel,
                    const struct ptx_fault *fault);
 
-/* ---- accesses: before they happen ---- */
+/* ---- accesses: called before they take effect ---- */
 
-/* Loads, stores, atomics, ldmatrix, stmatrix, and what cp.async writes. */
+/* Loads, stores, atomics, ldmatrix, stmatrix, and the writes of cp.async. */
 void observe_access(struct warp *warp, const struct instruction *instruction,
                     const struct access *access, uint32_t base_place, uint32_t mask, int bytes);
-/* What cp.async reads: bytes[lane] at addresses[lane]. */
+/* The reads of cp.async: bytes[lane] at addresses[lane]. */
 void observe_sources(struct warp *warp, const struct instruction *instruction,
                      const uint64_t addresses[LANES], const uint32_t bytes[LANES], uint32_t mask);
-/* Its wait. */
+/* A wait completed the cp.async. */
 void observe_landing(struct warp *warp, uint32_t offset, uint32_t bytes);
-/* An mbarrier is to track it: from the time that is returned it is the copy engine's
-   (observe_bulk_landing). */
+/* An mbarrier tracks the cp.async: returns the time from which it counts as a copy of the copy
+   engine (instrument_bulk_complete). */
 uint32_t observe_copy_tracked(struct warp *warp, uint32_t offset, uint32_t bytes);
-/* What a wgmma, or the copy engine on behalf of a lane, does in shared memory of a block or in
-   global memory: not as threads do, by another proxy (PTX ISA 8.6). */
+/* An access to shared memory through the async proxy (PTX ISA 8.6): by a wgmma, or by the copy
+   engine on behalf of a lane. */
 void observe_shared(struct warp *warp, const struct instruction *instruction, int lane,
                     const struct block *owner, uint32_t offset, uint32_t bytes, bool is_store);
-/* The same at an address of any space. */
+/* As instrument_async_shared, at an address of any space. */
 void observe_place(struct warp *warp, const struct instruction *instruction, enum space space,
                    uint64_t address, uint32_t bytes, bool is_store);
 enum observed {
     OBSERVED_LOAD,
     OBSERVED_STORE,
-    OBSERVED_UPDATE /* which cannot race with its like */
+    OBSERVED_UPDATE /* atomic: does not race with other atomics */
 };
 void observe_global(struct warp *warp, const struct instruction *instruction, int lane,
                     uint64_t address, uint32_t bytes, enum observed how);
-/* What goes into shared memory asynchronously: when it is issued, at the time that is returned (its
-   target is nobody's until it lands; where it `reduces` others may as well), and when it has
-   landed, which the mbarrier at `barrier` hears. */
+/* An asynchronous write to shared memory. Issue returns its time; from then until completion no
+   thread may access the target (except other reductions, if it `reduces`). Completion is released
+   to the mbarrier at `barrier`. */
 uint32_t observe_bulk_issue(struct warp *warp, const struct instruction *instruction, int lane,
                             const struct block *owner, uint32_t offset, uint32_t bytes,
                             bool reduces);
 void observe_bulk_landing(const struct block *owner, uint32_t offset, uint32_t bytes,
                           uint32_t barrier, uint32_t issued);
-/* What the copy engine has still to write in global memory: nobody may go there. */
+/* Marks global memory that the copy engine has yet to write: no thread may access it. */
 void observe_awaited(const struct block *block, uint64_t address, uint32_t bytes, bool awaited);
-/* What the copy engine has still to read in shared memory: nobody may write there. */
+/* Marks shared memory that the copy engine has yet to read: no thread may write it. */
 void observe_lent(const struct block *owner, uint32_t offset, uint32_t bytes, bool lent);
-/* One request of a warp: the host bytes in shared memory, or the addresses in global memory. */
+/* One warp request: host pointers to shared memory, or addresses in global memory. */
 void observe_banks(struct warp *warp, const struct instruction *instruction,
                    uint8_t *const pointers[LANES], uint32_t mask, int bytes);
 void observe_sectors(struct warp *warp, const struct instruction *instruction,
@@ -122,28 +124,28 @@ void observe_sectors(struct warp *warp, const struct instruction *instruction,
 
 void observe_arrival(struct warp *warp, const struct instruction *instruction, uint32_t barrier,
                      uint32_t mask);
-/* All have come, and one fragment goes on. */
+/* All threads have arrived at the barrier; one divergent group leaves it. */
 void observe_barrier(struct block *block, uint32_t barrier);
 void observe_departure(struct warp *warp, uint32_t barrier, uint32_t mask);
 void observe_lanes(struct warp *warp, uint32_t mask);
 void observe_fence(struct warp *warp);
 void observe_proxy_fence(struct warp *warp);
-/* griddepcontrol.wait: the launch before has ended. */
+/* griddepcontrol.wait: the previous launch has completed. */
 void observe_dependency(struct warp *warp);
-/* mbarriers, by the block that has them. */
+/* mbarriers, identified by owning block and offset. */
 void observe_arrive(struct warp *warp, const struct block *owner, uint32_t offset, bool relaxed);
 void observe_phase(const struct block *owner, uint32_t offset);
 void observe_wait(struct warp *warp, const struct block *owner, uint32_t offset, uint32_t mask);
 void observe_cluster_arrive(struct warp *warp, bool relaxed);
 void observe_cluster_phase(struct cluster *cluster);
 void observe_cluster_wait(struct warp *warp, uint32_t mask);
-/* Whether a value is the same in all lanes; reports it if not. */
+/* Reports a finding if a value differs between lanes. */
 void observe_uniform(struct warp *warp, const struct instruction *instruction, const void *lanes,
                      int width, uint32_t mask, const char *what);
 
-/* ---- microscope.c ---- */
+/* ---- racecheck.c ---- */
 
-/* `other`: the index of the instruction that a race is with, or NO_PC. */
+/* `other`: index of the conflicting instruction of a race, or NO_PC. */
 struct report {
     enum ptx_finding_kind kind;
     struct warp *warp;
@@ -155,7 +157,7 @@ struct report {
 };
 void microscope_report(const struct report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Whether it is known already; it is counted then. */
+/* Returns true and counts the occurrence if the finding was already reported. */
 bool microscope_knows(const struct report *report);
 
 #endif

@@ -1,19 +1,19 @@
-/* What an access comes to: who wrote the bytes, whether they are there yet, and whether another
-   access of them came before this one or may come at any time. */
+/* Checks an access against shadow memory: whether the bytes are initialised, whether an
+   asynchronous copy of them is pending, and whether it races with earlier accesses. */
 #include "device/ptx/observe.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* An atomic updates. What is done asynchronously is done at a wait. */
+/* UPDATES: atomics. FILLS, REDUCES: asynchronous writes, which complete at a wait. */
 enum how { LOADS, STORES, UPDATES, FILLS, REDUCES };
 
-static const char *const verbs[] = {"loaded", "stored", "updated", "copied asynchronously",
-                                    "reduced asynchronously"};
+static const char *const verbs[] = {"loaded", "stored", "atomically updated",
+                                    "asynchronously copied", "asynchronously reduced"};
 
-/* One lane's access of bytes that lie together. */
+/* One lane's access of contiguous bytes. */
 struct touch {
-    struct report report; /* of what may be found */
+    struct report report; /* template for findings */
     enum how how;
     bool strong, by_proxy;
     int actor;
@@ -22,7 +22,7 @@ struct touch {
     uint64_t offset; /* in the shadow */
     const uint8_t *data;
     bool is_shared;
-    /* Of a plain store: where its values are. */
+    /* Of a plain store: the location of its values. */
     const struct access *access;
     const void *base;
 };
@@ -31,7 +31,7 @@ static bool writes(const struct touch *touch) {
     return touch->how != LOADS;
 }
 
-/* ---- places ---- */
+/* ---- address resolution ---- */
 
 static bool place_shared(struct touch *touch, const struct block *block, const struct block *owner,
                          uint64_t offset) {
@@ -57,7 +57,7 @@ static bool place_global(struct touch *touch, const struct block *block, uint64_
     return true;
 }
 
-/* Where a lane's address lies; false where nothing is kept of it. */
+/* Resolves a lane's address; false if it has no shadow. */
 static bool find_place(struct touch *touch, struct block *block, enum space space,
                        uint64_t address) {
     if (space == SPACE_GENERIC)
@@ -69,7 +69,7 @@ static bool find_place(struct touch *touch, struct block *block, enum space spac
     return space != SPACE_LOCAL && space != SPACE_PARAM && place_global(touch, block, address);
 }
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static void describe_where(const struct touch *touch, char *text, size_t bytes) {
     if (touch->is_shared)
@@ -79,7 +79,7 @@ static void describe_where(const struct touch *touch, char *text, size_t bytes) 
                  touch->report.tensor);
 }
 
-/* "thread (3,0,0) of block (0,0,0), at kernel.cu:14". */
+/* "thread (3,0,0) of block (0,0,0) at kernel.cu:14". */
 static void describe_other(const struct touch *touch, const struct trace *other, char *text,
                            size_t bytes) {
     const struct block *block = touch->report.warp->block;
@@ -113,11 +113,25 @@ static void report_state(struct touch *touch, enum ptx_finding_kind kind, const 
                       where, what);
 }
 
+static const char *remedy_for(const struct touch *touch, const struct trace *other, bool same_block,
+                              bool by_engine) {
+    uint32_t code = (uint32_t)(touch->report.instruction - touch->report.warp->kernel->code);
+    if (by_engine)
+        return "wait for the copy before the access";
+    if (writes(touch) && other->code == code)
+        return "use an atomic, or let one thread store it";
+    if (same_block)
+        return other->actor == touch->actor ? "add __syncwarp() between the two"
+                                            : "add a barrier between the two";
+    return "order the two with a cluster or grid barrier, or with a fence and an atomic";
+}
+
+/* `other_operation`: "read", "write" or "atomic update". */
 static void report_race(struct touch *touch, const struct trace *other, const char *did) {
     const struct block *block = touch->report.warp->block;
     if (other->unit < block->microscope->order.first_unit) {
         report_state(touch, PTX_FINDING_BEFORE_WAIT,
-                     "which the kernel before this one used too: griddepcontrol.wait has not come");
+                     "also accessed by the previous kernel: call griddepcontrol.wait first");
         return;
     }
     bool same_unit = other->unit == block->microscope->order.own->number;
@@ -131,17 +145,16 @@ static void report_race(struct touch *touch, const struct trace *other, const ch
     if (!microscope_knows(&touch->report)) {
         describe_where(touch, where, sizeof where);
         describe_other(touch, other, who, sizeof who);
-        microscope_report(&touch->report,
-                          "%s %u bytes at %s, which %s %s, with nothing between "
-                          "that orders the two",
-                          verbs[touch->how], touch->bytes, where, who, did);
+        microscope_report(&touch->report, "%s %u bytes at %s: data race with the %s by %s; %s",
+                          verbs[touch->how], touch->bytes, where, did, who,
+                          remedy_for(touch, other, same_block, by_engine));
     }
     touch->report.other = NO_PC;
 }
 
 /* ---- races ---- */
 
-/* The byte that a lane stores at `address`; -1 if it does not. */
+/* The byte that a lane stores at `address`; -1 if none. */
 static int stored_byte(const struct touch *touch, uint32_t lane, uint64_t address) {
     const struct instruction *instruction = touch->report.instruction;
     uint64_t at = address - lane_address(touch->access, touch->base, lane);
@@ -153,8 +166,8 @@ static int stored_byte(const struct touch *touch, uint32_t lane, uint64_t addres
     return values[(int)lane * width + (int)at % element];
 }
 
-/* Whether a plain store puts there what is there, or what the other lane of the same instruction
-   puts there. */
+/* Whether a plain store writes the value already there, or the value that the other lane of the
+   same instruction writes. */
 static bool is_same_value(const struct touch *touch, const struct trace *other, uint32_t byte) {
     uint32_t lane = (uint32_t)touch->report.lane;
     if (touch->how != STORES || !touch->access)
@@ -174,8 +187,8 @@ static bool is_race(const struct touch *touch, const struct trace *other) {
     return !order_knows(order, touch->actor, (uint32_t)touch->report.lane, other);
 }
 
-/* Whether another proxy reads what a thread stored, and neither its warp nor the reader's has since
-   fenced the two. */
+/* Whether the async proxy reads a thread's store with no fence.proxy.async since, neither in the
+   storing nor in the reading warp. */
 static bool lacks_fence(const struct touch *touch, const struct trace *write) {
     const struct warp *warp = touch->report.warp;
     const struct order_unit *own = warp->block->microscope->order.own;
@@ -187,8 +200,7 @@ static bool lacks_fence(const struct touch *touch, const struct trace *write) {
            own->proxied[write->actor] < write->time && own->proxied[touch->actor] < write->time;
 }
 
-/* A reader replaces one that came before it; of more than two that nothing orders, some are lost.
- */
+/* A read replaces one that happened before it; of more than two concurrent reads, some are lost. */
 static void remember_read(const struct touch *touch, struct cell *cell, const struct trace *now) {
     const struct order *order = &touch->report.warp->block->microscope->order;
     struct trace *slot = &cell->reads[1];
@@ -206,10 +218,11 @@ static void remember_read(const struct touch *touch, struct cell *cell, const st
     slot->lane = lane;
 }
 
-/* What an access comes to, over all of its bytes. */
+/* Findings of an access over all of its bytes. */
 struct found {
     bool unwritten, awaited, lent, raced, unfenced;
-    bool suspected; /* a race, unless its values are the same: which another byte's may not be */
+    bool suspected; /* a potential race, unless the values are equal, which must be checked per byte
+                     */
 };
 
 static void touch_byte(struct touch *touch, uint32_t byte, const struct trace *now,
@@ -226,12 +239,12 @@ static void touch_byte(struct touch *touch, uint32_t byte, const struct trace *n
     if (!waits && !found->raced && is_race(touch, &cell->write)) {
         found->suspected = true;
         if (!is_same_value(touch, &cell->write, byte)) {
-            report_race(touch, &cell->write, cell->write.strong ? "updated" : "wrote");
+            report_race(touch, &cell->write, cell->write.strong ? "atomic update" : "write");
             found->raced = true;
         }
     }
     if (!waits && !found->raced && is_race(touch, &cell->plain)) {
-        report_race(touch, &cell->plain, "wrote");
+        report_race(touch, &cell->plain, "write");
         found->raced = true;
     }
     found->unfenced |= !waits && !found->raced && lacks_fence(touch, &cell->write);
@@ -241,7 +254,7 @@ static void touch_byte(struct touch *touch, uint32_t byte, const struct trace *n
             found->raced = true;
         }
     if (touch->how == LOADS) {
-        if (!waits) /* else it has been told */
+        if (!waits) /* else already reported */
             remember_read(touch, cell, now);
         return;
     }
@@ -254,8 +267,8 @@ static void touch_byte(struct touch *touch, uint32_t byte, const struct trace *n
     *state |= asynchronous ? BYTE_AWAITED : BYTE_WRITTEN;
 }
 
-/* Bytes of one word were mostly touched together before, too: what becomes of one becomes of the
-   next that was as it was. */
+/* Adjacent bytes mostly have equal shadow state: a byte with the same state as the previous one
+ * takes over its result. */
 static void touch_bytes(struct touch *touch) {
     const struct order *order = &touch->report.warp->block->microscope->order;
     const struct trace now = {
@@ -281,13 +294,12 @@ static void touch_bytes(struct touch *touch) {
     }
     if (found.awaited)
         report_state(touch, PTX_FINDING_BEFORE_WAIT,
-                     found.lent ? "which an asynchronous copy still reads: its wait has not come"
-                                : "which an asynchronous copy still brings: its wait has not come");
+                     found.lent ? "still being read by an asynchronous copy: wait for it first"
+                                : "still being written by an asynchronous copy: wait for it first");
     else if (found.unwritten)
-        report_state(touch, PTX_FINDING_UNWRITTEN, "which nobody wrote");
+        report_state(touch, PTX_FINDING_UNWRITTEN, "which is uninitialized");
     else if (found.unfenced)
-        report_state(touch, PTX_FINDING_PROXY,
-                     "which threads stored: no fence.proxy.async has come since");
+        report_state(touch, PTX_FINDING_PROXY, "stored without a fence.proxy.async since");
 }
 
 static struct touch touch_of(struct warp *warp, const struct instruction *instruction, enum how how,
@@ -299,9 +311,9 @@ static struct touch touch_of(struct warp *warp, const struct instruction *instru
         .bytes = bytes};
 }
 
-/* ---- what is told ---- */
+/* ---- hooks ---- */
 
-/* An atomic, or what is ordered like one, hands on what was known: a word is an object. */
+/* An atomic or strong access acquires and releases through its word, which is a sync object. */
 static void synchronise(const struct touch *touch, const struct access *access) {
     const struct block *block = touch->report.warp->block;
     struct order *order = &block->microscope->order;
@@ -417,7 +429,7 @@ uint32_t observe_bulk_issue(struct warp *warp, const struct instruction *instruc
     return order->now;
 }
 
-/* Bytes that something issued later will bring, too, are still awaited. */
+/* Bytes that a later copy also writes stay pending. */
 void observe_bulk_landing(const struct block *owner, uint32_t offset, uint32_t bytes,
                           uint32_t barrier, uint32_t issued) {
     struct ptx_microscope *microscope = owner->microscope;

@@ -1,9 +1,10 @@
-/* What accesses cost: passes through the banks of shared memory, sectors of global memory. */
+/* Cost of memory requests: wavefronts of shared memory, sectors of global memory. */
 #include "device/ptx/observe.h"
 
 enum { SECTOR_BYTES = 32 };
 
-/* How many groups of lanes there are that could each have one pass (wavefronts says which). */
+/* The minimum number of wavefronts: one per group of lanes that is served together (see
+   count_wavefronts). */
 static uint64_t groups(uint32_t mask, int bytes) {
     uint32_t lanes = bytes > 4 ? (uint32_t)(128 / bytes) : LANES;
     uint64_t count = 0;
@@ -20,7 +21,8 @@ static bool add_new(uint64_t *values, int *count, uint64_t value) {
     return true;
 }
 
-/* Sectors that the lanes touch together; `*least`: that their different addresses would fill. */
+/* The number of sectors that the lanes touch; `*ideal`: the number that their distinct addresses
+   would fill. */
 static uint64_t sectors(const uint64_t addresses[LANES], uint32_t mask, int bytes,
                         uint64_t *least) {
     uint64_t found[2 * LANES], different[LANES];

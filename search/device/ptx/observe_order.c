@@ -1,4 +1,4 @@
-/* What synchronises threads, as the microscope hears of it. */
+/* Reports synchronisation to the race checker's vector clocks, and checks barrier divergence. */
 #include "device/ptx/observe.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ void observe_arrival(struct warp *warp, const struct instruction *instruction, u
     meeting->apart |= code != meeting->code;
 }
 
-/* A warp must come to an aligned barrier as one. */
+/* All lanes of a warp must arrive at an aligned barrier together. */
 static void check_meeting(struct warp *warp, uint32_t barrier) {
     struct meeting *meeting = meeting_of(warp, barrier);
     const struct instruction *instruction = &warp->kernel->code[meeting->code];
@@ -40,12 +40,13 @@ static void check_meeting(struct warp *warp, uint32_t barrier) {
         return;
     if (missing)
         microscope_report(&report,
-                          "came to barrier %u of the block without the lanes 0x%08x of its warp",
+                          "reached barrier %u of the block without lanes 0x%08x of its warp: move "
+                          "the barrier out of the branch",
                           barrier, missing);
     else
         microscope_report(&report,
-                          "came to barrier %u of the block here, and other lanes of its warp at "
-                          "another place",
+                          "reached barrier %u of the block here, but other lanes of its warp at "
+                          "another instruction: move the barrier out of the branch",
                           barrier);
 }
 
@@ -65,7 +66,7 @@ void observe_departure(struct warp *warp, uint32_t barrier, uint32_t mask) {
     observe_lanes(warp, mask);
 }
 
-/* ---- lanes and fences ---- */
+/* ---- warp synchronisation and fences ---- */
 
 void observe_lanes(struct warp *warp, uint32_t mask) {
     order_lanes(&warp->block->microscope->order, actor_of(warp), mask);
@@ -87,7 +88,7 @@ void observe_dependency(struct warp *warp) {
 
 /* ---- mbarriers and clusters ---- */
 
-/* What is relaxed says of no access before it, but of those before a fence. */
+/* A relaxed arrival releases nothing, unless a fence came before it. */
 static bool says_nothing(const struct warp *warp, bool relaxed) {
     return relaxed && !warp->block->microscope->order.own->fence;
 }
@@ -124,7 +125,7 @@ void observe_cluster_wait(struct warp *warp, uint32_t mask) {
     observe_lanes(warp, mask);
 }
 
-/* ---- what has to be the same in all lanes ---- */
+/* ---- warp-uniform values ---- */
 
 void observe_uniform(struct warp *warp, const struct instruction *instruction, const void *lanes,
                      int width, uint32_t mask, const char *what) {
@@ -138,7 +139,8 @@ void observe_uniform(struct warp *warp, const struct instruction *instruction, c
         if (!memcmp(first, (const uint8_t *)lanes + (int)lane * width, (size_t)width))
             continue;
         if (!microscope_knows(&report))
-            microscope_report(&report, "gave %s that is not lane %d's", what, __builtin_ctz(mask));
+            microscope_report(&report, "passed %s that differs from lane %d's", what,
+                              __builtin_ctz(mask));
         return;
     }
 }

@@ -10,14 +10,14 @@ enum { OBJECTS_FIRST = 64 };
 static void *grown(void *array, size_t bytes) {
     void *more = realloc(array, bytes);
     if (!more)
-        BUG("out of memory for the microscope");
+        BUG("out of memory for the race checker");
     return more;
 }
 
 static uint32_t *clock_new(const struct order *order) {
     uint32_t *clock = calloc((size_t)order->actors, sizeof *clock);
     if (!clock)
-        BUG("out of memory for the microscope");
+        BUG("out of memory for the race checker");
     return clock;
 }
 
@@ -30,9 +30,9 @@ static void clock_join(const struct order *order, uint32_t *clock, const uint32_
         clock[i] = clock[i] > other[i] ? clock[i] : other[i];
 }
 
-/* ---- other units ---- */
+/* ---- clocks of other units ---- */
 
-/* The first item that does not lie before the unit. */
+/* Index of the first item with a unit of at least `unit`. */
 static int find_unit(const struct knowledge *knowledge, uint32_t unit) {
     int low = 0, high = knowledge->count;
     while (low < high) {
@@ -66,7 +66,7 @@ static void learn_all(struct knowledge *knowledge, const struct knowledge *other
         learn(knowledge, other->items[i].unit, other->items[i].time);
 }
 
-/* ---- objects ---- */
+/* ---- sync objects ---- */
 
 static void forget_objects(struct order *order) {
     for (int i = 0; i < order->object_capacity; i++) {
@@ -99,15 +99,15 @@ static void make_room(struct order *order) {
     order->object_capacity = count ? 2 * count : OBJECTS_FIRST;
     order->objects = calloc((size_t)order->object_capacity, sizeof *order->objects);
     if (!order->objects)
-        BUG("out of memory for the microscope");
+        BUG("out of memory for the race checker");
     for (int i = 0; i < count; i++)
         if (old[i].key)
             *slot_of(order, old[i].key) = old[i];
     free(old);
 }
 
-/* Its clocks are those of the unit that runs: they begin anew with each. Units that take turns have
-   each an object of their own; what is known of other units is with the first one's. */
+/* An object's clocks belong to the running unit and are reset when another unit uses it. Concurrent
+   units (slots) have an object each; the clocks of other units are kept in the object of slot 0. */
 static struct order_object *object_of(struct order *order, uint64_t key, int slot) {
     make_room(order);
     struct order_object *object = slot_of(order, key |= (uint64_t)slot << 48);
@@ -178,9 +178,10 @@ void order_turn(struct order *order, int slot) {
     order->own = &order->units[slot];
 }
 
-/* ---- synchronising ---- */
+/* ---- synchronisation ---- */
 
-/* Lanes know at least up to `time` what the copy engine did. */
+/* Raises the time up to which the copy engine's accesses happened before, for the lanes of `mask`.
+ */
 static void land(uint32_t landed[32], uint32_t mask, uint32_t time) {
     for (int i = 0; i < 32; i++)
         if (mask >> i & 1 && landed[i] < time)

@@ -1,20 +1,23 @@
 /*
- * order: which accesses of a launch come before which, by what the program says rather than by how
- * the emulator runs it. Time is a number that grows with every access that is looked at.
+ * vector_clock: the happens-before relation (Lamport 1978) between the accesses of a launch, as the
+ * program's synchronisation defines it, independent of the emulator's schedule. Time is a counter
+ * that increases with every instrumented access. Accesses are compared by epoch against a vector
+ * clock, as in FastTrack (Flanagan and Freund 2009).
  *
- * A *unit* is a cluster (or a lone block) of a launch: units run one after the other here (those of
- * a cooperative launch take turns, each at a *slot* of its own), and together on a GPU. An *actor*
- * is a warp of the unit that runs, or its copy engine. A clock says of an actor up to which time it
- * knows what each other actor did; lanes know each other likewise. An *object* is what actors
- * synchronise by: a barrier, an mbarrier, a word that is accessed atomically.
+ * A *unit* is a cluster (or a single block) of a launch. Units are concurrent on a GPU; the
+ * emulator runs them one after the other, or in turns, each in a *slot* of its own, in a
+ * cooperative launch. An *actor* is a warp of the running unit, or its copy engine. An actor's
+ * vector clock holds, per other actor, the time up to which that actor's accesses happened before
+ * now; lanes of a warp have such times for each other as well. A *sync object* is a barrier, an
+ * mbarrier or an atomically accessed word.
  *
- *     order_launch(&order, actors, slots, early);
- *     order_unit(&order, slot);                          // begins
- *     order_turn(&order, slot);                          // goes on
- *     order_release(&order, actor, key);                 // arrives
- *     order_complete(&order, key);                       // all have
- *     order_acquire(&order, other, lanes, key);          // goes on
- *     if (!order_knows(&order, other, lane, &trace)) ... // race
+ *     vector_clock_launch_begin(&clocks, actors, slots, overlaps_previous);
+ *     vector_clock_unit_begin(&clocks, slot);
+ *     vector_clock_unit_resume(&clocks, slot);
+ *     vector_clock_release(&clocks, actor, key);             // arrives at a barrier
+ *     vector_clock_complete(&clocks, key);                   // all have arrived
+ *     vector_clock_acquire(&clocks, other, lanes, key);      // leaves it
+ *     bool is_race = !vector_clock_happens_before(&clocks, other, lane, &epoch);
  */
 #ifndef EVOTILE_DEVICE_PTX_ORDER_H
 #define EVOTILE_DEVICE_PTX_ORDER_H
@@ -22,59 +25,63 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LANE_MANY = 32 }; /* more than one lane of the warp, at the same time */
+enum { LANE_MANY = 32 }; /* several lanes of the warp in one access */
 
-/* Who accessed a byte last. time 0: nobody. */
+/* The last access of a byte. time 0: none. */
 struct trace {
     uint32_t time, unit;
-    uint32_t code; /* the instruction's index in the kernel */
+    uint32_t code; /* instruction index in the kernel */
     uint16_t actor;
     uint8_t lane;
-    bool strong; /* atomic, or so ordered that it cannot race with its like */
+    bool strong; /* an atomic or strong access: does not race with other strong accesses */
 };
 _Static_assert(sizeof(struct trace) == 16, "traces are compared as they lie");
 
-/* What is known of another unit. */
+/* The time up to which another unit's accesses happened before. */
 struct known {
     uint32_t unit, time;
 };
 struct knowledge {
-    struct known *items; /* by unit */
+    struct known *items; /* sorted by unit */
     int count, capacity;
 };
 
 struct order_object {
-    uint64_t key; /* 0: no object */
+    uint64_t key; /* 0: empty slot */
     uint32_t unit;
-    uint32_t *pending, *done; /* clocks: of those who came, and of those of the phase that ended */
+    uint32_t *pending, *done; /* clocks: joined arrivals of the current phase; those of completed
+                                 phases */
     struct knowledge known;
 };
 
-/* A unit that runs. */
+/* The clocks of a running unit. */
 struct order_unit {
-    uint32_t number, fence;    /* fence: its last one */
-    bool waited;               /* for the launch before */
+    uint32_t number, fence;    /* fence: time of the last one */
+    bool waited;               /* for the previous launch (griddepcontrol.wait) */
     uint32_t *clocks;          /* actors * actors */
     uint32_t (*lanes)[32][32]; /* by warp, lane, other lane */
-    uint32_t *proxied;         /* by warp: its last fence.proxy.async */
-    uint32_t (*landed)[32];    /* by warp, lane: up to when it knows what the copy engine did */
+    uint32_t *proxied;         /* by warp: time of its last fence.proxy.async */
+    uint32_t (*landed)[32];    /* by warp, lane: time up to which the copy engine's accesses
+                                  happened before */
     struct knowledge known;    /* of other units */
 };
 
 enum { ORDER_SLOTS_MAX = 1 << 12 };
 
 struct order {
-    uint32_t now, begun, first_unit; /* begun: units; first_unit: of the launch */
-    uint32_t prior_unit;             /* the first of the launch before */
-    bool early;                      /* the launch may run beside that one, until a unit waits */
-    int actors;                      /* warps, then the copy engine */
-    struct order_unit *units, *own;  /* by slot; own: whose turn it is */
+    uint32_t now, begun,
+        first_unit;      /* unit_count: units so far; first_unit: first one of this launch */
+    uint32_t prior_unit; /* first unit of the previous launch */
+    bool early;          /* the launch may overlap the previous one until a unit waits
+                          */
+    int actors;          /* warps, then the copy engine */
+    struct order_unit *units, *own; /* by slot; current: the unit that runs */
     int slots;
-    struct order_object *objects; /* a hash table */
+    struct order_object *objects; /* hash table */
     int object_count, object_capacity;
 };
 
-/* Keys of objects; global addresses are their own. */
+/* Keys of sync objects; a global address is its own key. */
 static inline uint64_t order_key_shared(unsigned rank, uint64_t offset) {
     return 1ull << 63 | (uint64_t)rank << 40 | offset;
 }
@@ -87,32 +94,34 @@ static inline bool order_key_is_global(uint64_t key) {
 }
 
 void order_release_memory(struct order *order);
-/* A launch begins: all that was before it is known to everybody; where it is `early`, what the
-   launch before it did only to units that have waited for that. At most ORDER_SLOTS_MAX slots. */
+/* Begins a launch. Everything before it happened before; with `overlaps_previous`, what the
+   previous launch did happened before only in units that have waited for it. At most
+   CONCURRENT_UNITS_MAX slots. */
 void order_launch(struct order *order, int actors, int slots, bool early);
-/* A unit begins where another one has ended, or none was. */
+/* Begins a unit in a slot that is empty or has an ended unit. */
 void order_unit(struct order *order, int slot);
-/* It is the turn of the unit at the slot. */
+/* Resumes the unit of the slot. */
 void order_turn(struct order *order, int slot);
 
 static inline int order_engine(const struct order *order) {
     return order->actors - 1;
 }
 
-/* Lanes that met at a barrier. */
+/* The lanes of `mask` synchronised with each other. */
 void order_lanes(struct order *order, int actor, uint32_t mask);
-/* The actor comes to an object: what it knows counts when the phase ends. */
+/* The actor arrives at an object: its clock is joined when the phase completes. */
 void order_release(struct order *order, int actor, uint64_t key);
-/* What the copy engine was given at `time` has come to an object. */
+/* An asynchronous copy issued at `time` completed at an object. */
 void order_deliver(struct order *order, uint64_t key, uint32_t time);
 void order_complete(struct order *order, uint64_t key);
-/* What the actor knows counts at once: an atomic, a strong store. To other units only what was
-   before the unit's last fence, or all with `fenced`. */
+/* Releases the actor's clock immediately: an atomic or a strong store. Other units see only what
+   happened before the unit's last fence, or everything if `fenced`. */
 void order_publish(struct order *order, int actor, uint64_t key, bool fenced);
-/* Lanes of the actor go on. */
+/* The lanes of the actor acquire the object's clock. */
 void order_acquire(struct order *order, int actor, uint32_t mask, uint64_t key);
 
-/* Whether what left the trace came before what this lane of the actor does now. */
+/* Returns whether the recorded access happened before the current access of this lane of the actor.
+ */
 bool order_knows(const struct order *order, int actor, uint32_t lane, const struct trace *trace);
 
 #endif

@@ -1,5 +1,5 @@
-/* How the blocks of a cluster run together: which warp has a turn, when barriers let go, and what
-   is said when nobody goes on. */
+/* Runs the blocks of a cluster concurrently: which warp runs next, when barriers complete, and
+   deadlock reports. */
 #include "device/ptx/execute.h"
 #include "device/ptx/observe.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SLICE = 20000 }; /* instructions that a warp may do before the next one has a turn */
+enum { SLICE = 20000 }; /* instructions per warp and turn */
 
 double processor_time_s(void) {
     struct timespec now;
@@ -15,7 +15,7 @@ double processor_time_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- Warps at their start ---- */
+/* ---- warp start ---- */
 
 static uint64_t special_value(const struct warp *warp, enum special_register which, uint32_t lane) {
     const struct block *block = warp->block;
@@ -60,7 +60,7 @@ static uint64_t special_value(const struct warp *warp, enum special_register whi
         return (uint32_t) ~((2ull << lane) - 1);
     case SPECIAL_EXPLICIT_CLUSTER:
         return block->kernel->visible.cluster[0] ? ALL_LANES : 0;
-    case SPECIAL_AGGREGATE_SMEM_SIZE: /* with what the system takes */
+    case SPECIAL_AGGREGATE_SMEM_SIZE: /* includes the system's share */
         return block->shared_bytes + 1024;
     case SPECIAL_DYNAMIC_SMEM_SIZE:
         return launch->smem_bytes;
@@ -132,9 +132,9 @@ static void start_warp(struct warp *warp) {
         warp->calls[lane].used = 0;
 }
 
-/* ---- A block ---- */
+/* ---- blocks ---- */
 
-/* A warp counts as 32 threads once all of its lanes that live have come. */
+/* A warp counts as 32 threads once all its live lanes have arrived. */
 static bool is_complete(const struct block *block, const struct block_barrier *barrier) {
     uint32_t arrived = 0, expected = 0;
     for (int i = 0; i < block->warp_count; i++) {
@@ -162,9 +162,9 @@ static bool settle_barriers(struct block *block) {
     return released;
 }
 
-/* How near to the cause of a deadlock a wait is: who waits for bytes that were announced and do not
-   come, then who waits for an event, then who waits for threads. Who waits at the cluster's barrier
-   waits for one of those. */
+/* How close a wait is to the cause of a deadlock. Highest: a wait for expected bytes that do not
+   arrive; then a wait for an event; then a wait for threads. A wait at the cluster barrier depends
+   on one of those, so it ranks lowest. */
 static int blame(struct warp *warp, const struct fragment *fragment) {
     execute_function execute = warp->kernel->code[fragment->pc].execute;
     if (fragment->state != FRAGMENT_AT_EVENT)
@@ -179,20 +179,21 @@ static void describe_wait(struct warp *warp, const struct fragment *fragment, ch
     execute_function execute = warp->kernel->code[fragment->pc].execute;
     if (fragment->state == FRAGMENT_AT_BARRIER)
         snprintf(text, text_bytes,
-                 "waits for ever at barrier %u of the block: not all threads come",
+                 "waits forever at barrier %u of the block: not all threads reach it",
                  fragment->members);
     else if (fragment->state == FRAGMENT_AT_WARP)
-        snprintf(text, text_bytes, "waits for ever for other lanes of its warp: of the mask 0x%08x",
+        snprintf(text, text_bytes, "waits forever for other lanes of the member mask 0x%08x",
                  fragment->members);
     else if (execute == execute_mbarrier_wait)
         mbarrier_describe(warp, fragment, text, text_bytes);
     else
         snprintf(text, text_bytes,
-                 "waits for ever for products that not all four warps of its "
-                 "warpgroup have issued");
+                 "waits forever for wgmma groups that not all four warps of its warpgroup have "
+                 "committed");
 }
 
-/* Who of the cluster, or else `culprit`, is to blame, and which of its fragments. */
+/* The warp of the cluster with the highest deadlock rank, if above that of `ranked`, and its
+   group in `*ranked_group`. */
 static struct warp *worst_of(struct cluster *cluster, struct warp *culprit,
                              const struct fragment **held) {
     for (int b = 0; b < cluster->count; b++)
@@ -207,14 +208,14 @@ static struct warp *worst_of(struct cluster *cluster, struct warp *culprit,
     return culprit;
 }
 
-/* Names one place where lanes wait. */
+/* Reports one location where lanes wait. */
 static int report_deadlock(struct cluster *clusters, int count) {
     struct warp *culprit = NULL;
     const struct fragment *held = NULL;
     for (int i = 0; i < count; i++)
         culprit = worst_of(&clusters[i], culprit, &held);
     if (!held)
-        BUG("clusters that neither go on nor wait");
+        BUG("clusters neither progress nor wait");
     char text[320];
     describe_wait(culprit, held, text, sizeof text);
     fault_at(culprit, &culprit->kernel->code[held->pc], __builtin_ctz(held->mask),
@@ -230,8 +231,8 @@ static bool awaits_event(const struct block *block) {
     return awaits;
 }
 
-/* Nobody can go on by himself. Lets waits of the cluster give up, as try_wait may, for a program
-   that then does something else. Whether there are such. */
+/* Called when no warp can progress: makes suspended waits of the cluster return false, as try_wait
+   may, in case the program then does something else. Returns whether there are such waits. */
 static bool prod(struct cluster *cluster) {
     enum { GIVE_UP_MAX = 16 };
     bool helps = false;
@@ -269,21 +270,21 @@ static void start_block(struct block *block) {
         start_warp(&block->warps[i]);
 }
 
-/* Every warp has a turn. *progress: one of them did something; the block ends with its last warp.
- */
+/* Gives every warp a turn. *progress: a warp executed an instruction. The block ends with its last
+   warp. */
 static int run_warps(struct block *block, bool *progress) {
     struct ptx_counts *counts = block->counts;
     bool alive = false;
     *progress = false;
     if (block->deadline_s && processor_time_s() > block->deadline_s)
-        return out_of_time(block, "ran past its deadline: an endless loop?");
+        return out_of_time(block, "exceeded the time limit: endless loop?");
     for (int i = 0; i < block->warp_count; i++) {
         struct warp *warp = &block->warps[i];
         uint64_t left = block->step_limit - counts->warp_instructions, before = warp->tick;
         if (!warp->live)
             continue;
         if (!left)
-            return out_of_time(block, "ran past the limit of instructions: an endless loop?");
+            return out_of_time(block, "exceeded the instruction limit: endless loop?");
         warp_wake(warp, block->impatient);
         if (warp_run(warp, left < SLICE ? (uint32_t)left : SLICE) == ACTION_FAULT)
             return -1;
@@ -300,9 +301,9 @@ static int run_warps(struct block *block, bool *progress) {
     return result;
 }
 
-/* Runs until the block can only go on with the help of others, or they should have a turn: where it
-   looked for what they do, at once, so that each block sees what was done as soon as it can be
-   seen. When no warp goes on the copy engine works. */
+/* Runs the block until it cannot progress alone, or until it polled for the effect of other blocks:
+   then they run immediately, so that each block sees a write as early as possible. When no warp can
+   progress, the copy engine does its work. */
 static int run_block(struct block *block, bool *progress) {
     enum { TURNS_MAX = 16 };
     block->state = BLOCK_RUNS;
@@ -330,8 +331,8 @@ static void begin(struct cluster *cluster) {
     cluster->arrived_at = cluster->met_at = 0;
 }
 
-/* A block goes as far as it can before the next one has a turn, and the last one begins: who does
-   not wait for others finds nothing done by them. */
+/* Each block runs as far as it can before the next one, starting with the last: a block that does
+   not wait for another one sees none of its effects. */
 static int take_turn(struct cluster *cluster, uint64_t seed, bool *alive, bool *progress) {
     int count = cluster->count, first = count - 1 + (int)(seed % (uint64_t)count);
     float_mode_set(cluster->float_mode);

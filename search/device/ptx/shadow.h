@@ -1,6 +1,6 @@
 /*
- * shadow: what the microscope keeps of each byte of an allocation, or of a block's shared memory.
- * Pages that nobody touches take no memory.
+ * shadow: shadow memory: the race checker's state of each byte of an allocation or of a block's
+ * shared memory. Pages that are never accessed take no memory.
  */
 #ifndef EVOTILE_DEVICE_PTX_SHADOW_H
 #define EVOTILE_DEVICE_PTX_SHADOW_H
@@ -11,13 +11,13 @@
 
 enum {
     BYTE_WRITTEN = 1,
-    BYTE_AWAITED = 2, /* an asynchronous copy brings it: it is nobody's until its wait */
-    BYTE_LENT = 4,    /* an asynchronous copy has still to read it */
+    BYTE_AWAITED = 2, /* target of an asynchronous copy: not accessible before its wait */
+    BYTE_LENT = 4,    /* source of an asynchronous copy that has yet to be read */
 };
 
 struct cell {
     struct trace write, reads[2];
-    struct trace plain; /* the last write that was not strong, where strong ones came after it */
+    struct trace plain; /* the last non-strong write, if strong writes came after it */
 };
 
 struct shadow {
@@ -26,7 +26,7 @@ struct shadow {
     struct cell *cells;
 };
 
-/* Nothing written, nobody known. NULL if it is larger than 32 MB, or there is no memory for it. */
+/* Nothing written or accessed. NULL if larger than 32 MB or out of memory. */
 struct shadow *shadow_new(size_t bytes);
 void shadow_free(struct shadow *shadow);
 

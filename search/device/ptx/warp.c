@@ -1,10 +1,10 @@
-/* How the lanes of a warp part and meet: machine.h says by which rule. */
+/* Lane divergence and reconvergence of a warp (rules in machine.h). */
 #include "device/ptx/execute.h"
 #include "device/ptx/observe.h"
 
-/* A loop in which some lanes wait for what others will do (a lock) would spin for ever if the
-   lowest pc always had its way. After so many jumps back the oldest fragment runs for a while
-   instead. */
+/* A loop in which some lanes wait for an action of others (a spin lock) would never end if the
+   lowest pc always had priority. After BACK_JUMPS_MAX backward jumps the oldest group runs for
+   GRACE instructions. */
 enum { BACK_JUMPS_MAX = 4096, GRACE = 1024 };
 
 void warp_park(struct warp *warp, uint32_t mask, enum fragment_state state, uint32_t members) {
@@ -37,7 +37,8 @@ static int oldest_ready(const struct warp *warp) {
     return oldest;
 }
 
-/* Fragments at bar.warp.sync meet even if they stand at different ones of it (PTX ISA 9.7.13.3). */
+/* Groups at bar.warp.sync synchronise even if they are at different bar.warp.sync instructions (PTX
+   ISA 9.7.13.3). */
 static bool release_at_warp_barrier(struct warp *warp) {
     for (int i = 0; i < warp->parked_count; i++) {
         if (warp->parked[i].state != FRAGMENT_AT_WARP)
@@ -64,12 +65,12 @@ static bool release_at_warp_barrier(struct warp *warp) {
     return false;
 }
 
-/* Whether only others can let it go on. */
+/* Whether the group needs another warp or an event to continue. */
 static bool is_held(const struct fragment *fragment) {
     return fragment->state == FRAGMENT_AT_BARRIER || fragment->state == FRAGMENT_AT_EVENT;
 }
 
-/* Merges with who stands here, hands over to a lower pc, and finds out where to look again. */
+/* Merges groups at the current pc, switches to a group at a lower pc, and sets stop_pc. */
 static void reschedule(struct warp *warp) {
     if (!warp->grace) {
         int lowest = lowest_ready(warp);
@@ -94,7 +95,7 @@ static void reschedule(struct warp *warp) {
         warp->back_jumps = warp->grace = 0;
 }
 
-/* Takes up a fragment that can run; false if all wait or none is left. */
+/* Resumes a ready group; false if all wait or none is left. */
 static bool pick(struct warp *warp) {
     int lowest = lowest_ready(warp);
     if (lowest < 0) {

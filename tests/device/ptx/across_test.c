@@ -1,9 +1,11 @@
-/* What blocks of a cluster send each other wrongly, and bulk reductions of what cannot be reduced:
-   each is a fault that says so. What is right is in samples/across.cu. */
+/* Invalid asynchronous stores and copies between blocks of a cluster, and bulk reductions of
+   unsupported types: each is a fault with a specific message. Valid uses are in samples/across.cu.
+   */
 #include "device/ptx/harness.h"
 
-/* Four blocks of one thread; of the `next` and the `far` block %n and %f are the addresses of 256
-   bytes of `words`, %b and %c of an mbarrier that has been made; %o, %m are the own ones. */
+/* Four blocks of one thread. %n and %f are the addresses of 256 bytes of `words` in the next and in
+   the far block, %b and %c those of an initialised mbarrier there; %o and %m are the block's own.
+   */
 static const char head[] =
     ".version 8.4\n.target sm_90a\n.address_size 64\n"
     ".visible .entry k(.param .u64 out)\n.reqnctapercluster 4, 1, 1\n{\n"
@@ -23,7 +25,7 @@ static const char tail[] = "\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nre
 #define SEND   "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
 #define REDUCE "cp.reduce.async.bulk.global.shared::cta.bulk_group"
 #define FIELD  "tensormap.replace.tile."
-/* A map of 16 bytes in shared memory. */
+/* A tensor map of 16 bytes in shared memory. */
 #define MAP                                                                                        \
     FIELD "rank.shared::cta.b1024.b32 [%o], 0; " FIELD                                             \
           "global_address.shared::cta.b1024.b64 [%o], %d; " FIELD                                  \
@@ -40,28 +42,30 @@ static const struct {
     {STORE ".b32 [%n], %t, [%b];", PTX_FAULT_NONE, ""},
     {STORE ".b32 [%o], %t, [%b];", PTX_FAULT_MISUSE, "its own block's shared memory"},
     {STORE ".b32 [%n], %t, [%m];", PTX_FAULT_MISUSE, "its own block's shared memory"},
-    {STORE ".b32 [%n], %t, [%c];", PTX_FAULT_MISUSE, "with the mbarrier of another"},
-    {STORE ".b32 [%n], %t, [%b+8];", PTX_FAULT_MISUSE, "where none was initialised"},
-    {STORE ".b32 [%n+254], %t, [%b];", PTX_FAULT_MISALIGNED, "no multiple of 4"},
-    {STORE ".v4.b32 [%n+8], {%t, %t, %t, %t}, [%b];", PTX_FAULT_MISALIGNED, "no multiple of 16"},
-    {STORE ".b64 [%n+272], %d, [%b];", PTX_FAULT_STORE, "there are 272 bytes"},
+    {STORE ".b32 [%n], %t, [%c];", PTX_FAULT_MISUSE, "with an mbarrier of another"},
+    {STORE ".b32 [%n], %t, [%b+8];", PTX_FAULT_MISUSE, "not initialized"},
+    {STORE ".b32 [%n+254], %t, [%b];", PTX_FAULT_MISALIGNED, "not a multiple of 4"},
+    {STORE ".v4.b32 [%n+8], {%t, %t, %t, %t}, [%b];", PTX_FAULT_MISALIGNED, "not a multiple of 16"},
+    {STORE ".b64 [%n+272], %d, [%b];", PTX_FAULT_STORE, "out of bounds (272 bytes)"},
     {SEND " [%n], [%o], 24, [%b];", PTX_FAULT_MISALIGNED, "multiple of 16"},
     {SEND " [%n], [%o+8], 16, [%b];", PTX_FAULT_MISALIGNED, "multiple of 16"},
     {SEND " [%n], [%f], 16, [%b];", PTX_FAULT_MISUSE, "from another block's"},
-    {SEND " [%n], [%o], 16, [%c];", PTX_FAULT_MISUSE, "with the mbarrier of another"},
-    {SEND " [%n], [%o], 288, [%b];", PTX_FAULT_STORE, "there are 272 bytes"},
+    {SEND " [%n], [%o], 16, [%c];", PTX_FAULT_MISUSE, "with an mbarrier of another"},
+    {SEND " [%n], [%o], 288, [%b];", PTX_FAULT_STORE, "out of bounds (272 bytes)"},
     {SEND " [%n], [%o], 16, [%b]; exit;", PTX_FAULT_MISUSE,
-     "out of shared memory 0x0 for which nobody waited"},
-    {STORE ".b32 [%n], %t, [%b]; exit;", PTX_FAULT_STORE, "that block has ended"},
+     "out of shared memory 0x0 and did not wait"},
+    {STORE ".b32 [%n], %t, [%b]; exit;", PTX_FAULT_STORE, "that block has exited"},
     {REDUCE ".add.u32 [%d], [%o], 20;", PTX_FAULT_MISALIGNED, "multiples of 16"},
     {REDUCE ".add.u32 [%d+64], [%o], 16;", PTX_FAULT_STORE, "past the end of 'out'"},
     {REDUCE ".add.u32 [%d], [%n], 16;", PTX_FAULT_MISUSE, "from another block's"},
     {MAP FIELD "elemtype.shared::cta.b1024.b32 [%o], 1; " FIELD
                "box_dim.shared::cta.b1024.b32 [%o], 0, 8; " REDUCE_TENSOR,
-     PTX_FAULT_MISUSE, "of 2 bytes as their tensor map's format does not let it"},
-    {FIELD "fill_mode.shared::cta.b1024.b32 [%o], 1;", PTX_FAULT_MISUSE, "filling of 1"},
-    {FIELD "rank.shared::cta.b1024.b32 [%o], 5;", PTX_FAULT_MISUSE, "a rank of 5"},
-    {FIELD "element_stride.shared::cta.b1024.b32 [%o], 0, 2;", PTX_FAULT_MISUSE, "a step of 2"},
+     PTX_FAULT_MISUSE, "format (2-byte elements) does not support"},
+    {FIELD "fill_mode.shared::cta.b1024.b32 [%o], 1;", PTX_FAULT_MISUSE,
+     "fill mode of a tensor map to 1"},
+    {FIELD "rank.shared::cta.b1024.b32 [%o], 5;", PTX_FAULT_MISUSE, "rank of a tensor map to 5"},
+    {FIELD "element_stride.shared::cta.b1024.b32 [%o], 0, 2;", PTX_FAULT_MISUSE,
+     "element stride of a tensor map to 2"},
 };
 
 static void what_is_sent_wrongly_is_a_fault(void **state) {

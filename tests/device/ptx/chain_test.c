@@ -1,4 +1,4 @@
-/* The chains of who waits for whom (device/ptx/chain.h): what a block alone takes. */
+/* The critical path of a block (critical_path.h): how long it takes alone. */
 #include "device/ptx/harness.h"
 
 static const struct ptx_pace pace = {.issue = 1,
@@ -20,7 +20,8 @@ static const char source[] =
     "\"memory\");\n"
     "    asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n"
     "}\n"
-    /* `steps` copies, of which one more may be on its way while the last is waited for. */
+    /* `steps` copies; with `ahead`, the next one is in flight while the current one is waited for.
+     */
     "extern \"C\" __global__ void stream(const float *in, float *out, int steps, int ahead) {\n"
     "    __shared__ float tile[4][32];\n"
     "    float sum = 0;\n"
@@ -34,7 +35,7 @@ static const char source[] =
     "    asm volatile(\"cp.async.wait_all;\" ::: \"memory\");\n"
     "    out[threadIdx.x] = sum;\n"
     "}\n"
-    /* Each warp works alone for a while, one after the other (turns) or all at once. */
+    /* Each warp works for a while: one after the other (turns) or all concurrently. */
     "extern \"C\" __global__ void relay(unsigned *out, int rounds, int turns) {\n"
     "    unsigned sum = threadIdx.x;\n"
     "    for (int warp = 0; warp < 4; warp++) {\n"
@@ -44,7 +45,7 @@ static const char source[] =
     "    }\n"
     "    out[threadIdx.x] = sum;\n"
     "}\n"
-    /* Blocks with more and more to do. */
+    /* Blocks with increasing amounts of work. */
     "extern \"C\" __global__ void slope(unsigned *out) {\n"
     "    unsigned sum = threadIdx.x;\n"
     "    for (int i = 0; i < 100 * (int)(blockIdx.x + 1); i++) sum = sum * 3 + (sum >> 5);\n"
@@ -61,8 +62,8 @@ static const char pair_source[] =
     "    out[blockIdx.x * 32 + threadIdx.x] = sum;\n"
     "}\n";
 
-/* Both blocks work between barriers; and each reads a word after the other of its own (there = 0)
-   or of the other's shared memory. */
+/* Both blocks work between barriers. Each reads a chain of words from its own shared memory (there
+   = 0) or from the other block's. */
 static const char remote_source[] =
     "extern \"C\" __global__ void __cluster_dims__(2, 1, 1) phases(unsigned *out, int phases, int "
     "rounds) {\n"
@@ -111,7 +112,7 @@ static double stream(int steps, int ahead) {
     return cycles;
 }
 
-/* A cluster waits for its own blocks alone, a hundred times, and not for the clusters that ran
+/* A cluster waits only for its own blocks, a hundred times, and not for the clusters that ran
    before it. */
 static void test_clusters_begin_anew(void **unused) {
     (void)unused;
@@ -142,7 +143,7 @@ static double cluster_chain(const char *kernel, int first, int second, uint64_t 
     return cycles;
 }
 
-/* Who goes on late from a cluster's barrier does not wait for what others did behind it. */
+/* A block that leaves the cluster barrier late does not wait for what the others did after it. */
 static void test_a_cluster_works_together(void **unused) {
     (void)unused;
     uint64_t unused_bytes;
@@ -164,7 +165,8 @@ static void test_other_blocks_are_far(void **unused) {
     assert_true(remote > own + pace.remote - pace.shared);
 }
 
-/* What is waited for at once takes its latency each time; two copies ahead, a third of it. */
+/* A copy that is waited for immediately costs its latency each time; with two copies ahead, a third
+   of it. */
 static void test_copies_ahead_hide_latency(void **unused) {
     (void)unused;
     double apart = stream(60, 0), ahead = stream(60, 2);
@@ -185,15 +187,15 @@ static double relay(int rounds, int turns) {
     return cycles;
 }
 
-/* Warps that wait for each other take four times as long as warps that do not. */
+/* Four warps that wait for each other take four times as long as warps that do not. */
 static void test_barriers_pass_time_on(void **unused) {
     (void)unused;
     double together = relay(2000, 0), turns = relay(2000, 1);
     assert_true(turns > 3.9 * together && turns < 4.2 * together);
 }
 
-/* A few blocks stand for all of them where work rises evenly; all of them, in any order, are the
-   same; and without a pace there are no chains. */
+/* A sample of blocks represents the grid if work increases evenly; the result does not depend on
+   the order of blocks; without latencies (pace) no critical path is computed. */
 static void test_a_sample_stands_for_the_grid(void **unused) {
     (void)unused;
     enum { BLOCKS = 64 };
@@ -221,7 +223,7 @@ static void test_a_sample_stands_for_the_grid(void **unused) {
     harness_close(&harness);
 }
 
-/* A sparse product counts, and takes, what it keeps: half. */
+/* A sparse mma counts, and takes the time of, the stored half only. */
 static void test_sparse_products_take_half(void **unused) {
     (void)unused;
     enum { PRODUCTS = 100, OPERATIONS = 2 * 16 * 8 * 32 };

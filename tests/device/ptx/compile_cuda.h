@@ -1,13 +1,14 @@
 /*
- * compile_cuda: CUDA C to PTX in a test, with the NVRTC that evotile finds (device/nvrtc.h). A test
- * whose host has none is skipped: compile_cuda returns NULL with `log` empty.
+ * compile_cuda: compiles CUDA C to PTX in a test, with the NVRTC that evotile finds
+ * (device/nvrtc.h). If the host has none, compile_cuda returns NULL with an empty `log`, and the
+ * test is skipped.
  *
  *     char log[4096];
  *     char *ptx = compile_cuda(source, "sm_89", log, sizeof log);
  *     free(ptx);
  *
- * The source's file is called kernel.cu, and lines are kept (-lineinfo). It may include files of
- * the repository, from its top.
+ * The source's file is named kernel.cu and compiled with -lineinfo. It may include files of the
+ * repository, relative to its root.
  */
 #ifndef EVOTILE_TESTS_DEVICE_PTX_COMPILE_CUDA_H
 #define EVOTILE_TESTS_DEVICE_PTX_COMPILE_CUDA_H
@@ -17,8 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The PTX, to be freed; NULL with what the compiler said in `log`. ptxas's report is in `log` as
- * well. */
+/* Returns the PTX, to be freed; NULL with the compiler's messages in `log`. `log` also contains
+   ptxas's report. */
 static inline char *compile_cuda(const char *source, const char *architecture, char *log,
                                  size_t log_bytes) {
     char arch[32], reason[REASON_SIZE] = "";

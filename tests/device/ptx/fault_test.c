@@ -1,7 +1,7 @@
-/* What goes wrong is caught, and said with its place. */
+/* Faults are detected and reported with their source location. */
 #include "device/ptx/harness.h"
 
-/* Line 10 of each source is the culprit. */
+/* Line 10 of each source is the faulty one. */
 #define CUDA_HEAD                                                                                  \
     "\n\n\n\n\n\n\n"                                                                               \
     "extern \"C\" __global__ void faulty(float *x, int n) {\n"                                     \
@@ -12,7 +12,7 @@ static const struct {
     int n;
     enum ptx_fault_kind kind;
     const char *said; /* part of the text */
-    int thread;       /* x of the culprit, or -1: any */
+    int thread;       /* x of the faulty thread, or -1: any */
 } sources[] = {
     {"a store past the end", "x[i + n] = 1;", 1, PTX_FAULT_STORE,
      "stored 4 bytes to global memory at", 63},
@@ -20,28 +20,29 @@ static const struct {
     {"a load before the start", "x[i] = x[i - n];", 1, PTX_FAULT_LOAD,
      "4 bytes before the start of 'x'", 0},
     {"a misaligned vector", "*(float2 *)(x + n) = make_float2(1, 2);", 1, PTX_FAULT_MISALIGNED,
-     "no multiple of 8", 0},
-    {"a null pointer", "*(float *)(4096ull * n) = 1;", 1, PTX_FAULT_STORE, "in no allocation", 0},
+     "not a multiple of 8", 0},
+    {"a null pointer", "*(float *)(4096ull * n) = 1;", 1, PTX_FAULT_STORE, "not in any allocation",
+     0},
     {"past shared memory", "smem[i * n] = 1; __syncthreads(); x[i] = smem[i];", 5, PTX_FAULT_STORE,
-     "there are 256 bytes", 13},
+     "out of bounds (256 bytes)", 13},
     {"an endless loop", "while (n) { x[0] += 1; }", 1, PTX_FAULT_TIMEOUT, "endless loop?", -1},
     {"a barrier that not all reach", "if (i < 32) asm volatile(\"bar.sync 1, 64;\"); x[i] = n;", 1,
-     PTX_FAULT_DEADLOCK, "waits for ever at barrier 1", 0},
+     PTX_FAULT_DEADLOCK, "waits forever at barrier 1", 0},
     {"a shuffle that not all reach",
      "if (i % 32 < 16) x[i] = __shfl_sync(~0u, n, 1); else asm volatile(\"bar.sync 1, 64;\");", 1,
-     PTX_FAULT_DEADLOCK, "waits for ever", -1},
+     PTX_FAULT_DEADLOCK, "waits forever", -1},
     {"a member mask without its caller", "x[i] = __shfl_sync(1, i, 0);", 1, PTX_FAULT_LANES,
-     "not in the member mask", 1},
+     "does not include its lane", 1},
     {"trap", "if (i == 5) __trap();", 1, PTX_FAULT_TRAP, "executed trap", 5},
     {"half a warp at ldmatrix",
      "unsigned r; if (i < 16) { asm volatile(\"ldmatrix.sync.aligned.m8n8.x1."
      "shared.b16 {%0}, [%1];\" : \"=r\"(r) : \"r\"(0)); x[i] = r; }",
-     1, PTX_FAULT_LANES, "takes all 32", 0},
+     1, PTX_FAULT_LANES, "all 32 are required", 0},
     {"metadata that names a place twice",
      "unsigned e = i == 53 ? 0xe5e4e4e4 : i % 4 == 1 ? 0xe4e4e4e4 : 0; float d = 0; "
      "asm volatile(\"mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
      "{%0,%0,%0,%0}, {%1,%1}, {%1,%1}, {%0,%0,%0,%0}, %1, 1;\" : \"+f\"(d) : \"r\"(e)); x[i] = d;",
-     1, PTX_FAULT_MISUSE, "0xe5e4e4e4: 0x5 names no two places in their order", 53},
+     1, PTX_FAULT_MISUSE, "0xe5e4e4e4: 0x5 does not select two positions in ascending order", 53},
 };
 
 static void test_faults(void **unused) {
@@ -129,7 +130,7 @@ static void test_use_after_release(void **unused) {
     ptx_memory_free(memory);
 }
 
-/* ---- PTX that is not what it should be ---- */
+/* ---- invalid PTX ---- */
 
 static const struct {
     const char *text, *said;
@@ -160,7 +161,7 @@ static void test_broken_text(void **unused) {
     }
 }
 
-/* A kernel that cannot be decoded faults when it is launched, and says why. */
+/* A kernel that cannot be decoded faults at launch, with the reason. */
 static const struct {
     const char *body, *said;
 } unknown[] = {
@@ -205,17 +206,17 @@ static void test_unknown_forms(void **unused) {
     }
 }
 
-/* Calls that decode, and go wrong when they are made. */
+/* Calls that decode but fail when executed. */
 static void test_calls_that_go_wrong(void **unused) {
     (void)unused;
     static const struct {
         const char *body, *said;
     } rows[] = {
-        {"call f; ret;", "deeper than its stack of 8192 bytes"},
-        {"mov.u64 %rd1, 5; call %rd1; ret;", "called 0x5, which is no function"},
-        {"mov.u64 %rd1, g; call %rd1; ret;", "no function with these parameters"},
+        {"call f; ret;", "overflowed its stack of 8192 bytes"},
+        {"mov.u64 %rd1, 5; call %rd1; ret;", "called 0x5, which is not a function"},
+        {"mov.u64 %rd1, g; call %rd1; ret;", "not a function with these parameters"},
         {"mov.u64 %rd1, f; add.u64 %rd1, %rd1, 1; P: .callprototype _ (); call %rd1, P; ret;",
-         "no function with these"},
+         "not a function with these"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[512];

@@ -1,7 +1,7 @@
-/* Blocks on several threads do what they do on one: results, counts, the fault that is told. */
+/* A launch on several host threads gives the same results, counts and reported fault as on one. */
 #include "device/ptx/harness.h"
 
-/* Blocks of unequal work, divergent; one that is asked for goes astray. */
+/* Blocks of unequal, divergent work; a selected one accesses memory out of bounds. */
 static const char source[] =
     "extern \"C\" __global__ void work(const float *in, float *out, int stray) {\n"
     "    __shared__ float held[64];\n"
@@ -67,7 +67,7 @@ static void several_do_what_one_does(void **state) {
     }
 }
 
-/* Of the blocks that fail it is the first. */
+/* If several blocks fail, the first one's fault is reported. */
 static void the_first_fault_is_told(void **state) {
     (void)state;
     static struct done one, several;
@@ -101,7 +101,7 @@ static void who_sees_others_runs_in_order(void **state) {
     harness_close(&harness);
 }
 
-/* A barrier by hand: none of its blocks goes on before the last has come. */
+/* A hand-written grid barrier: no block continues before the last has arrived. */
 static void a_cooperative_launch_lives_together(void **state) {
     (void)state;
     static const char waiting[] =
@@ -130,7 +130,7 @@ static void a_cooperative_launch_lives_together(void **state) {
     harness.launch.cooperative = true;
     harness_run(&harness, "workspace", 1, 1);
     assert_true(*where != 0 && *where % 4 == 0);
-    assert_null(ptx_memory_at(harness.memory, *where, 8)); /* it was the launch's */
+    assert_null(ptx_memory_at(harness.memory, *where, 8)); /* it belonged to the launch */
     harness.launch.argument_bytes = 0;
     harness_argument(&harness, &counter, sizeof counter);
     harness_argument(&harness, &to, sizeof to);

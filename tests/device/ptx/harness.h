@@ -1,5 +1,5 @@
 /*
- * harness: a module, memory, and launches with few words.
+ * harness: a module, memory and launches for tests of the PTX interpreter.
  *
  *     struct harness harness;
  *     harness_open(&harness, ptx_text);
@@ -8,12 +8,12 @@
  *     harness_run(&harness, "kernel", blocks, threads);
  *     harness_close(&harness);
  *
- * harness_open_cuda compiles first; it skips the test if the host has no NVRTC.
+ * harness_open_cuda compiles CUDA C first; it skips the test if the host has no NVRTC.
  */
 #ifndef EVOTILE_TESTS_DEVICE_PTX_HARNESS_H
 #define EVOTILE_TESTS_DEVICE_PTX_HARNESS_H
 
-/* cmocka wants these before it. */
+/* required before cmocka.h */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static inline void harness_close(struct harness *harness) {
     ptx_memory_free(harness->memory);
 }
 
-/* Allocates and copies; the host's view of it in `*host` (may be NULL). */
+/* Allocates and initialises a buffer; its host pointer in `*host` (may be NULL). */
 static inline uint64_t harness_buffer(struct harness *harness, const char *name, size_t bytes,
                                       void *host) {
     uint64_t address = ptx_memory_allocate(harness->memory, name, bytes);
@@ -72,14 +72,14 @@ static inline uint64_t harness_buffer(struct harness *harness, const char *name,
     return address;
 }
 
-/* The next argument, aligned as its size. */
+/* Appends an argument, aligned to its size. */
 static inline void harness_argument(struct harness *harness, const void *value, size_t bytes) {
     size_t at = (harness->launch.argument_bytes + bytes - 1) / bytes * bytes;
     memcpy(harness->arguments + at, value, bytes);
     harness->launch.argument_bytes = at + bytes;
 }
 
-/* 0 or -1, with harness->fault. */
+/* Returns 0, or -1 with harness->fault. */
 static inline int harness_try(struct harness *harness, const char *kernel, unsigned blocks,
                               unsigned threads) {
     harness->launch.kernel = ptx_module_kernel(harness->module, kernel);
@@ -98,7 +98,7 @@ static inline void harness_run(struct harness *harness, const char *kernel, unsi
         fail_msg("%s", harness->fault.text);
 }
 
-/* A small generator: tests must not depend on the one they test with. */
+/* A small generator of its own, so that tests do not depend on the code under test. */
 static inline uint64_t harness_random(uint64_t *state) {
     *state ^= *state << 13;
     *state ^= *state >> 7;

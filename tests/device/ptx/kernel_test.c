@@ -1,9 +1,9 @@
-/* Whole kernels, compiled by NVRTC, against C. */
+/* Whole kernels, compiled by NVRTC, compared with C. */
 #include "device/ptx/harness.h"
 
 #include <math.h>
 
-/* ---- Divergence: a lane's fate is that of a lonely thread ---- */
+/* ---- divergence: each lane computes what a single thread computes ---- */
 
 static const char divergence_source[] =
     "extern \"C\" __global__ void wander(const unsigned *in, unsigned *out) {\n"
@@ -88,7 +88,7 @@ static void test_divergence(void **unused) {
     harness_close(&harness);
 }
 
-/* ---- Warps: shuffles, votes and barriers where lanes have parted ---- */
+/* ---- warps: shuffles, votes and barriers after divergence ---- */
 
 static const char warp_source[] =
     "extern \"C\" __global__ void warps(int *out, int live) {\n"
@@ -113,7 +113,7 @@ static const char warp_source[] =
     "    out[8 * i + 3] = most; out[8 * i + 4] = same; out[8 * i + 5] = counted; out[8 * i + 6] = "
     "total;\n"
     "    if (i >= live) return;\n"
-    "    __syncthreads();\n" /* the threads that left do not count */
+    "    __syncthreads();\n" /* exited threads do not count */
     "    out[8 * i + 7] = __popc(__activemask());\n"
     "}\n";
 
@@ -146,7 +146,7 @@ static void test_warps(void **unused) {
     harness_close(&harness);
 }
 
-/* ---- Blocks in any order, an intricate reduction over all of them, calls, tables, locks ---- */
+/* ---- blocks in any order, a grid-wide reduction, calls, tables, locks ---- */
 
 static const char blocks_source[] =
     "__constant__ float weights[4] = {1.f, 2.f, 4.f, 8.f};\n"
@@ -179,7 +179,7 @@ static const char blocks_source[] =
     "            sums[gridDim.x] = all;\n"
     "        }\n"
     "    }\n"
-    "    if (threadIdx.x % 40 == 3) {\n" /* several lanes of a warp want the lock */
+    "    if (threadIdx.x % 40 == 3) {\n" /* several lanes of a warp compete for the lock */
     "        bool done = false;\n"
     "        while (!done)\n"
     "            if (atomicCAS(&lock, 0, 1) == 0) {\n"
@@ -240,7 +240,7 @@ static void test_blocks(void **unused) {
     }
 }
 
-/* ---- A matrix product on tensor cores: cp.async, ldmatrix, mma ---- */
+/* ---- matrix multiplication on tensor cores: cp.async, ldmatrix, mma ---- */
 
 static const char product_source[] =
     "typedef unsigned short half_bits;\n"
@@ -251,7 +251,7 @@ static const char product_source[] =
     "extern __shared__ __align__(16) half_bits smem[];\n"
     "extern \"C\" __global__ void product(const half_bits *a, const half_bits *b, float *c, int m, "
     "int n,\n"
-    "                                   int k) {\n" /* a: m x k; b: k x n; both by rows */
+    "                                   int k) {\n" /* a: m x k; b: k x n; both row-major */
     "    constexpr int A_ROW = 16 + 8, B_ROW = 64 + 8;\n"
     "    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n"
     "    unsigned a_smem = (unsigned)__cvta_generic_to_shared(smem), b_smem = a_smem + 64 * A_ROW "
@@ -299,7 +299,7 @@ static const char product_source[] =
 
 enum { M = 100, N = 64, K = 48 };
 
-/* Small multiples of 1/8: their bits as f16, without rounding. */
+/* Small multiples of 1/8 as f16 bits, without rounding. */
 static uint16_t eighths(int value) {
     int magnitude = abs(value), exponent = 0;
     if (!magnitude)
@@ -310,7 +310,7 @@ static uint16_t eighths(int value) {
     return (uint16_t)(bits | (value < 0 ? 0x8000 : 0));
 }
 
-/* The largest difference from C's double; NaN if there is a NaN. */
+/* The largest difference from the result in double; NaN if there is a NaN. */
 static double product_error(int wait) {
     char source[sizeof product_source + 32];
     struct harness harness;
@@ -361,7 +361,7 @@ static void test_missing_wait_shows(void **unused) {
     assert_true(error != error || error > 1);
 }
 
-/* ---- cuda_fp16.h and cuda_bf16.h, for what they emit ---- */
+/* ---- the instructions that cuda_fp16.h and cuda_bf16.h emit ---- */
 
 static const char halves_source[] =
     "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
@@ -418,7 +418,7 @@ static void test_halves(void **unused) {
     harness_close(&harness);
 }
 
-/* ---- Every thread takes part in named barriers ---- */
+/* ---- all threads use named barriers ---- */
 
 static const char named_source[] =
     "extern \"C\" __global__ void relay(int *out) {\n"

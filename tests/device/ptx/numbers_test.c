@@ -1,10 +1,10 @@
 /*
- * mma and wgmma of whole numbers, whose results PTX defines: every form of forms/table.h against
- * sums over matrices that are read element by element from where PTX says they lie; a sparse one
- * against the dense product with its zeros put in. And mma.m8n8k4, of halves that hold whole
- * numbers.
+ * mma and wgmma of integers, whose results PTX defines: every form of forms/table.h compared with
+ * sums over matrices that are read element by element from the documented layout; a sparse form
+ * compared with the dense product with its zeros inserted. Also mma.m8n8k4 of f16 with integral
+ * values.
  */
-/* cmocka wants these before it. */
+/* required before cmocka.h */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +109,7 @@ static void all_are_right(void **state) {
 
 enum { SIZE = 8, DEPTH = 4 };
 
-/* An element of a lane: of halves two a register. */
+/* An element of a lane; f16 has two per register. */
 static float float_of_word(uint32_t word, int element, bool half) {
     return half ? half_to_float((uint16_t)(word >> 16 * (element % 2))) : bits_float(word);
 }
@@ -120,7 +120,7 @@ static float factor_at(const struct form_product *product, int quarter, int grou
     return float_of_word(form_register(product, lane, group, at / 2), at, true);
 }
 
-/* Where a sum is: its lane, and which of that one's eight. */
+/* The position of a sum: its lane, and the index among that lane's eight. */
 static int place_of_sum(int quarter, int row, int column, bool half, int *lane) {
     *lane = 16 * (row / 4) + 4 * quarter + (half ? row % 4 : (row & 1) + (column & 2));
     return half ? column : (column & 4) + (row & 2) + (column & 1);
@@ -168,7 +168,7 @@ static void quarters_are_right(void **state) {
             continue;
         struct form_product product = form_product_of(form, inputs);
         for (int slot = 0; slot < FORM_THREADS * form_stride(form) / 8; slot++) {
-            int within = slot % (form_stride(form) / 8); /* of a thread */
+            int within = slot % (form_stride(form) / 8); /* within a thread */
             bool are_halves = within < 4 || form->operands[2].count == 4;
             float low = (float)(operand_random(&random) % 33) - 16;
             float high = (float)(operand_random(&random) % 33) - 16;

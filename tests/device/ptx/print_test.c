@@ -1,4 +1,4 @@
-/* printf in a kernel. */
+/* Device-side printf. */
 #include "device/ptx/harness.h"
 
 static const char source[] =
@@ -43,7 +43,7 @@ static void test_prints_what_the_host_would(void **unused) {
     harness_close(&harness);
 }
 
-/* Widths without end, a letter that is none, an argument that is not there. */
+/* Unbounded widths, an invalid conversion letter, a missing argument. */
 static void test_bears_any_format(void **unused) {
     (void)unused;
     struct harness harness;
@@ -64,7 +64,7 @@ static void test_bears_any_format(void **unused) {
     assert_in_range(bytes, 255, 1024);
     free(text);
     text = NULL;
-    snprintf(format, 64, "%%s"); /* the text's address is 1 */
+    snprintf(format, 64, "%%s"); /* the string's address is 1 */
     harness.launch.print = open_memstream(&text, &bytes);
     assert_int_equal(harness_try(&harness, "say", 1, 1), -1);
     assert_int_equal(harness.fault.kind, PTX_FAULT_LOAD);

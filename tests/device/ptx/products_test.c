@@ -1,7 +1,8 @@
 /*
- * mma and wgmma: both variants of the code against sums in integers, written independently.
+ * mma and wgmma: both builds of the lane functions compared with an independent implementation of
+ * the summation in integers.
  */
-/* cmocka wants these before it. */
+/* required before cmocka.h */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,14 +38,15 @@ static int least_exponent(enum matrix_format format) {
     return format == MATRIX_E4M3 ? -6 : format == MATRIX_F16 || format == MATRIX_E5M2 ? -14 : -126;
 }
 
-/* Towards zero. */
+/* Shifts right, rounding towards zero. */
 static int64_t shifted(int64_t number, int right) {
     uint64_t magnitude = (uint64_t)llabs(number);
     magnitude = right > 63 ? 0 : magnitude >> right;
     return number < 0 ? -(int64_t)magnitude : (int64_t)magnitude;
 }
 
-/* total 2^unit, towards zero as fp32 with that many digits, or as what rounds to f16 like it. */
+/* total 2^unit, rounded towards zero to fp32 with that many digits, or to a value that rounds to
+   f16 like it. */
 static float narrowed(int64_t total, int unit, int digits, bool half) {
     uint64_t magnitude = (uint64_t)llabs(total), lost = 0;
     for (; magnitude >> (digits + 1) || unit < -126 - digits; unit++, magnitude >>= 1)
@@ -101,7 +103,7 @@ static void fill(const struct lanes *lanes, float *out, size_t count, enum matri
     }
 }
 
-/* With digits that tf32 has not. */
+/* With digits beyond tf32's precision. */
 static void fill_sums(float *out, size_t count, int mood, uint64_t *random) {
     for (size_t i = 0; i < count; i++)
         out[i] = operand_random(random) % 16 == 0
@@ -161,14 +163,14 @@ static void sums_are_right(void **state) {
     rows_are_right(&plain);
 }
 
-/* ---- forms, by where PTX says elements and metadata lie ---- */
+/* ---- forms, with elements and metadata at their documented positions ---- */
 
 struct product {
     struct form_product of;
     enum type types[2]; /* of a and b */
-    bool halves;        /* c and d are */
-    bool negative;      /* a b is */
-    int kept;           /* of a's columns */
+    bool halves;        /* c and d are f16 */
+    bool negative;      /* the product a b is negated */
+    int kept;           /* stored columns of a */
 };
 
 static struct product product_of(const struct form *form, const void *inputs) {
@@ -177,7 +179,7 @@ static struct product product_of(const struct form *form, const void *inputs) {
     struct product product = {.of = form_product_of(form, inputs),
                               .halves = form->results[0].type == TYPE_F16X2};
     const char *first = strstr(form->opcode, product.of.in_group ? "n8k" : ".col.");
-    first = strchr(strchr(first + 1, '.') + 1, '.'); /* behind d's */
+    first = strchr(strchr(first + 1, '.') + 1, '.'); /* after d's type */
     assert_int_equal(sscanf(first, ".%7[a-z0-9].%7[a-z0-9]", types[0], types[1]), 2);
     for (int i = 0; i < 2; i++)
         product.types[i] = type_parse(types[i], (int)strlen(types[i]));
@@ -203,7 +205,7 @@ static float sum_of(uint32_t word, int at, bool half) {
     return half ? half_to_float((uint16_t)(word >> 16 * at)) : bits_float(word);
 }
 
-/* What ptxas makes of fp8's mma.sp: halves, in two parts. */
+/* ptxas's lowering of fp8 mma.sp: f16, in two parts. */
 static float in_parts(const float *left, const float (*right)[PRODUCT_COLUMNS], float sum) {
     static const struct matrix_shape shape = {.k = 16};
     static float part_right[16][PRODUCT_COLUMNS];
@@ -249,7 +251,7 @@ static float expected(const struct product *product, int thread, int half, int n
     return product->halves ? half_to_float(sum_to_half(wanted)) : wanted;
 }
 
-/* What is neither fp8's dense mma, which recorded_test has, nor MN-major, which hopper_test has. */
+/* Excludes dense fp8 mma (recorded_test) and MN-major operands (hopper_test). */
 static bool is_tried(const struct form *form) {
     const char *opcode = form->opcode;
     bool is_fp8 = strstr(opcode, "e4m3") || strstr(opcode, "e5m2");

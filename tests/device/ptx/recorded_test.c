@@ -1,7 +1,8 @@
 /*
- * Bit for bit what an H200 gave where it was once not the same here (driver 580, 2026-11-21).
+ * Results recorded on an H200 that the emulator once computed differently, compared bit for bit
+ * (driver 580, 2026-11-21).
  */
-/* cmocka wants these before it. */
+/* required before cmocka.h */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +15,8 @@
 
 enum { RECORDED_THREADS = 16384, RECORDED_MAX = 8 };
 
-/* Of forms whose results once differed, by opcodes_test's operands: those that were farthest off,
-   and the first beyond the bound of then. */
+/* Forms whose results once differed, with opcodes_test's operands: the largest errors, and the
+   first result beyond the bound of that time. */
 static const struct {
     const char *form;
     uint64_t seed; /* of the operands */
@@ -145,8 +146,8 @@ static const struct {
     {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 1,1,1,0", 0, {{2230, 3, 0x4224102d}}},
 };
 
-/* wgmma of fp8: an element's factors as their 32 bytes each, what they were added to, and the sum;
-   where 12, 14 or 25 bits of the summands give another one. */
+/* wgmma of fp8: the 32 bytes of each factor of an element, the accumulator, and the sum; cases in
+   which truncation at 12, 14 or 25 bits would give a different sum. */
 static const struct {
     enum matrix_format left, right;
     bool half_accumulators;

@@ -1,5 +1,5 @@
-/* Kernels of the kinds that everybody writes, on the emulated device of two architectures, under
-   the microscope: they are right, and it finds no fault in them. */
+/* Kernels of common kinds on the emulated device of two architectures, instrumented: results are
+   correct and the race checker reports no error. */
 #include "device/ptx/samples/samples.h"
 
 #include "device/emulated.h"

@@ -1,5 +1,5 @@
-// What the blocks of a cluster send each other, and what all add up in global memory, asynchronously: stores,
-// reductions and copies that mbarriers track, bulk reductions, and a tensor map that the kernel makes anew.
+// Asynchronous communication between the blocks of a cluster, and reductions to global memory: stores, reductions and
+// copies tracked by mbarriers, bulk reductions, and a tensor map modified by the kernel.
 #include <cooperative_groups.h>
 #include <cuda/ptx>
 #include <cuda_fp16.h>
@@ -12,7 +12,7 @@ static __device__ void await(uint64_t *barrier) {
         ;
 }
 
-// in, halo, bins, rows: of each block; total, odd: of all.
+// in, halo, bins, rows: of each block; total, odd: shared by all.
 extern "C" __global__ void __cluster_dims__(blocks, 1, 1)
     across(const int *in, int *halo, unsigned *bins, int *rows, unsigned *total, __half *odd) {
     __shared__ alignas(16) int halo_smem[threads];
@@ -57,7 +57,7 @@ extern "C" __global__ void __cluster_dims__(blocks, 1, 1)
         bins[blockIdx.x * 32 + t] = bins_smem[t];
     await(&copied);
     rows[at] = int(got_smem[threads - 1 - t]) + most;
-    cluster.sync(); // what others sent from here has been read
+    cluster.sync(); // what other blocks sent from here has been read
     row_smem[t] = sum_smem[t] + got_smem[t];
     ptx::fence_proxy_async();
     __syncthreads();
@@ -73,8 +73,8 @@ struct alignas(64) map_bytes {
     uint4 words[8];
 };
 
-// Adds a box of 8 rows of 16 at row 8, column 8 of a matrix of 13 rows of 20, each 24 apart, of which `map` knows
-// only the box.
+// Adds a box of 8 rows of 16 at row 8, column 8 of a matrix of 13 rows of 20 with stride 24; `map` initially
+// describes only the box.
 extern "C" __global__ void tensor_sums(const __grid_constant__ map_bytes map, unsigned *to, map_bytes *maps) {
     __shared__ alignas(128) map_bytes own;
     __shared__ alignas(128) unsigned box[128];

@@ -1,6 +1,6 @@
 /*
- * across: the samples of what the blocks of a cluster send each other, and of bulk reductions: they
- * need sm_90. samples.h, which includes it, has what it is written with.
+ * across: the samples of communication between the blocks of a cluster and of bulk reductions,
+ * which need sm_90. samples.h includes it and provides what it uses.
  */
 #ifndef EVOTILE_TESTS_DEVICE_PTX_SAMPLES_ACROSS_H
 #define EVOTILE_TESTS_DEVICE_PTX_SAMPLES_ACROSS_H
@@ -9,7 +9,7 @@
 
 enum { ACROSS_BLOCKS = 4, ACROSS_GRID = 8, ACROSS_THREADS = 128 };
 
-/* What a block gets from the one before it, and from the one before that. */
+/* What a block receives from the previous block, and from the one before that. */
 static inline void across_block(const int *in, int block, int *halo, uint32_t *bins, int *rows,
                                 uint32_t *sums) {
     int first = block / ACROSS_BLOCKS * ACROSS_BLOCKS, most = -1000000;

@@ -1,4 +1,4 @@
-// Calls through a table of functions, of virtual functions, and of functions by themselves.
+// Calls through a table of functions, of virtual functions, and direct calls.
 using operation = int (*)(int, int);
 __device__ __noinline__ int plus(int a, int b) { return a + b; }
 __device__ __noinline__ int times(int a, int b) { return a * b; }
@@ -49,7 +49,7 @@ __device__ __noinline__ int fibonacci(int n) {
 __device__ int odd(int n);
 __device__ __noinline__ int even(int n) { return n == 0 ? 1 : odd(n - 1); }
 __device__ __noinline__ int odd(int n) { return n == 0 ? 0 : even(n - 1); }
-// An array of each depth, whose address the deeper ones have.
+// An array per call depth, whose address is passed to deeper calls.
 __device__ __noinline__ int chain(const int *above, int depth) {
     int own[3] = {above[0] + depth, above[1] * 2, above[2] ^ depth};
     if (depth == 0)

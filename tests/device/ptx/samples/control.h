@@ -1,6 +1,6 @@
 /*
- * control: the samples of groups of threads, and of calls. samples.h, which includes it, has what
- * it is written with.
+ * control: the samples of thread groups and of calls. samples.h includes it and provides what it
+ * uses.
  */
 #ifndef EVOTILE_TESTS_DEVICE_PTX_SAMPLES_CONTROL_H
 #define EVOTILE_TESTS_DEVICE_PTX_SAMPLES_CONTROL_H
@@ -76,7 +76,7 @@ static inline void check_large_tiles(struct samples *bench) {
     sample_end(bench);
 }
 
-/* The members of lane i's part of its warp, of those that `is_in` says; who has the same label. */
+/* The lanes of i's warp that `is_in` selects and that have the same label as lane i. */
 static inline uint32_t sample_part(const int *labels, const bool *is_in, int i) {
     uint32_t members = 0;
     for (int lane = 0; lane < 32; lane++) {
@@ -156,7 +156,7 @@ static inline void check_group_copies(struct samples *bench) {
     sample_end(bench);
 }
 
-/* Clusters are sm_90's. */
+/* Clusters need sm_90. */
 static inline void check_clusters(struct samples *bench) {
     enum { N = 8 * 64 };
     int in[N], got[N], facts[2];

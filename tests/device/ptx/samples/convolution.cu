@@ -1,4 +1,4 @@
-// Rows of an image under a filter in constant memory, with what lies beyond the ends as zeros.
+// Convolves the rows of an image with a filter in constant memory; pixels beyond the ends are zeros.
 enum { RADIUS = 4 };
 __constant__ float filter[2 * RADIUS + 1] = {0.05f, 0.09f, 0.12f, 0.15f, 0.18f, 0.15f, 0.12f, 0.09f, 0.05f};
 extern "C" __global__ void convolution(const float *in, float *out, int width) {

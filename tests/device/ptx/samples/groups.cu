@@ -1,4 +1,4 @@
-// Cooperative groups: asynchronous copies, tiles, coalesced and parted groups, reductions and scans.
+// Cooperative groups: asynchronous copies, tiles, coalesced and partitioned groups, reductions and scans.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>

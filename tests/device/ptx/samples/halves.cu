@@ -1,4 +1,4 @@
-// Arithmetic on pairs of halves and of bfloat16; the tenth result is the neighbour's pair.
+// Arithmetic on f16 and bf16 pairs; the tenth result is the neighbour's pair.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 extern "C" __global__ void halves(const __half2 *a, const __half2 *b, __half2 *out,

@@ -1,4 +1,4 @@
-// Counts of bytes: a histogram of its own for each block in shared memory, added up with atomics.
+// Counts of bytes: a histogram per block in shared memory, merged with atomics.
 extern "C" __global__ void histogram(const unsigned *in, unsigned *bins, int words) {
     __shared__ unsigned own[256];
     for (int i = threadIdx.x; i < 256; i += blockDim.x)

@@ -1,4 +1,4 @@
-// Tiles of more than a warp, groups by label, what one thread does for all, and copies.
+// Tiles larger than a warp, labeled partitions, invoke_one, and copies.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -13,7 +13,7 @@ extern "C" __global__ void large_tiles(const int *in, int *sums, int *scans, int
     const auto inner = cg::tiled_partition<64>(half);
     const unsigned i = block.thread_rank();
     const int x = in[i];
-    // They share one scratch: no lane may store there before the other lanes have loaded.
+    // The two share scratch memory: no lane may store there before the other lanes have loaded.
     sums[i] = cg::reduce(pair, x, cg::plus<int>());
     pair.sync();
     sums[256 + i] = cg::reduce(half, x, cg::greater<int>());

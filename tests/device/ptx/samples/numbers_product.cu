@@ -1,4 +1,4 @@
-// Products of bytes and of doubles, by mma.h and by mma itself with its fragments as PTX lays them out.
+// Products of 8-bit integers and of doubles, by mma.h and by mma with the documented fragment layout.
 #include <mma.h>
 using namespace nvcuda;
 template <int m, int n, int k, typename element, typename sum_type>

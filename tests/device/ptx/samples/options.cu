@@ -1,4 +1,4 @@
-// Prices of European calls and puts by Black and Scholes, with the device's own functions.
+// Black-Scholes prices of European calls and puts, with CUDA's math functions.
 __device__ float below(float d) {
     return 0.5f * erfcf(-d * 0.70710678f);
 }

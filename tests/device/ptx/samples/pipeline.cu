@@ -1,4 +1,4 @@
-// Copies through cuda::pipeline, two stages, and with a cuda::barrier: a running sum over tiles.
+// Copies with cuda::pipeline in two stages, and with a cuda::barrier: a running sum over tiles.
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
@@ -24,7 +24,7 @@ extern "C" __global__ void pipeline(const float *in, float *out, float *last, in
             pipe.producer_commit();
         }
         pipe.consumer_wait();
-        sum += smem[i % stages][t] - smem[i % stages][tile - 1 - t] / 2; // of another thread's copy
+        sum += smem[i % stages][t] - smem[i % stages][tile - 1 - t] / 2; // copied by another thread
         pipe.consumer_release();
     }
     out[t] = sum;

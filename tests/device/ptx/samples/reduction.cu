@@ -1,4 +1,4 @@
-// The sum of a vector: a grid-stride loop, shuffles in a warp, one atomic a block.
+// The sum of a vector: a grid-stride loop, warp shuffles, one atomic per block.
 extern "C" __global__ void reduction(const float *in, float *sum, int n) {
     __shared__ float warps[32];
     float own = 0;

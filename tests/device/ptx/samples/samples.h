@@ -1,6 +1,6 @@
 /*
- * samples: kernels of the kinds that everybody writes (the ideas of NVIDIA's CUDA samples, written
- * afresh), compiled as they are and compared with C; on any device.
+ * samples: kernels of common kinds (modelled on NVIDIA's CUDA samples, newly written), compiled
+ * unchanged and compared with C; on any device.
  *
  *     samples_open(&bench, "emulated:sm_90");
  *     samples[i].check(&bench);                  // fails the test that it runs in
@@ -9,7 +9,7 @@
 #ifndef EVOTILE_TESTS_DEVICE_PTX_SAMPLES_H
 #define EVOTILE_TESTS_DEVICE_PTX_SAMPLES_H
 
-/* cmocka wants these before it. */
+/* required before cmocka.h */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +31,8 @@ enum { SAMPLE_BUFFERS_MAX = 8, SAMPLE_SOURCE_MAX = 1 << 14 };
 struct samples {
     struct device *device;
     struct nvrtc *nvrtc;
-    uint64_t state; /* of random numbers */
-    /* Of the sample that runs. */
+    uint64_t state; /* of the random numbers */
+    /* State of the running sample. */
     struct device_module *module;
     struct device_sequence sequence;
     uint64_t buffers[SAMPLE_BUFFERS_MAX];
@@ -65,7 +65,7 @@ static inline uint32_t samples_random(struct samples *bench) {
     return (uint32_t)(bench->state >> 16);
 }
 
-/* In [low, high). */
+/* A random number in [low, high). */
 static inline float samples_between(struct samples *bench, float low, float high) {
     return low + (high - low) * (float)(samples_random(bench) >> 8) / 16777216.0f;
 }
@@ -113,7 +113,7 @@ static inline void sample_number(struct samples *bench, int value) {
     sample_argument(bench, &value, 4);
 }
 
-/* A buffer filled with `data`; NULL: zeros. */
+/* A buffer initialised with `data`; NULL: zeros. */
 static inline uint64_t sample_buffer(struct samples *bench, const void *data, size_t bytes) {
     const struct device_backend *backend = bench->device->backend;
     struct error error = {0};
@@ -288,7 +288,7 @@ static inline void check_wmma_product(struct samples *bench) {
     sample_end(bench);
 }
 
-/* An element of what wmma_shapes multiplies: halves, bfloat16 or tf32, by rows. */
+/* A matrix element of wmma_shapes: f16, bf16 or tf32, row-major. */
 static inline double samples_element(const void *matrix, int index, char format) {
     const uint16_t *narrow = matrix;
     uint32_t bits;
@@ -339,7 +339,7 @@ static inline void check_wmma_shapes(struct samples *bench) {
     sample_end(bench);
 }
 
-/* What numbers_product adds to `sums`, of columns of b. */
+/* Adds numbers_product's expected result to `sums`; b is column-major. */
 static inline void samples_number_products(const int8_t *a, const uint8_t *b, int m, int n, int k,
                                            bool a_signed, bool b_signed, bool saturates,
                                            int32_t *sums) {
@@ -367,7 +367,7 @@ static inline void check_numbers_product(struct samples *bench) {
         a.bytes[i] = (uint8_t)samples_random(bench);
         b.bytes[i] = (uint8_t)samples_random(bench);
     }
-    for (int i = 0; i < NUMBERS; i++) /* some of them pass an end of 32 bits */
+    for (int i = 0; i < NUMBERS; i++) /* some sums exceed 32 bits */
         numbers[i] = i % 3 ? (int32_t)samples_random(bench) : i % 2 ? INT32_MAX - i : INT32_MIN + i;
     for (int i = 0; i < 32; i++) { /* sums are exact */
         e[i] = (double)(samples_random(bench) % 1000);
@@ -402,7 +402,7 @@ static inline void check_numbers_product(struct samples *bench) {
     sample_end(bench);
 }
 
-/* The number at a place of a row of 16 bytes. */
+/* The number at an index of a row of 16 bytes. */
 static inline int samples_small_number(const uint32_t *row, int at, int bits, bool is_signed) {
     int number = (int)(row[at * bits / 32] >> at * bits % 32 & ((1u << bits) - 1));
     return is_signed && number >> (bits - 1) ? number - (1 << bits) : number;
@@ -416,7 +416,7 @@ static inline void check_small_numbers(struct samples *bench) {
         a[i] = samples_random(bench);
         b[i] = samples_random(bench);
     }
-    for (int i = 0; i < 4 * SUMS; i++) /* some of them pass the end of 32 bits */
+    for (int i = 0; i < 4 * SUMS; i++) /* some sums exceed 32 bits */
         d[i] = i % 3 ? (int32_t)samples_random(bench) : INT32_MAX - i;
     sample_begin(bench, "small_numbers");
     sample_buffer(bench, a, sizeof a);
@@ -448,7 +448,8 @@ static inline void check_sparse_product(struct samples *bench) {
     uint16_t left[M * K], right[N * K];
     for (int i = 0; i < M * K; i += 4) {
         uint32_t random = samples_random(bench);
-        memset(a + i, 0, 4 * sizeof *a); /* two places, which may be the same, or hold zeros */
+        memset(a + i, 0, 4 * sizeof *a); /* two indices, which may be equal, or values may be zero
+                                          */
         a[i + (int)(random & 3)] = (float)(random >> 4 & 7) - 3;
         a[i + (int)(random >> 2 & 3)] = (float)(random >> 8 & 7) - 3;
     }
@@ -541,7 +542,7 @@ static inline void check_halves(struct samples *bench) {
     uint16_t in[4][2 * PAIRS], got[2][2 * PAIRS * OPERATIONS];
     uint64_t out[2];
     for (int i = 0; i < 2 * PAIRS; i++)
-        for (int j = 0; j < 4; j++) { /* eighths: nothing is rounded twice on the way to fp32 */
+        for (int j = 0; j < 4; j++) { /* eighths: no double rounding on the way to fp32 */
             float value = (float)(int)(samples_random(bench) % 129) / 8 - 8;
             in[j][i] = j < 2 ? float_to_half(value) : float_to_bfloat(value);
         }
@@ -568,7 +569,7 @@ static inline void check_halves(struct samples *bench) {
     sample_end(bench);
 }
 
-/* Of fp8 with so many digits in its fraction; e4m3 has no infinity. */
+/* fp8 with `digits` fraction digits; e4m3 has no infinity. */
 static inline double samples_small(int bits, int digits) {
     int exponents = 1 << (7 - digits), exponent = bits >> digits & (exponents - 1);
     int fraction = bits & ((1 << digits) - 1), bias = exponents / 2 - 1;
@@ -579,7 +580,7 @@ static inline double samples_small(int bits, int digits) {
     return bits & 0x80 ? -value : value;
 }
 
-/* The nearest finite one, of two the one with the even number: by looking at all of them. */
+/* The nearest finite value, ties to even, by exhaustive search. */
 static inline int samples_to_small(double value, int digits) {
     int best = 0;
     for (int bits = 1; bits < 128; bits++) {
@@ -598,7 +599,7 @@ static inline void check_small_floats(struct samples *bench) {
     static uint8_t got[2][NUMBERS];
     uint16_t halves[2][256];
     uint64_t out[4];
-    for (int i = 0; i < NUMBERS; i++) { /* ties and halves of the least number among them */
+    for (int i = 0; i < NUMBERS; i++) { /* includes ties and halves of the least number */
         uint32_t bits = samples_random(bench);
         in[i] = ldexpf((float)(int)(bits % 129) - 64, (int)(bits >> 8 & 31) - 18);
         in[i] = i % 4 ? in[i] : half_to_float((uint16_t)bits);

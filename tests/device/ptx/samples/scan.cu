@@ -1,4 +1,4 @@
-// Inclusive sums of a block's elements, and then of the blocks' totals by the block that is last.
+// Inclusive sums of a block's elements, then of the blocks' totals by the last block.
 extern "C" __global__ void scan(const int *in, int *out, int *totals, unsigned *tickets, int n) {
     extern __shared__ int smem[];
     __shared__ bool last;

@@ -1,9 +1,9 @@
-// Products of four bits and of one, by mma.h: 16 x 16 sums d += a b, a tile of 8 x 8 a warp. Of a and b there are two
-// parts, one after the other, 16 rows (of b: columns) of 16 bytes each.
+// Products of 4-bit and 1-bit integers, by mma.h: 16 x 16 sums d += a b, a tile of 8 x 8 per warp. a and b each consist
+// of two contiguous parts, 16 rows (of b: columns) of 16 bytes each.
 #include <mma.h>
 using namespace nvcuda;
 using namespace nvcuda::wmma::experimental;
-enum { SUMS, ENDING_SUMS, BOTH, ONE }; // ending: at the ends of 32 bits; of bits, how many are 1 in both, in one
+enum { SUMS, ENDING_SUMS, BOTH, ONE }; // ending: saturated at 32 bits; for bits: count of positions set in both, in one
 template <int k, typename number, int what> __device__ void multiply(const int *a, const int *b, int *d) {
     wmma::fragment<wmma::matrix_a, 8, 8, k, number, wmma::row_major> left;
     wmma::fragment<wmma::matrix_b, 8, 8, k, number, wmma::col_major> right;

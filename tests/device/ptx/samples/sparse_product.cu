@@ -1,7 +1,7 @@
-// d += a b, a of 16 rows and 32 columns, of every four of which two are not zero at most: the kernel packs them and
-// writes down where they were, as mma.sp wants it.
+// d += a b, where a has 16 rows of 32 columns with at most two non-zeros in every four: the kernel packs them and
+// computes the metadata of mma.sp.
 #include <cuda_fp16.h>
-// Of four halves, two; and four bits that name their places.
+// Two of four f16 values, and four metadata bits with their indices.
 __device__ unsigned pack(const __half *four, unsigned &places) {
     int first = 0, second = 3;
     while (first < 2 && __heq(four[first], __float2half(0))) first++;
@@ -13,7 +13,7 @@ extern "C" __global__ void sparse_product(const __half *a, const __half *b, floa
     const int g = threadIdx.x / 4, t = threadIdx.x % 4;
     unsigned left[4], right[4], metadata = 0, places;
     float sum[4];
-    for (int r = 0; r < 4; r++) { // a pair of a row's 16 that are kept, as of a dense matrix
+    for (int r = 0; r < 4; r++) { // a pair of a row's 16 stored elements, laid out as in a dense matrix
         left[r] = pack(a + (g + r % 2 * 8) * 32 + r / 2 * 16 + 4 * t, places);
         right[r] = *(const unsigned *)(b + g * 32 + r * 8 + 2 * t); // b: 8 columns of 32
         sum[r] = d[(g + r / 2 * 8) * 8 + 2 * t + r % 2];

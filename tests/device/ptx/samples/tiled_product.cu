@@ -1,4 +1,4 @@
-// C = A B of fp32 by tiles of 16 x 16 in shared memory.
+// C = A B in fp32 by tiles of 16 x 16 in shared memory.
 extern "C" __global__ void tiled_product(const float *a, const float *b, float *c, int n) {
     __shared__ float left[16][16], right[16][16];
     const int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 16 + y, column = blockIdx.x * 16 + x;

@@ -1,4 +1,4 @@
-// A matrix's transpose by tiles of 32 x 32, padded against bank conflicts; blocks of 32 x 8 threads.
+// Transposes a matrix in tiles of 32 x 32, padded to avoid bank conflicts; blocks of 32 x 8 threads.
 extern "C" __global__ void transpose(const float *in, float *out, int rows, int columns) {
     __shared__ float tile[32][33];
     int row = blockIdx.y * 32, column = blockIdx.x * 32;

@@ -1,4 +1,4 @@
-// Barriers of the whole grid: heat that flows between all threads, a step after the other.
+// Grid barriers: heat diffusion between all threads, one step at a time.
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 extern "C" __global__ void whole_grid(float *a, float *b, unsigned *facts, int steps) {

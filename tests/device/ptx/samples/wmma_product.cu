@@ -1,4 +1,4 @@
-// C = A B + C with the fragments of mma.h: a warp a tile of 16 x 16; B by columns; through shared memory.
+// C = A B + C with mma.h fragments: a tile of 16 x 16 per warp; B column-major; through shared memory.
 #include <mma.h>
 using namespace nvcuda;
 extern "C" __global__ void wmma_product(const half *a, const half *b, const float *c, float *d, int n) {

@@ -1,4 +1,4 @@
-// One product of each of the other shapes and formats of mma.h.
+// One product of each remaining shape and format of mma.h.
 #include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;
