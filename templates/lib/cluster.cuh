@@ -18,16 +18,14 @@ DEVICE u32 cluster_size() {
 }
 
 // The cluster-wide address of what lies at place_smem in the shared memory of block `rank`.
-DEVICE u32 map_to_block(u32 place_smem, u32 rank) {
+DEVICE u32 map_to_block(u32 address, u32 rank) {
     u32 mapped;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-                 : "=r"(mapped)
-                 : "r"(place_smem), "r"(rank));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(address), "r"(rank));
     return mapped;
 }
 
 // Stores a word where map_to_block says; cluster_arrive and cluster_wait make it seen there.
-DEVICE void store_to_block(u32 mapped, float value) {
+DEVICE void store_shared_cluster(u32 mapped, float value) {
     asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(mapped), "f"(value) : "memory");
 }
 

@@ -10,8 +10,7 @@
 #include "lib/types.cuh"
 
 // a = 16 rows of the tile from first_row on, the 16 columns of `step`.
-template <typename tile>
-DEVICE void load_left(u32 (&a)[4], u32 tile_smem, int first_row, int step) {
+template <typename tile> DEVICE void load_a(u32 (&a)[4], u32 tile_smem, int first_row, int step) {
     const int lane = threadIdx.x % 32;
     ldmatrix_x4(a, tile_smem + tile::offset(first_row + lane % 16, step * 2 + lane / 16));
 }
@@ -19,8 +18,8 @@ DEVICE void load_left(u32 (&a)[4], u32 tile_smem, int first_row, int step) {
 // The same from a matrix whose rows begin `stride` elements apart; rows at or past row_end are
 // zeros, and not read.
 template <typename element>
-DEVICE void load_left_gmem(u32 (&a)[4], const element *matrix_gmem, int stride, int first_row,
-                           int row_end, int step) {
+DEVICE void load_a_gmem(u32 (&a)[4], const element *matrix_gmem, int stride, int first_row,
+                        int row_end, int step) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -34,7 +33,7 @@ DEVICE void load_left_gmem(u32 (&a)[4], const element *matrix_gmem, int stride, 
 // For a product with the transposed tile: b[0], b[1] belong to its 8 rows from first_row on, b[2],
 // b[3] to the 8 after these; the 16 columns of `step`.
 template <typename tile>
-DEVICE void load_right_transposed(u32 (&b)[4], u32 tile_smem, int first_row, int step) {
+DEVICE void load_b_transposed(u32 (&b)[4], u32 tile_smem, int first_row, int step) {
     const int lane = threadIdx.x % 32;
     ldmatrix_x4(b, tile_smem +
                        tile::offset(first_row + lane / 16 * 8 + lane % 8, step * 2 + lane / 8 % 2));
@@ -42,8 +41,7 @@ DEVICE void load_right_transposed(u32 (&b)[4], u32 tile_smem, int first_row, int
 
 // For a product with the tile itself: 16 rows from first_row on; b[0], b[1] belong to the first 8
 // columns of `step`, b[2], b[3] to the other 8.
-template <typename tile>
-DEVICE void load_right(u32 (&b)[4], u32 tile_smem, int first_row, int step) {
+template <typename tile> DEVICE void load_b(u32 (&b)[4], u32 tile_smem, int first_row, int step) {
     const int lane = threadIdx.x % 32;
     ldmatrix_x4_trans(b, tile_smem + tile::offset(first_row + lane % 16, step * 2 + lane / 16));
 }

@@ -5,8 +5,8 @@
 #define EVOTILE_LIB_HOPPER
 
 #include "lib/cluster.cuh"
-#include "lib/dependent.cuh"
 #include "lib/mbarrier.cuh"
+#include "lib/pdl.cuh"
 #include "lib/tma.cuh"
 #include "lib/types.cuh"
 #include "lib/wgmma.cuh"
@@ -14,11 +14,11 @@
 // All warps of a warpgroup together: from here on each thread has `count` registers (a multiple of
 // 8, 24 to 256); more wait until others gave theirs back. Ignored by the compiler unless it knows
 // what the kernel begins with: __launch_bounds__(threads, 1).
-template <int count> DEVICE void set_registers_up() {
+template <int count> DEVICE void setmaxnreg_inc() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(count));
 }
 
-template <int count> DEVICE void set_registers_down() {
+template <int count> DEVICE void setmaxnreg_dec() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(count));
 }
 
@@ -33,11 +33,11 @@ DEVICE bool elect_lane() {
 // ---- barriers of some of the block's warps: number 1 to 15 (0 is __syncthreads), `threads` of all
 // that arrive and wait, a multiple of 32 ----
 
-DEVICE void barrier_sync(int number, int threads) {
+DEVICE void named_barrier_sync(int number, int threads) {
     asm volatile("bar.sync %0, %1;" : : "r"(number), "r"(threads) : "memory");
 }
 
-DEVICE void barrier_arrive(int number, int threads) {
+DEVICE void named_barrier_arrive(int number, int threads) {
     asm volatile("bar.arrive %0, %1;" : : "r"(number), "r"(threads) : "memory");
 }
 

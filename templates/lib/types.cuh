@@ -21,13 +21,13 @@ struct bf16 {
 };
 
 // `choose<condition, A, B>` is A if the condition holds, else B.
-template <bool condition, typename A, typename B> struct choose_type { using type = A; };
-template <typename A, typename B> struct choose_type<false, A, B> { using type = B; };
+template <bool condition, typename A, typename B> struct conditional { using type = A; };
+template <typename A, typename B> struct conditional<false, A, B> { using type = B; };
 template <bool condition, typename A, typename B>
-using choose = typename choose_type<condition, A, B>::type;
+using conditional_t = typename conditional<condition, A, B>::type;
 
 constexpr float minus_infinity = __builtin_bit_cast(float, 0xff800000u);
-constexpr u32 full_warp = 0xffffffffu;
+constexpr u32 full_warp_mask = 0xffffffffu;
 
 __host__ __device__ constexpr int ceil_div(int a, int b) {
     return (a + b - 1) / b;

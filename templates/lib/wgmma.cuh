@@ -89,7 +89,7 @@ DEVICE u64 matrix_descriptor(u32 start_smem, u32 leading_bytes, u32 stride_bytes
 
 // The same operand `bytes` (a multiple of 16) further on: the address is in the low half, which does
 // not overflow.
-DEVICE u64 advance(u64 descriptor, u32 bytes) {
+DEVICE u64 descriptor_advance(u64 descriptor, u32 bytes) {
     return descriptor >> 32 << 32 | (static_cast<u32>(descriptor) + (bytes >> 4));
 }
 

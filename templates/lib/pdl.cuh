@@ -6,12 +6,12 @@
 #include "lib/types.cuh"
 
 // Waits until the launch before has ended and what it wrote is visible.
-DEVICE void grid_dependency_wait() {
+DEVICE void griddepcontrol_wait() {
     asm volatile("griddepcontrol.wait;" : : : "memory");
 }
 
 // The launch after may begin, once every block has said so or has ended.
-DEVICE void grid_dependents_launch() {
+DEVICE void griddepcontrol_launch_dependents() {
     asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
 }
 
