@@ -3,7 +3,7 @@
 //   Q, O   [B, H, S, D]          row i of one head of one batch is one query
 //   K, V   [B, H_KV, S_KV, D]    row j is one key; H / H_KV heads in a row share their keys
 //   LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query
-//   The extents may lie in any order: strides say how far apart batches, heads and rows begin.
+//   The extents may be in any order: strides give the distance between batches, heads and rows.
 //   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
 //   A query that sees no key gives a row of zeros, and minus infinity for LSE.
 //
@@ -54,33 +54,26 @@ constexpr load_mode kv_load_mode = copy_plain            ? load_mode::through_re
                                    : LOAD == LOAD_WIDE   ? load_mode::async_16
                                    : LOAD == LOAD_NARROW ? load_mode::async_8
                                                          : load_mode::async_16_l1;
-constexpr int kv_splits =
-    KV_SPLITS; // split-KV: number of blocks that share the keys of a query tile
+constexpr int kv_splits = KV_SPLITS; // split-KV: blocks that share the keys of a query tile
 constexpr bool combine_by_pdl = COMBINE == COMBINE_EARLY; // combine kernel launched early (PDL)
 constexpr bool combine_by_last_block = COMBINE == COMBINE_LAST; // the last block to finish combines
-constexpr bool combine_in_cluster =
-    COMBINE == COMBINE_CLUSTER; // the blocks form a cluster and combine through DSMEM
+constexpr bool combine_in_cluster = COMBINE == COMBINE_CLUSTER; // through DSMEM
 constexpr smem_layout row_layout = SWIZZLE == SWIZZLE_XOR   ? smem_layout::xor_swizzled
                                    : SWIZZLE == SWIZZLE_PAD ? smem_layout::padded
                                                             : smem_layout::plain;
-constexpr bool qk_in_half = ACC_QK == ACC_QK_F16; // scores accumulate in half
-constexpr bool pv_in_half = ACC_PV == ACC_PV_F16; // O accumulates in half
-constexpr bool q_in_registers =
-    Q_IN_REGISTERS &&
-    !simt; // Q fragments stay in registers instead of being reloaded for every tile
+constexpr bool qk_in_half = ACC_QK == ACC_QK_F16;        // scores accumulate in half
+constexpr bool pv_in_half = ACC_PV == ACC_PV_F16;        // O accumulates in half
+constexpr bool q_in_registers = Q_IN_REGISTERS && !simt; // not reloaded for every tile
 constexpr bool overlap =
     OVERLAP && !simt && !copy_plain;        // QK^T of tile i+1 is issued before PV of tile i
 constexpr bool lazy_rescale = LAZY_RESCALE; // rescale O only when the maximum of some row grew
 constexpr bool fast_math = FAST_MATH;       // 1 / l by rcp.approx (1 ulp)
 constexpr int unroll = UNROLL;              // unroll factor of the mainloop
 constexpr int min_ctas = MIN_CTAS;          // minimum resident blocks per SM (launch bounds)
-constexpr bool persistent =
-    PERSISTENT > 0; // persistent blocks fetch work units from the tile scheduler
-constexpr bool tiles_first =
-    ORDER == ORDER_TILES; // consecutive blocks take the query tiles of one head (shared keys), else
-                          // the same tile of different heads
-constexpr bool longest_first =
-    (ORDER == ORDER_REVERSED) != causal; // schedule query tiles from the last to the first
+constexpr bool persistent = PERSISTENT > 0; // blocks fetch work units from the tile scheduler
+constexpr bool tiles_first = ORDER == ORDER_TILES; // consecutive blocks share a head's keys
+// Schedule query tiles from the last to the first: under a causal mask the longest come first.
+constexpr bool longest_first = (ORDER == ORDER_REVERSED) != causal;
 
 // ---- Derived sizes ----
 
@@ -98,13 +91,13 @@ constexpr float default_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; 
 
 // ---- Shared memory, in bytes ----
 //
-// 0               K, `k_stages` tiles of block_n rows
+//   0               K, `k_stages` tiles of block_n rows
 //   v_smem          V, `v_stages` tiles
 //   q_smem          Q, one tile of block_m rows, unless q_in_registers
 //                   (merge_warp_groups overlays all of these with m, l and O of up to half of the
 //                   warp groups)
-//   partials_smem   partial results (m, l, columns of O) received from each other block of a
-//   cluster scheduler_smem  two words of the tile scheduler, when persistent
+//   partials_smem   partial results (m, l, columns of O) from each other block of a cluster
+//   scheduler_smem  two words of the tile scheduler, when persistent
 
 using kv_tile = tile<block_n, head_dim, row_layout, threads>;
 using q_tile = tile<block_m, head_dim, row_layout, threads>;
@@ -125,16 +118,18 @@ constexpr int scheduler_smem = partials_smem + partials_bytes;
 extern __shared__ __align__(128) unsigned char smem[];
 
 static_assert(head_dim == 64 || head_dim == 128, "D is 64 or 128");
-static_assert(warps % warps_kv == 0, "the groups that share out the keys have equally many warps");
-static_assert((warps_kv & (warps_kv - 1)) == 0, "the merge halves the groups until one is left");
+static_assert(warps % warps_kv == 0, "all warp groups have equally many warps");
+static_assert((warps_kv & (warps_kv - 1)) == 0,
+              "the merge halves the number of groups until one is left");
 static_assert(block_m % (16 * warps_m) == 0,
               "a warp works on whole tensor-core tiles of 16 queries");
 static_assert(block_n % (16 * warps_kv) == 0, "a warp works on slices of 16 keys");
-static_assert(!copy_joint || k_stages >= 2, "a joint copy needs a second buffer");
-static_assert(!simt || (!qk_in_half && !pv_in_half), "without tensor cores sums are floats");
+static_assert(!copy_joint || k_stages >= 2, "a joint load needs a second stage");
+static_assert(!simt || (!qk_in_half && !pv_in_half),
+              "without tensor cores accumulators are floats");
 static_assert(!combine_in_cluster || (kv_splits > 1 && kv_splits <= 8 && d_tiles % kv_splits == 0),
-              "a block of a cluster ends whole tiles of 8 columns");
-static_assert(!combine_in_cluster || !persistent, "a cluster works on one unit");
+              "a block of a cluster reduces whole tiles of 8 columns");
+static_assert(!combine_in_cluster || !persistent, "a cluster processes one work unit");
 static_assert(!BF16 || (!qk_in_half && !pv_in_half), "bf16 is not accumulated in half");
 static_assert(threads <= 1024, "a block has at most 1024 threads");
 
@@ -176,12 +171,12 @@ DEVICE float softmax_scale_log2(float given) {
 
 // Kernel parameters. The `inverse` fields are reciprocals for divide().
 struct kernel_params {
-    int S, S_KV, heads,
-        heads_per_kv_head_inverse; // reciprocal of H / H_KV, the query heads per KV head
+    int S, S_KV, heads;
+    int heads_per_kv_head_inverse; // of H / H_KV
     float scale;                   // softmax scale times log2(e)
     strides q, k, v, o;
-    int work_units_x, work_units_y, x_inverse,
-        y_inverse; // shape of the virtual grid in which work units are numbered, if persistent
+    // The virtual grid in which work units are numbered, if persistent.
+    int work_units_x, work_units_y, x_inverse, y_inverse;
 };
 
 struct work_unit {

@@ -89,8 +89,7 @@ DEVICE int partial_offset(int from, int to) {
 }
 
 DEVICE void send_partials(const o_float_fragments &o_rmem, const row_state &rows, int rank) {
-    constexpr int stride =
-        warps_m * 32 * 4; // distance, in bytes, between consecutive words of a thread
+    constexpr int stride = warps_m * 32 * 4; // bytes between consecutive words of a thread
 #pragma unroll
     for (int to = 0; to < kv_splits; ++to) {
         u32 word_smem = map_to_block(smem_address(smem) + partial_offset(rank, to), to);

@@ -3,8 +3,8 @@
 //   Q, O   [B, H, S, D]          row i of one head of one batch is one query
 //   K, V   [B, H_KV, S_KV, D]    row j is one key; H / H_KV heads in a row share their keys
 //   LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query
-//   The extents may lie in any order: of Q and O strides say how far apart batches, heads and rows
-//   begin, of K and V their tensor maps.
+//   The extents may be in any order: strides give the distance between batches, heads and rows of
+//   Q and O; K and V are described by their tensor maps.
 //   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
 //   A query that sees no key gives a row of zeros, and minus infinity for LSE.
 //
@@ -56,8 +56,7 @@ constexpr int polynomial_exp =
 constexpr int min_ctas = MIN_CTAS; // minimum resident blocks per SM (launch bounds)
 constexpr bool persistent =
     PERSISTENT; // a block processes several work units and prefetches the next
-constexpr bool tiles_first =
-    ORDER == ORDER_TILES; // consecutive blocks take the query tiles of one head (shared keys)
+constexpr bool tiles_first = ORDER == ORDER_TILES; // consecutive blocks share a head's keys
 
 // ---- Derived sizes ----
 
@@ -82,17 +81,15 @@ constexpr bool reallocate_registers = producer_warpgroup && launch_registers <= 
 
 constexpr float log2_e = 1.4426950408889634f;
 constexpr float default_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
-constexpr float rescale_threshold_log2 =
-    8.0f; // probabilities may grow to 2^8 before m must be raised
+// Probabilities may grow to 2^8 before m must be raised.
+constexpr float rescale_threshold_log2 = 8.0f;
 
 // ---- Shared memory, in bytes ----
 //
-// 0              K, `k_stages` tiles, then V, `v_stages` tiles, each as consecutive 64-column
-// panels
+//   0              K, `k_stages` tiles, then V, `v_stages` tiles, each as 64-column panels
 //                  (merge_warpgroup_sets overlays these with m, l and O of up to half of the sets)
 //   barriers_smem  two mbarriers per stage: full (the load has completed), empty (all have read it)
-//   partials_smem  partial results (m, l, columns of O) received from each other block of the
-//   cluster
+//   partials_smem  partial results (m, l, columns of O) from each other block of the cluster
 
 constexpr int tile_bytes = panels * panel_bytes;
 constexpr int v_smem = k_stages * tile_bytes;
@@ -100,8 +97,7 @@ constexpr int merge_words = o_registers + 4; // per thread: m and l of two rows,
 constexpr int merge_bytes = groups_kv / 2 * groups_m * 128 * merge_words * 4;
 constexpr int barriers_smem = max_of(v_smem + v_stages * tile_bytes, merge_bytes);
 constexpr int partials_smem = barriers_smem + 16 * (k_stages + v_stages);
-constexpr int owned_registers =
-    o_registers / kv_splits; // registers of O that one block of a cluster reduces
+constexpr int owned_registers = o_registers / kv_splits; // of O, reduced by one block
 constexpr int partial_words = owned_registers + 4;
 
 extern __shared__ __align__(1024) unsigned char smem[];
@@ -111,12 +107,13 @@ static_assert(block_m % group_rows == 0, "a warpgroup has 64 queries");
 static_assert(block_n % 16 == 0, "the product with V takes 16 keys at a time");
 static_assert((groups_kv & (groups_kv - 1)) == 0, "the merge halves the sets until one is left");
 static_assert(k_stages % groups_kv == 0 && v_stages % groups_kv == 0,
-              "a buffer serves one set: who waits at its barrier has seen the phase before");
+              "a stage serves one set, so that its waiters have observed the previous phase");
 static_assert(!persistent || (has_producer && groups_kv == 1 && kv_splits == 1),
-              "tiles of the next unit come while the buffers of this one are in use");
-static_assert(o_registers % kv_splits == 0 && owned_registers % 4 == 0, "a block ends whole tiles");
-static_assert(!pingpong || groups_kv == 1, "each warpgroup has as many turns");
-static_assert(!optimistic || !overlap, "P of the tile before is still being read");
+              "loads of the next work unit overlap the current one");
+static_assert(o_registers % kv_splits == 0 && owned_registers % 4 == 0,
+              "a block reduces whole tiles");
+static_assert(!pingpong || groups_kv == 1, "all warpgroups take equally many ping-pong turns");
+static_assert(!optimistic || !overlap, "P of the previous tile is still being read");
 static_assert(threads <= 1024, "a block has at most 1024 threads");
 
 // ---- What a thread holds ----
@@ -146,17 +143,15 @@ struct thread_coords {
     int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     int warpgroup = warp / 4;                           // warpgroup
     int set = groups_kv > 1 ? warpgroup / groups_m : 0; // set of the warpgroup
-    int first_row =
-        warpgroup % groups_m * group_rows; // first query of the warpgroup within the query tile
-    int warp_row = warp % 4 * 16;          // first query of the warp within the warpgroup
+    int first_row = warpgroup % groups_m * group_rows;  // of the warpgroup, within the query tile
+    int warp_row = warp % 4 * 16;                       // of the warp, within the warpgroup
 };
 
 // Kernel parameters. The `inverse` fields are reciprocals for divide().
 struct kernel_params {
     int S, S_KV, batches, heads;
-    int x_inverse, y_inverse; // reciprocals of the virtual grid's extents in x and y, in which work
-                              // units are numbered
-    int heads_per_kv_head_inverse; // reciprocal of H / H_KV, the query heads per KV head
+    int x_inverse, y_inverse;      // of the virtual grid in which work units are numbered
+    int heads_per_kv_head_inverse; // of H / H_KV
     float scale;                   // softmax scale times log2(e)
     strides q, o;
 };
@@ -182,10 +177,9 @@ DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
         z = divide(row_id, params.y_inverse);
         y = row_id - z * (tiles_first ? params.heads : params.batches);
     }
-    const int head = tiles_first ? y : x, batch = tiles_first ? z : y,
-              partial = tiles_first ? x : z;
+    const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
     const int kv_head = divide(head, params.heads_per_kv_head_inverse);
-    const int m_tile = partial / kv_splits, split = partial % kv_splits;
+    const int m_tile = part / kv_splits, split = part % kv_splits;
     const int first_row = (causal ? tiles_m - 1 - m_tile : m_tile) * block_m;
     const int row_end = min(first_row + block_m, params.S);
     const int tiles = ceil_div(visible_keys(row_end, params.S, params.S_KV), block_n);
@@ -299,13 +293,13 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, const q_fragments 
         consumer_wait(v_full, state.v.phase);
         pingpong_signal(thread);
         start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
-        state.k.descriptor_advance(groups_kv);
+        state.k.advance(groups_kv);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
         consumer_release(v_full);
         if (v_issue_lag > 0)
             producer.issue_v(state.tile + v_issue_lag);
-        state.v.descriptor_advance(groups_kv);
+        state.v.advance(groups_kv);
     }
 }
 
@@ -324,7 +318,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, const q
     wgmma_wait<0>();
     wgmma_hold(s_rmem);
     consumer_release(k_full_barrier(state.k.stage));
-    state.k.descriptor_advance(groups_kv);
+    state.k.advance(groups_kv);
     if (k_issue_lag > 0)
         producer.issue_k(state.tile + k_issue_lag);
     if (state.tile >= state.first_masked)
@@ -340,8 +334,8 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, const q
         start_qk_gemm(s_rmem, q_rmem, k_stage_smem(state.k.stage));
         consumer_wait(v_full, state.v.phase);
         start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
-        state.k.descriptor_advance(groups_kv);
-        state.v.descriptor_advance(groups_kv);
+        state.k.advance(groups_kv);
+        state.v.advance(groups_kv);
         if (k_issue_lag == 0)
             producer.issue_k(state.tile);
         if (v_issue_lag == 0)
@@ -355,8 +349,8 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, const q
             mask(s_rmem, state, thread);
         const bool max_raised = softmax(s_rmem, correction, rows, params, thread);
         wgmma_hold(s_rmem);
-        if (state.tile + groups_kv <
-            state.end) // placed here so that the compiler keeps the wait below after the softmax
+        // Placed here so that the compiler keeps the wait below after the softmax.
+        if (state.tile + groups_kv < state.end)
             consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
@@ -377,7 +371,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, const q
     wgmma_wait<0>();
     wgmma_hold(o_rmem);
     consumer_release(v_full_barrier(state.v.stage));
-    state.v.descriptor_advance(groups_kv);
+    state.v.advance(groups_kv);
     producer.issue_v(state.tile);
 }
 
@@ -390,11 +384,11 @@ DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
         pingpong_signal(thread);
         consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
         consumer_release(k_full_barrier(state.k.stage));
-        state.k.descriptor_advance(groups_kv);
+        state.k.advance(groups_kv);
         producer.issue_k(state.tile + groups_kv);
         consumer_wait(v_full_barrier(state.v.stage), state.v.phase);
         consumer_release(v_full_barrier(state.v.stage));
-        state.v.descriptor_advance(groups_kv);
+        state.v.advance(groups_kv);
         producer.issue_v(state.tile + groups_kv);
     }
 }
@@ -445,7 +439,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     if constexpr (reallocate_registers)
         setmaxnreg_inc<consumer_registers>();
     mainloop_state state;
-    state.k.descriptor_advance(thread.set), state.v.descriptor_advance(thread.set);
+    state.k.advance(thread.set), state.v.advance(thread.set);
     if (pingpong && thread.warpgroup == groups - 1)
         pingpong_signal(thread); // warpgroup 0 may begin
     for (int work_index = first_work; work_index < work_units; work_index += step) {

@@ -24,7 +24,7 @@ template <int stages> struct pipeline_state {
     u32 phase = 0;
 
     // At most one wrap-around: `tiles` <= stages.
-    DEVICE void descriptor_advance(int tiles) {
+    DEVICE void advance(int tiles) {
         stage += tiles;
         if (stage >= stages) {
             stage -= stages;
@@ -79,7 +79,7 @@ struct tma_loader {
         for (int i = 0; i < panels; ++i)
             tma_load(stage_smem + i * panel_bytes, map, full, i * 64, next_tile * block_n,
                      work.kv_head, work.batch);
-        state.descriptor_advance(1);
+        state.advance(1);
         ++next_tile;
     }
 

@@ -1,19 +1,20 @@
-// The last of several blocks to end what they share: it finds what the others wrote.
-#ifndef EVOTILE_LIB_LAST
-#define EVOTILE_LIB_LAST
+// Detects the last of several blocks that finish a shared piece of work; it may then read what the
+// others wrote (the threadFenceReduction pattern).
+#ifndef EVOTILE_LIB_LAST_BLOCK
+#define EVOTILE_LIB_LAST_BLOCK
 
 #include "lib/types.cuh"
 
-// For all threads of a block: whether `blocks` - 1 others have been here before, with the same
-// counter in global memory, which is zero when the launch begins. Then all that these wrote to
-// global memory before they came is seen. It is a barrier too.
+// Called by all threads of a block: true if `blocks` - 1 other blocks have called it with the same
+// counter in global memory, which must be zero when the launch begins. Everything those blocks
+// wrote to global memory before their calls is then visible. Also a block barrier.
 DEVICE bool arrive_is_last_block(u32 *counter_gmem, u32 blocks) {
-    __threadfence(); // what this thread wrote is seen before the block is counted,
-    __syncthreads(); // and what the other threads wrote
+    __threadfence(); // this thread's writes are visible before the block is counted,
+    __syncthreads(); // and those of the other threads
     const bool last =
         __syncthreads_or(threadIdx.x == 0 && atomicAdd(counter_gmem, 1u) == blocks - 1);
     if (last)
-        __threadfence(); // nothing is read from before the count
+        __threadfence(); // no later read is moved before the count
     return last;
 }
 

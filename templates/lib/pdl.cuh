@@ -1,16 +1,16 @@
-// Programmatic dependent launch: a kernel whose launch is "early" (template.json) begins while the
-// one before it still runs, and waits for it where it must. sm_90 and later.
-#ifndef EVOTILE_LIB_DEPENDENT
-#define EVOTILE_LIB_DEPENDENT
+// Programmatic dependent launch (PDL): a kernel whose launch is "early" (template.json) starts
+// while the previous launch still runs, and waits for it where necessary. sm_90 and later.
+#ifndef EVOTILE_LIB_PDL
+#define EVOTILE_LIB_PDL
 
 #include "lib/types.cuh"
 
-// Waits until the launch before has ended and what it wrote is visible.
+// Waits until the previous launch has completed and its writes are visible.
 DEVICE void griddepcontrol_wait() {
     asm volatile("griddepcontrol.wait;" : : : "memory");
 }
 
-// The launch after may begin, once every block has said so or has ended.
+// Allows the next launch to start once every block has called this or has exited.
 DEVICE void griddepcontrol_launch_dependents() {
     asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
 }

@@ -1,15 +1,15 @@
-// Addresses of shared memory.
+// Shared memory addresses, loads.
 #ifndef EVOTILE_LIB_SMEM
 #define EVOTILE_LIB_SMEM
 
 #include "lib/types.cuh"
 
-// The 32-bit address of a place in the block's shared memory, as instructions take it.
+// The 32-bit shared-state-space address that shared memory instructions take.
 DEVICE u32 smem_address(const void *address) {
     return static_cast<u32>(__cvta_generic_to_shared(address));
 }
 
-// What lies there: 4 bytes, and 16, aligned to as many.
+// Loads 4 or 16 bytes, aligned to their size.
 DEVICE u32 load_smem_4(u32 address) {
     u32 value;
     asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");

@@ -1,5 +1,4 @@
-// Tiles of halves, or bf16, in shared memory: how their rows are laid out, and how a block fills
-// them.
+// Tiles of 16-bit elements in shared memory: their row layout, and the loads that fill them.
 #ifndef EVOTILE_LIB_TILE
 #define EVOTILE_LIB_TILE
 
@@ -8,44 +7,44 @@
 #include "lib/types.cuh"
 
 enum class smem_layout {
-    plain, // rows one after another: with 64 halves a row, eight rows of one column share their
-           // banks
-    xor_swizzled, // 16-byte chunk c of row r lies where chunk c ^ (r % 8) would: no conflict, no
-                  // space
-    padded,       // 16 more bytes a row: no conflict
+    plain, // contiguous rows: with 64 elements a row, eight rows of one column share their banks
+    xor_swizzled, // 16-byte chunk c of row r is stored at chunk c ^ (r % 8): no bank conflict, no
+                  // extra space
+    padded,       // 16 extra bytes per row: no bank conflict
 };
 
 enum class load_mode {
-    through_registers, // load, then store; done when the call returns
-    async_16,          // cp.async: done after a commit, a wait and a barrier;
-    async_8,           // 8 bytes at a time rather than 16,
-    async_16_l1,       // kept by L1
+    through_registers, // global load, then shared store; complete when the call returns
+    async_16,          // 16-byte cp.async past L1: complete after a commit, a wait and a barrier
+    async_8,           // 8-byte cp.async, through L1
+    async_16_l1,       // 16-byte cp.async through L1
 };
 
-// A tile of `rows` x `columns` halves, filled by `threads` threads. `columns` is a multiple of 64.
+// A tile of `rows` x `columns` 16-bit elements, loaded by `threads` threads. `columns` is a
+// multiple of 64.
 template <int rows, int columns, smem_layout row_layout, int threads> struct tile {
     static constexpr int row_bytes = columns * 2 + (row_layout == smem_layout::padded ? 16 : 0);
     static constexpr int bytes = rows * row_bytes;
     static constexpr int row_chunks = columns / 8;
     static_assert(columns % 64 == 0, "swapped chunks come in groups of eight");
 
-    // Where 16-byte chunk `chunk` of row `row` lies.
+    // Byte offset of 16-byte chunk `chunk` of row `row`.
     static DEVICE u32 offset(int row, int chunk) {
         return row * row_bytes +
                (row_layout == smem_layout::xor_swizzled ? chunk ^ (row & 7) : chunk) * 16;
     }
 
-    // All threads of the block together copy rows [first_row, first_row + rows) of a matrix of
-    // row_end rows, which begin `stride` elements apart, to the tile at tile_smem; rows at or past
-    // row_end become zeros, and are not read. Rows are aligned to 16 bytes. A thread has one column
-    // of pieces, and copies `batch` of them at a time, so that the registers it needs do not grow
-    // with the tile.
+    // Called by all threads of the block: copies rows [first_row, first_row + rows) of a matrix of
+    // row_end rows, whose row stride is `stride` elements, to the tile at tile_smem. Rows at or
+    // past row_end become zeros and are not read. Rows are aligned to 16 bytes. A thread copies
+    // pieces of one column, `batch` at a time, so that its register use does not grow with the
+    // tile.
     template <load_mode mode, typename element>
     static DEVICE void load(u32 tile_smem, const element *matrix_gmem, int stride, int first_row,
                             int row_end) {
         constexpr int chunk_pieces = mode == load_mode::async_8 ? 2 : 1;
         constexpr int row_pieces = row_chunks * chunk_pieces;
-        constexpr int pass_rows = threads / row_pieces; // that all threads copy in a turn
+        constexpr int pass_rows = threads / row_pieces; // copied by all threads in one pass
         constexpr int passes = ceil_div(rows, pass_rows), batch = passes < 8 ? passes : 8;
         constexpr bool all_full = rows % (pass_rows * batch) == 0;
         static_assert(threads % row_pieces == 0, "a thread copies pieces of one column");

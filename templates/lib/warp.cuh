@@ -19,8 +19,8 @@ template <int width> DEVICE float lanes_sum(float value) {
     return value;
 }
 
-// Four lanes in a row as the rows of a 4x4 matrix, lane t's `words` row t: transposes it. (Selected
-// by value: a register cannot be addressed.)
+// Transposes a 4x4 matrix held by four neighbouring lanes: lane t's `words` are row t. (Uses
+// selects, because registers cannot be indexed dynamically.)
 DEVICE void lanes_transpose(u32 (&words)[4]) {
     const bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
 #pragma unroll

@@ -2,7 +2,7 @@
 //
 //   x, y   [ROWS, COLS]   float if F32, else half
 //
-// ROW_THREADS neighbouring threads share a row, and walk it in vectors of VECTOR elements.
+// ROW_THREADS neighbouring threads share a row and process it in vectors of VECTOR elements.
 
 #include "lib/half.cuh"
 #include "lib/math.cuh"
@@ -16,12 +16,11 @@
 #error "a gene of softmax_rows is not defined: see genes in template.json"
 #endif
 
-constexpr int threads = THREADS;         // threads a block
+constexpr int threads = THREADS;         // threads per block
 constexpr int row_threads = ROW_THREADS; // threads that share a row
-constexpr int vector = VECTOR;           // elements a load
-constexpr int cached_vectors =
-    KEEP;                      // vectors a thread keeps in registers; further ones are read anew
-constexpr int unroll = UNROLL; // of the loops over further vectors
+constexpr int vector = VECTOR;           // elements per load
+constexpr int cached_vectors = KEEP; // vectors per thread cached in registers; others are re-read
+constexpr int unroll = UNROLL;       // unroll factor of the loops over vectors that are not cached
 
 using element = conditional_t<F32, float, f16>;
 
@@ -33,17 +32,17 @@ constexpr int row_warps = row_threads > 32 ? row_threads / 32 : 1;
 static_assert(threads % row_threads == 0 && threads <= 1024, "a block works on whole rows");
 static_assert(vector * sizeof(element) <= 16, "a load is at most 16 bytes wide");
 
-// One word a warp: what the warps of a row tell each other, where a row has several.
+// One word per warp: partial reductions, where a row spans several warps.
 __shared__ float partial_smem[threads / 32];
 
 // ---- Steps ----
 
 struct alignas(vector * sizeof(element)) packed_vector {
-    element element[vector];
+    element values[vector];
 };
 
 struct float_vector {
-    float element[vector];
+    float values[vector];
 };
 
 DEVICE float widen(f16 value) {
@@ -62,19 +61,19 @@ DEVICE void narrow(float &to, float value) {
     to = value;
 }
 
-// The vector at `column`, in one load where the rows are aligned; past the row's end, minus
-// infinity.
+// Loads the vector at `column`, by one load if the rows are aligned; elements past the end of the
+// row are minus infinity.
 DEVICE float_vector load_x(const element *row_gmem, int column, int COLS) {
     float_vector x;
     if (COLS % vector == 0 && column < COLS) {
         const packed_vector loaded = *reinterpret_cast<const packed_vector *>(row_gmem + column);
 #pragma unroll
         for (int i = 0; i < vector; ++i)
-            x.element[i] = widen(loaded.element[i]);
+            x.values[i] = widen(loaded.values[i]);
     } else {
 #pragma unroll
         for (int i = 0; i < vector; ++i)
-            x.element[i] = column + i < COLS ? widen(row_gmem[column + i]) : minus_infinity;
+            x.values[i] = column + i < COLS ? widen(row_gmem[column + i]) : minus_infinity;
     }
     return x;
 }
@@ -83,7 +82,7 @@ DEVICE void store_y(element *row_gmem, int column, int COLS, const float_vector 
     packed_vector packed;
 #pragma unroll
     for (int i = 0; i < vector; ++i)
-        narrow(packed.element[i], y.element[i]);
+        narrow(packed.values[i], y.values[i]);
     if (COLS % vector == 0 && column < COLS) {
         *reinterpret_cast<packed_vector *>(row_gmem + column) = packed;
         return;
@@ -91,14 +90,14 @@ DEVICE void store_y(element *row_gmem, int column, int COLS, const float_vector 
 #pragma unroll
     for (int i = 0; i < vector; ++i)
         if (column + i < COLS)
-            row_gmem[column + i] = packed.element[i];
+            row_gmem[column + i] = packed.values[i];
 }
 
 DEVICE float vector_max(const float_vector &x) {
-    float row_max = x.element[0];
+    float row_max = x.values[0];
 #pragma unroll
     for (int i = 1; i < vector; ++i)
-        row_max = fmaxf(row_max, x.element[i]);
+        row_max = fmaxf(row_max, x.values[i]);
     return row_max;
 }
 
@@ -107,7 +106,7 @@ DEVICE float_vector exp_values(const float_vector &x, float row_max) {
     float_vector exp_value;
 #pragma unroll
     for (int i = 0; i < vector; ++i)
-        exp_value.element[i] = exp2_fast((x.element[i] - row_max) * 1.4426950408889634f);
+        exp_value.values[i] = exp2_fast((x.values[i] - row_max) * 1.4426950408889634f);
     return exp_value;
 }
 
@@ -115,24 +114,24 @@ DEVICE float vector_sum(const float_vector &x) {
     float row_sum = 0;
 #pragma unroll
     for (int i = 0; i < vector; ++i)
-        row_sum += x.element[i];
+        row_sum += x.values[i];
     return row_sum;
 }
 
-// The largest, or the sum, of the values of all threads of a row; every one of them gets it.
-template <bool row_max> DEVICE float row_reduce(float value) {
+// All-reduces a value, by max or by sum, over the threads of a row.
+template <bool is_max> DEVICE float row_reduce(float value) {
     constexpr int lanes = row_threads < 32 ? row_threads : 32;
-    value = row_max ? lanes_max<lanes>(value) : lanes_sum<lanes>(value);
+    value = is_max ? lanes_max<lanes>(value) : lanes_sum<lanes>(value);
     if constexpr (row_warps > 1) {
-        __syncthreads(); // what was exchanged before has been read
+        __syncthreads(); // the previous partial results have been read
         if (threadIdx.x % 32 == 0)
             partial_smem[threadIdx.x / 32] = value;
-        __syncthreads(); // every warp's part is there
+        __syncthreads(); // every warp has written its partial result
         const float *row_smem = partial_smem + threadIdx.x / row_threads * row_warps;
         value = row_smem[0];
 #pragma unroll
         for (int warp = 1; warp < row_warps; ++warp)
-            value = row_max ? fmaxf(value, row_smem[warp]) : value + row_smem[warp];
+            value = is_max ? fmaxf(value, row_smem[warp]) : value + row_smem[warp];
     }
     return value;
 }
@@ -142,10 +141,10 @@ template <bool row_max> DEVICE float row_reduce(float value) {
 extern "C" __global__ void __launch_bounds__(threads)
     softmax_rows(const element *__restrict__ x, element *__restrict__ y, int ROWS, int COLS) {
     constexpr int stride =
-        row_threads * vector; // columns that the threads of a row take in one turn
+        row_threads * vector; // columns that the threads of a row process per iteration
     const i64 row = static_cast<i64>(blockIdx.x) * block_rows + threadIdx.x / row_threads;
     const int first_column = threadIdx.x % row_threads * vector;
-    const int end = row < ROWS ? COLS : 0; // a block's surplus threads see an empty row
+    const int end = row < ROWS ? COLS : 0; // surplus threads of the last block process an empty row
     const element *x_gmem = x + row * COLS;
     element *y_gmem = y + row * COLS;
     float_vector cached_rmem[cached_vectors > 0 ? cached_vectors : 1];
@@ -175,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     auto scale_and_store = [&](int column, float_vector exp_value) {
 #pragma unroll
         for (int i = 0; i < vector; ++i)
-            exp_value.element[i] *= inverse;
+            exp_value.values[i] *= inverse;
         store_y(y_gmem, column, end, exp_value);
     };
 #pragma unroll

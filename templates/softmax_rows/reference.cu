@@ -1,5 +1,5 @@
-// Softmax of rows in double precision: one thread a row, three passes. See kernel.cu for the
-// formula.
+// Softmax of rows in double precision: one thread per row, three passes. The formula is in
+// kernel.cu.
 
 #include "lib/half.cuh"
 #include "lib/types.cuh"
