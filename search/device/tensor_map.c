@@ -1,9 +1,9 @@
 #include "device/tensor_map.h"
 
-enum { BOX_BYTES_MAX = 227 << 10 }; /* of a block on sm_90 */
+enum { BOX_BYTES_MAX = 227 << 10 }; /* limit per block on sm_90 */
 
-/* A row of the box fills the pattern's width. The driver takes a narrower one too, but then the
-   rows are not packed, which nobody wants. 0: any. */
+/* Bytes that a row of the box must have: the width of the swizzle pattern. 0: any. (The driver
+   accepts narrower rows, but then they are not packed.) */
 static const int64_t swizzle_spans[SWIZZLE_COUNT] = {
     [SWIZZLE_32B] = 32,
     [SWIZZLE_64B] = 64,

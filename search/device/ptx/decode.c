@@ -1,4 +1,4 @@
-/* The walk over a kernel's statements. */
+/* Decodes a kernel's statements: labels, jumps, parameters. */
 #include "device/ptx/decode.h"
 
 #include "device/ptx/execute.h"
@@ -48,7 +48,7 @@ struct instruction *emit(struct decoder *decoder, const struct instruction *inst
     added->location = decoder->statement ? decoder->statement->location : -1;
     if (decoder->statement && decoder->statement->guard >= 0) {
         const struct binding *guard = lookup(decoder, decoder->statement->guard);
-        /* decode_statement has checked it */
+        /* check_guard has verified it */
         added->guard = (int32_t)guard->place;
         added->guard_negated = decoder->statement->guard_negated;
     }
@@ -134,7 +134,6 @@ int decode_statements(struct decoder *decoder, const struct function *function) 
     return 0;
 }
 
-/* The jumps that wait for labels of this function. */
 int resolve_jumps(struct decoder *decoder, int first) {
     for (int i = first; i < decoder->jump_count; i++) {
         const struct jump *jump = &decoder->jumps[i];

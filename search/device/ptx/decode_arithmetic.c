@@ -1,4 +1,4 @@
-/* How arithmetic, comparisons, moves and conversions are decoded. */
+/* Decodes arithmetic, comparisons, moves and conversions. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
@@ -14,19 +14,19 @@ static bool is_special_function(const char *name) {
     return false;
 }
 
-/* .ftz of operations that the machine's mode does not reach: they move bits or choose an operand.
- */
+/* .ftz of operations that the host's floating-point mode does not affect, since they move bits or
+   select an operand. */
 static bool needs_flush(const char *name) {
     return !strncmp(name, "abs", 3) || !strncmp(name, "neg", 3) || !strncmp(name, "min", 3) ||
            !strncmp(name, "max", 3);
 }
 
-/* slct of whatever type, by an fp32. */
+/* slct of any type whose selector is an fp32. */
 static bool compares_a_float(const char *name) {
     return !strcmp(name, "slct.f32");
 }
 
-/* One integer operation of lanes on places; its result goes to places[0]. */
+/* Emits one lane operation; its result goes to places[0]. */
 static void emit_lanes(struct decoder *decoder, const char *name, enum type type, uint32_t *places,
                        int count) {
     struct lanes_row row;
@@ -41,9 +41,10 @@ static void emit_lanes(struct decoder *decoder, const char *name, enum type type
     emit(decoder, &instruction, places, count);
 }
 
-/* Extended precision, PTX ISA 9.7.2: add, sub and mad with .cc, addc, subc and madc. What comes in
-   and goes out is a register of the thread that has no name. GPUs subtract by adding a complement:
-   their carry is 1 where PTX speaks of no borrow, which only who mixes the two can see. */
+/* Extended-precision arithmetic, PTX ISA 9.7.2: add, sub and mad with .cc, addc, subc and madc. The
+   carry flag is an unnamed register of the thread. GPUs subtract by adding the complement, so their
+   carry is 1 where PTX specifies no borrow; only code that mixes additions and subtractions
+   observes the difference. */
 DECODE(carry) {
     (void)opcode;
     struct slice word = decoder->parts[0];
@@ -74,7 +75,7 @@ DECODE(carry) {
     if (!decoder->has_carry)
         decoder->carry = new_register(decoder, 4);
     decoder->has_carry = true;
-    /* The result may be an operand, which the carry comes from as well. */
+    /* The result register may also be an operand, which the carry computation reads. */
     memcpy(places + 1, operands, 2 * sizeof *operands);
     places[0] = new_register(decoder, bytes);
     places[3] = decoder->carry;
@@ -88,14 +89,15 @@ DECODE(carry) {
     return 0;
 }
 
-/* .ftz of f16, which the machine's mode does not reach: of operands, and of the result. */
+/* .ftz of f16, which the host's floating-point mode does not affect: operands and results are
+   flushed explicitly. */
 static uint32_t flushed_half(struct decoder *decoder, enum type type, uint32_t place) {
     uint32_t places[] = {new_register(decoder, type_bytes(type)), place};
     emit_lanes(decoder, "flush", type, places, 2);
     return places[0];
 }
 
-/* Of products, the row that flushes its results itself. */
+/* Selects the variant of a product that flushes its results itself. */
 static void find_flushing(const struct decoder *decoder, struct lanes_row *row, enum type type) {
     static const char *const names[][2] = {
         {"mul", "mul.flush"}, {"fma", "fma.flush"}, {"fma.relu", "fma.relu.flush"}};
@@ -114,7 +116,7 @@ DECODE(arithmetic) {
     enum type type = take_type(decoder);
     uint8_t mode = take_float_mode(decoder);
     bool saturate = type_is_float(type) && take(decoder, "sat");
-    /* approx.ftz.f64 is an operation of its own. */
+    /* approx.ftz.f64 is a separate operation. */
     if (type != TYPE_F64 || !(mode & FLOAT_FLUSH))
         take(decoder, "approx");
     take(decoder, "full");
@@ -174,8 +176,7 @@ static lanes_function take_comparison(struct decoder *decoder, enum type type) {
     return NULL;
 }
 
-/* The parts that setp and set share: the comparison, its two operands, and the predicate behind it.
- */
+/* Decodes what setp and set share: the comparison, its two operands, and the combined predicate. */
 static int decode_comparison(struct decoder *decoder, struct instruction *instruction,
                              enum type type, uint32_t *places) {
     uint8_t mode = take_float_mode(decoder);
@@ -239,7 +240,7 @@ static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs
     const struct operand *vector = operand_at(decoder, packs ? 1 : 0);
     const struct operand *whole = operand_at(decoder, packs ? 0 : 1);
     int bytes = type_bytes(type), count = vector->count, each = count ? bytes / count : 0;
-    int width = each < 2 ? 2 : each; /* of an element's register */
+    int width = each < 2 ? 2 : each; /* width of an element's register */
     if ((count != 2 && count != 4) || (each != 1 && each != 2 && each != 4))
         return decode_fail(decoder, "a vector of %d elements does not make %d bytes", count, bytes);
     struct instruction instruction = {.execute = packs ? execute_pack : execute_unpack,
@@ -259,7 +260,7 @@ static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs
     return 0;
 }
 
-/* mov.b128 between registers, or a register and a pair of .b64: its halves. */
+/* mov.b128 between registers, or between a register and a pair of .b64 halves. */
 static int decode_wide_mov(struct decoder *decoder) {
     uint32_t places[2][2];
     struct lanes_row row;
@@ -305,7 +306,7 @@ static bool is_fp8_pair(enum type type) {
     return type == TYPE_E4M3X2 || type == TYPE_E5M2X2;
 }
 
-/* Pairs of fp8, to and from. */
+/* Conversions to and from pairs of fp8. */
 static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
     bool narrows = is_fp8_pair(conversion->to), saturates = take(decoder, "satfinite");
     enum type other = narrows ? conversion->from : conversion->to;
@@ -333,7 +334,7 @@ static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
     return 0;
 }
 
-/* cvt.pack.sat.TYPE.s32{.b32}: two numbers, below a third. */
+/* cvt.pack.sat.TYPE.s32{.b32}: packs two numbers below an optional third. */
 static int decode_pack(struct decoder *decoder) {
     struct lanes_row row;
     enum type to = take_type(decoder);
@@ -381,7 +382,8 @@ DECODE(cvt) {
         return decode_fail(decoder, "this conversion is not known");
     bool flushes = (mode & FLOAT_FLUSH) && conversion.to == TYPE_F32 &&
                    (conversion.from == TYPE_F32 || conversion.from == TYPE_BF16);
-    /* Going through fp16 takes fp32 subnormals; flushing would lose them, and changes no result. */
+    /* Conversions through fp16 need fp32 subnormals: flushing would lose them, and changes no
+       result. */
     if (to_half || to_tf32 || conversion.from == TYPE_F16 || conversion.from == TYPE_BF16) {
         if (to_half || to_tf32)
             conversion.rounding = (enum float_mode)(mode & FLOAT_ROUNDING);

@@ -1,8 +1,9 @@
-/* How the copy engine's instructions are decoded: cp.async.bulk and its like. */
-#include "device/ptx/bulk.h"
+/* Decodes the copy engine's instructions: cp.async.bulk, cp.reduce.async.bulk, tensormap. */
+#include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
+#include "device/tensor_map.h"
 
-/* The number of groups is kept in `rank`. */
+/* The number of groups is stored in `rank`. */
 static int decode_bulk_wait(struct decoder *decoder) {
     struct instruction instruction = {.execute = execute_bulk_wait, .float_mode = FLOAT_ANY};
     const struct operand *groups = operand_at(decoder, 0);
@@ -22,31 +23,7 @@ static int take_rank(struct decoder *decoder) {
     return take_one_of(decoder, ranks) + 1;
 }
 
-bool bulk_reduces(enum reduction reduction, enum type type, bool in_shared) {
-    enum {
-        ADDS = 1 << REDUCE_ADD,
-        COMPARES = 1 << REDUCE_MIN | 1 << REDUCE_MAX,
-        COUNTS = 1 << REDUCE_INC | 1 << REDUCE_DEC,
-        JOINS = 1 << REDUCE_AND | 1 << REDUCE_OR | 1 << REDUCE_XOR,
-    };
-    static const struct {
-        unsigned in_shared, in_global;
-    } known[TYPE_COUNT] = {
-        [TYPE_U32] = {ADDS | COMPARES | COUNTS, ADDS | COMPARES | COUNTS},
-        [TYPE_S32] = {ADDS | COMPARES, ADDS | COMPARES},
-        [TYPE_U64] = {ADDS, ADDS | COMPARES},
-        [TYPE_S64] = {0, COMPARES},
-        [TYPE_B32] = {JOINS, JOINS},
-        [TYPE_B64] = {0, JOINS},
-        [TYPE_F16] = {0, ADDS | COMPARES},
-        [TYPE_BF16] = {0, ADDS | COMPARES},
-        [TYPE_F32] = {0, ADDS},
-        [TYPE_F64] = {0, ADDS},
-    };
-    return (in_shared ? known[type].in_shared : known[type].in_global) >> reduction & 1;
-}
-
-/* .op{.noftz}.type; of a tensor only .op, the type being its map's. */
+/* .op{.noftz}.type; for a tensor only .op, since the tensor map has the type. */
 static int take_reduction(struct decoder *decoder, struct bulk_form *form) {
     int reduction = take_one_of(decoder, reduction_words);
     enum type type = form->rank ? TYPE_NONE : take_type(decoder);
@@ -64,8 +41,8 @@ static int take_reduction(struct decoder *decoder, struct bulk_form *form) {
     return 0;
 }
 
-/* Emits [shared], [global or map, or what is sent], [mbarrier], bytes, blocks, coordinates; the
-   operand of an instruction that has no mbarrier, or no bytes, is any place. */
+/* Operands: [shared], [global address, tensor map or source], [mbarrier], bytes, block mask,
+   coordinates. Operands that a form lacks are unused. */
 static int emit_bulk(struct decoder *decoder, struct instruction *instruction) {
     struct bulk_form *form = &instruction->as.bulk;
     uint32_t places[5 + TENSOR_MAP_RANK_MAX] = {0};

@@ -1,4 +1,4 @@
-/* How jumps, calls, and what has no effect here are decoded. */
+/* Decodes jumps, calls, fences, and instructions without effect here. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
@@ -52,7 +52,7 @@ DECODE(call) {
     return expand_call(decoder);
 }
 
-/* In a kernel ret is exit; in a function that is expanded it jumps behind that. */
+/* In a kernel ret is exit; in an inlined function it jumps to the end of the body. */
 DECODE(ret) {
     struct instruction instruction = instruction_of(opcode);
     take(decoder, "uni");
@@ -76,7 +76,7 @@ DECODE(plain) {
     return 0;
 }
 
-/* nanosleep: a good moment for other warps. */
+/* nanosleep: yields to other warps. */
 DECODE(yield) {
     struct instruction instruction = instruction_of(opcode);
     memset(decoder->taken, true, sizeof decoder->taken);
@@ -84,7 +84,7 @@ DECODE(yield) {
     return 0;
 }
 
-/* What has no effect here: its modifiers and operands are nobody's business. */
+/* Instructions without effect here; modifiers and operands are not checked. */
 DECODE(ignored) {
     (void)opcode;
     memset(decoder->taken, true, sizeof decoder->taken);
@@ -108,7 +108,7 @@ DECODE(dependency) {
                : decode_ignored(decoder, opcode);
 }
 
-/* A policy for caches: a number that nobody reads. */
+/* createpolicy: the cache policy is never used, so its result is 0. */
 DECODE(policy) {
     (void)opcode;
     uint32_t places[2] = {0, constant(decoder, 0, 8)};

@@ -1,4 +1,4 @@
-/* How instructions on matrices are decoded. */
+/* Decodes ldmatrix, stmatrix, movmatrix and mma. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
@@ -69,7 +69,7 @@ bool is_fp8(enum type type) {
     return type == TYPE_E4M3 || type == TYPE_E5M2;
 }
 
-/* Whether an mma of m16n8 has this k. */
+/* Returns whether mma.m16n8 supports this k for the type. */
 static bool is_depth(int k, enum type type) {
     return type == TYPE_TF32                       ? k == 4 || k == 8
            : type == TYPE_F16 || type == TYPE_BF16 ? k == 8 || k == 16

@@ -1,9 +1,9 @@
-/* How mbarriers and what belongs to clusters are decoded. */
+/* Decodes mbarrier and cluster instructions. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
-/* Order and scope, none of which matters where one warp runs at a time, in order: only the
-   microscope asks what is relaxed. */
+/* Takes memory order and scope. They have no effect, since one warp runs at a time and in order;
+   returns whether .relaxed was given, which racecheck needs. */
 static bool take_order(struct decoder *decoder) {
     static const char *const words[] = {"acquire",    "release", "cta", "cluster",
                                         "noComplete", "aligned", NULL};
@@ -12,8 +12,8 @@ static bool take_order(struct decoder *decoder) {
     return take(decoder, "relaxed");
 }
 
-/* The address is operand `first`, and what follows it, if anything, the value (else `otherwise`).
- */
+/* Emits an mbarrier instruction whose address is operand `first`, followed by an optional value
+   (default `otherwise`). */
 static int emit_mbarrier(struct decoder *decoder, struct instruction *instruction, int first,
                          uint32_t otherwise, int value_bytes) {
     uint32_t places[3] = {0, 0, constant(decoder, otherwise, 4)};
@@ -50,7 +50,7 @@ static int decode_wait(struct decoder *decoder, struct instruction *instruction,
     instruction->as.mbarrier.waits = true;
     instruction->as.mbarrier.may_suspend = suspends;
     instruction->as.mbarrier.by_parity = take(decoder, "parity");
-    if (expect_operands(decoder, 3, suspends ? 4 : 3) < 0) /* a fourth is how long to suspend */
+    if (expect_operands(decoder, 3, suspends ? 4 : 3) < 0) /* the fourth is the suspend time hint */
         return -1;
     return emit_mbarrier(decoder, instruction, 1, 0, instruction->as.mbarrier.by_parity ? 4 : 8);
 }

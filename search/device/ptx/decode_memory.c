@@ -1,5 +1,5 @@
-/* How loads, stores, atomics, cp.async and conversions of addresses are decoded. */
-#include "device/ptx/bulk.h"
+/* Decodes loads, stores, atomics, cp.async and address conversions. */
+#include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
 #include <string.h>
@@ -46,12 +46,12 @@ DECODE(isspacep) {
     return 0;
 }
 
-/* Caches, ordering and scopes, none of which there is here: one warp runs at a time, in order. Only
-   the microscope asks whether an access is ordered. */
+/* Takes cache operators, memory order and scope. They have no effect, since one warp runs at a time
+   and in order; the order is kept for racecheck. */
 static void take_memory_hints(struct decoder *decoder, struct access *access) {
     static const char *const orders[] = {"volatile", "relaxed", "acquire", "release",
                                          "acq_rel",  "sc",      NULL};
-    take(decoder, "mmio"); /* beside relaxed */
+    take(decoder, "mmio"); /* occurs together with relaxed */
     int order = take_one_of(decoder, orders);
     access->strong = order >= 0;
     access->fenced = order >= 3;
@@ -68,7 +68,8 @@ static int take_vector(struct decoder *decoder) {
     return take(decoder, "v2") ? 2 : take(decoder, "v4") ? 4 : take(decoder, "v8") ? 8 : 1;
 }
 
-/* Widths of registers may differ from that in memory, and between elements they must not. */
+/* Registers may be wider than the element in memory, but all elements of a vector must have equal
+   width. */
 int register_bytes_of(struct decoder *decoder, const struct operand *operand, int least) {
     const struct binding *found =
         operand->kind == OPERAND_NAME ? lookup(decoder, operand->name) : NULL;
@@ -76,7 +77,7 @@ int register_bytes_of(struct decoder *decoder, const struct operand *operand, in
     return bytes > least ? bytes : least;
 }
 
-/* ld and st of .b128, as of two halves. */
+/* ld and st of .b128, as a vector of two 64-bit halves. */
 static int decode_wide_transfer(struct decoder *decoder, struct instruction *instruction,
                                 bool is_store) {
     struct access *access = &instruction->as.access;
@@ -108,7 +109,7 @@ static int decode_transfer(struct decoder *decoder, const struct opcode *opcode,
         return decode_fail(decoder, "this form is not known");
     access->element_bytes = (uint8_t)bytes;
     access->is_signed = type_is_signed(type);
-    if (expect_operands(decoder, 2, 3) < 0) /* a third is a cache policy */
+    if (expect_operands(decoder, 2, 3) < 0) /* the third is a cache policy */
         return -1;
     const struct operand *where = operand_at(decoder, is_store ? 0 : 1);
     const struct operand *what = operand_at(decoder, is_store ? 1 : 0);
@@ -138,13 +139,14 @@ DECODE(load) {
     return decode_transfer(decoder, opcode, false);
 }
 
-/* The index-th of a vector's elements; an operand that is none is its own first. */
+/* Returns the index-th element of a vector operand; a scalar operand is its own first element. */
 static const struct operand *element_of(const struct operand *operand, int index) {
     return operand->kind == OPERAND_VECTOR ? &operand->elements[index] : operand;
 }
 
 /* st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v2,.v4}.type [a], b, [mbarrier] and
-   red.async.relaxed.cluster...op.type. Emits the addresses' bases, then the elements. */
+   red.async.relaxed.cluster...op.type. Operands: the bases of the two addresses, then the elements.
+   */
 static int decode_remote(struct decoder *decoder, bool reduces) {
     struct instruction instruction = {.execute = execute_remote_store, .float_mode = FLOAT_ANY};
     struct remote_form *form = &instruction.as.remote;
@@ -184,7 +186,7 @@ DECODE(store) {
                                   : decode_transfer(decoder, opcode, true);
 }
 
-/* Emits base, then the result, b and c of each of `count` elements. */
+/* Operands: the base, then the result, b and c of each of `count` elements. */
 static int emit_atomic(struct decoder *decoder, struct instruction *instruction, int first,
                        int sources, int count) {
     struct access *access = &instruction->as.access;
@@ -213,7 +215,7 @@ static int emit_atomic(struct decoder *decoder, struct instruction *instruction,
     return 0;
 }
 
-/* atom.exch and atom.cas of .b128: emits base; halves of the result, of b and of c. */
+/* atom.exch and atom.cas of .b128. Operands: the base; the halves of the result, of b and of c. */
 static int decode_wide_atomic(struct decoder *decoder, struct instruction *instruction) {
     struct access *access = &instruction->as.access;
     int sources = access->reduction == REDUCE_CAS ? 2 : 1;
@@ -233,7 +235,7 @@ static int decode_wide_atomic(struct decoder *decoder, struct instruction *instr
     return 0;
 }
 
-/* variant: 1 for atom, which has a result. */
+/* variant: 1 for atom, which has a result; 0 for red. */
 DECODE(atomic) {
     struct instruction instruction = instruction_of(opcode);
     struct access *access = &instruction.as.access;
@@ -284,8 +286,8 @@ static int decode_copy_async(struct decoder *decoder) {
     if (address(decoder, operand_at(decoder, 0), &instruction.as.copy.to, &places[0]) < 0 ||
         address(decoder, operand_at(decoder, 1), &instruction.as.copy.from, &places[1]) < 0)
         return -1;
-    /* The fourth operand is a size (32 bits), a predicate to ignore the source, or a cache policy
-     * (64). */
+    /* The fourth operand is a source size (32 bits), a predicate that ignores the source, or a
+       cache policy (64 bits). */
     int width = rest && rest->kind == OPERAND_NAME ? register_bytes_of(decoder, rest, 0) : 4;
     if (rest && width == 0) {
         bool negated;
@@ -314,7 +316,7 @@ DECODE(cp) {
     (void)opcode;
     if (!take(decoder, "async"))
         return decode_fail(decoder, "this form is not known");
-    /* cp.reduce is of bulks only. */
+    /* cp.reduce exists only for bulk copies. */
     if (take(decoder, "bulk"))
         return decode_bulk(decoder);
     if (take(decoder, "mbarrier"))

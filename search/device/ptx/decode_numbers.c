@@ -1,4 +1,4 @@
-/* How mma of whole numbers and of doubles is decoded: PTX ISA 9.7.14.5. */
+/* Decodes mma of integers and of doubles: PTX ISA 9.7.14.5. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
@@ -55,8 +55,10 @@ int decode_numbers_product(struct decoder *decoder, struct sparsity sparsity) {
     } else {
         form->saturates = take(decoder, "satfinite");
     }
-    int rows8 = form->m / 8, steps = form->k * form->a.bits / 128; /* of 128 bits, of b */
-    int kept = sparsity.is_sparse ? steps / 2 : steps;             /* and of a */
+    int rows8 = form->m / 8,
+        steps = form->k * form->a.bits / 128; /* B fragments of 128 bits along k */
+    int kept =
+        sparsity.is_sparse ? steps / 2 : steps; /* A fragments along k: half as many if sparse */
     uint32_t metadata;
     if (!known || kept < 1 || kept > rows8 || (sparsity.is_sparse && form->m == 8))
         return decode_fail(decoder, "this shape or these types are not known");

@@ -1,4 +1,4 @@
-/* Modifiers and operands of the statement that is being decoded. */
+/* Modifiers and operands of the current statement. */
 #include "device/ptx/decode.h"
 
 #include "device/ptx/execute.h"
@@ -102,7 +102,7 @@ static int unknown_name(struct decoder *decoder, int name) {
                        slice.text);
 }
 
-/* A number as the instruction's type has it. */
+/* Converts an immediate to the instruction's type. */
 static uint64_t literal(const struct operand *operand, enum type type) {
     double value;
     if (operand->kind == OPERAND_FLOAT32)
@@ -149,7 +149,8 @@ static enum type bits_type(int bytes, bool is_signed) {
     }
 }
 
-/* A register, as it is or narrowed. A name with an offset (x + 4) is a sum. */
+/* Reads a register, narrowed if it is wider. A register with an offset (x + 4) becomes an addition.
+ */
 static int read_register(struct decoder *decoder, struct binding binding, uint64_t offset,
                          int bytes, uint32_t *place) {
     *place = binding.place;
@@ -201,7 +202,7 @@ int source(struct decoder *decoder, const struct operand *operand, enum type typ
             return read_register(decoder, binding, operand->bits, bytes, place);
         if (binding.kind != BINDING_VARIABLE || bytes < 4)
             return decode_fail(decoder, "an operand is no value");
-        if (binding.in_frame) { /* it lies behind the frame's address */
+        if (binding.in_frame) { /* its address is relative to the frame */
             binding.place = decoder->kernel->frame;
             binding.bytes = 8;
             return read_register(decoder, binding, binding.address + operand->bits, bytes, place);
@@ -282,8 +283,8 @@ int address(struct decoder *decoder, const struct operand *operand, struct acces
     }
     if (found->kind != BINDING_VARIABLE)
         return decode_fail(decoder, "an operand is no [address]");
-    /* .param of a call is a thread's own memory here; a variable named without a space is in its
-     * own. */
+    /* .param of a call is local memory here; a variable named without a state space uses its own.
+     */
     if (access->space == SPACE_PARAM || access->space == SPACE_GENERIC)
         access->space = found->space;
     access->offset += (int64_t)found->address;

@@ -1,4 +1,4 @@
-/* How instructions between lanes and between warps are decoded. */
+/* Decodes warp-level primitives and block barriers. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 

@@ -1,10 +1,10 @@
-/* How wgmma is decoded. */
+/* Decodes wgmma. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
 #include <string.h>
 
-/* "m64n128k16": n, or 0; and k. */
+/* Takes a shape like "m64n128k16"; returns n (0 if not supported) and k. */
 static int take_columns(struct decoder *decoder, int *k) {
     for (int i = 1; i < decoder->part_count; i++) {
         struct slice part = decoder->parts[i];
@@ -28,7 +28,7 @@ static int take_columns(struct decoder *decoder, int *k) {
     return 0;
 }
 
-/* 1 or -1; 0 or 1. */
+/* Reads an immediate that must be `low` (-1 or 0) or 1. */
 static int immediate(struct decoder *decoder, int index, int64_t low, int64_t *value) {
     const struct operand *operand = operand_at(decoder, index);
     if (!operand || operand->kind != OPERAND_INTEGER ||
@@ -39,7 +39,7 @@ static int immediate(struct decoder *decoder, int index, int64_t low, int64_t *v
 }
 
 static bool is_known(const struct product_form *form, enum type d, enum type a, enum type b) {
-    if (form->of_numbers) /* n: PTX ISA 9.7.15.2 */
+    if (form->of_numbers) /* valid n: PTX ISA 9.7.15.2 */
         return form->k * form->a.bits == 256 && form->a.bits != 4 && form->b.bits == form->a.bits &&
                (form->n <= 32 || form->n % 16 == 0);
     if (is_fp8(a))
@@ -50,8 +50,8 @@ static bool is_known(const struct product_form *form, enum type d, enum type a, 
            (a == TYPE_F16 ? d == TYPE_F32 || d == TYPE_F16 : a == TYPE_BF16 && d == TYPE_F32);
 }
 
-/* Behind the predicate, which is operand `at`: the signs of a and b, and of 16-bit formats what is
-   MN-major. */
+/* Reads what follows the predicate (operand `at`): the signs of a and b and, for 16-bit formats,
+   their major-ness. */
 static int take_numbers(struct decoder *decoder, int at, struct product_form *form) {
     int64_t scale_a, scale_b, a_mn_major = 0, b_mn_major = 0;
     if (form->of_numbers)

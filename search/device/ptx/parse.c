@@ -1,4 +1,4 @@
-/* Modules, variables and the heads of functions: PTX ISA 5 and 11. */
+/* Common parts of the parser, variables and directives: PTX ISA 5 and 11. */
 #include "device/ptx/parse.h"
 
 #include "device/ptx/arena.h"
@@ -100,7 +100,7 @@ int parse_simple(struct parser *parser, struct operand *operand) {
     case TOKEN_WORD:
         if (minus || invert)
             return parse_fail(parser, "a number");
-        if (slice_is(token.slice, "WARP_SZ")) { /* the one constant that PTX names */
+        if (slice_is(token.slice, "WARP_SZ")) { /* the only named constant of PTX */
             *operand = (struct operand){.kind = OPERAND_INTEGER, .name = -1, .bits = 32};
             break;
         }
@@ -144,8 +144,8 @@ static const uint64_t space_bytes_max[] = {
     [SPACE_PARAM] = PARAMETER_BYTES_MAX,
 };
 
-/* Nested braces say nothing that the order does not. Values may be names, generic(name), and masks
-   of a name: 0xff(name), which are refused. */
+/* Nested braces are ignored, since elements are in order. Values may be names or generic(name);
+   masks of a name, 0xff(name), are rejected. */
 static int parse_initialiser(struct parser *parser, struct variable *variable) {
     struct operand *values = NULL;
     int count = 0, capacity = 0, depth = 0, result = -1;
@@ -218,7 +218,7 @@ static int parse_variable_type(struct parser *parser, struct variable *variable)
     return 0;
 }
 
-/* The name and its dimensions; of a register its range. */
+/* Parses a name and its dimensions, or the range of a register. */
 static int parse_declarator(struct parser *parser, struct variable *variable) {
     variable->name = expect_name(parser);
     if (variable->name < 0)
@@ -311,7 +311,7 @@ static int parse_location(struct parser *parser) {
         to->column = (int)column;
     }
     if (call.line) {
-        /* The call's own place may be inlined in turn: it was the place of an earlier .loc. */
+        /* The call site may be inlined itself: it is then the location of an earlier .loc. */
         int first = ast->location_count > 256 ? ast->location_count - 256 : 0;
         for (int index = ast->location_count - 1; index >= first && location.inlined < 0; index--) {
             const struct location *earlier = &ast->locations[index];
@@ -352,7 +352,7 @@ static int parse_file(struct parser *parser) {
     return 1;
 }
 
-/* Debugging data: its braces do not nest. */
+/* Skips debugging data: its braces do not nest. */
 static int parse_section(struct parser *parser) {
     while (!accept_token(parser, "}")) {
         if (parser->lexer.token.kind == TOKEN_END)

@@ -1,4 +1,4 @@
-/* The outermost level of a module. */
+/* Module scope of the parser: directives, variables, functions. */
 #include "device/ptx/arena.h"
 #include "device/ptx/parse.h"
 
@@ -18,7 +18,8 @@ static int add_module_variable(struct parser *parser, const struct variable *var
     return 0;
 }
 
-/* .maxntid 128, 1, 1 and its kind, up to the body or the semicolon of a declaration. */
+/* Parses performance-tuning directives (.maxntid 128, 1, 1), up to the body or the semicolon of a
+   declaration. */
 static int parse_tuning(struct parser *parser, struct function *function) {
     while (!token_is(parser, "{") && !token_is(parser, ";")) {
         unsigned ignored[3], *block = ignored;
@@ -77,7 +78,7 @@ static int parse_function(struct parser *parser, bool is_entry) {
 }
 
 static int parse_header(struct parser *parser) {
-    lexer_next(&parser->lexer); /* .version or .target: 8.0 and "sm_80, debug" mean nothing here */
+    lexer_next(&parser->lexer); /* .version 8.0 or .target sm_80, debug: ignored */
     do
         lexer_next(&parser->lexer);
     while (accept_token(parser, ","));
@@ -117,7 +118,7 @@ static int parse_item(struct parser *parser) {
     return parse_variables(parser, (enum space)space, is_extern, add_module_variable);
 }
 
-/* Growing arrays become the arena's, so that one call frees all. */
+/* Moves a growable array to the arena, so that arena_free releases everything. */
 static void *settle(struct ast *ast, void *array, int count, size_t size) {
     void *kept = arena_take(ast->arena, (size_t)count * size);
     if (count)
