@@ -79,7 +79,7 @@ int emit_jump(struct decoder *decoder, int name) {
 static int add_label(struct decoder *decoder, int name) {
     for (int i = decoder->label_of_name[name]; i >= 0; i = decoder->labels[i].next)
         if (decoder->labels[i].scope == decoder->scope)
-            return decode_fail(decoder, "the label stands here twice");
+            return decode_fail(decoder, "the label is defined twice");
     decoder->labels = array_grow(decoder->labels, decoder->label_count, &decoder->label_capacity,
                                  sizeof *decoder->labels);
     decoder->labels[decoder->label_count] = (struct label){
@@ -93,14 +93,14 @@ static int check_guard(struct decoder *decoder, const struct statement *statemen
         return 0;
     const struct binding *guard = lookup(decoder, statement->guard);
     if (!guard || guard->kind != BINDING_REGISTER || guard->bytes)
-        return decode_fail(decoder, "its guard is no predicate");
+        return decode_fail(decoder, "the guard is not a predicate");
     return 0;
 }
 
 static int decode_statement(struct decoder *decoder, const struct statement *statement) {
     decoder->statement = statement;
     if (++decoder->statement_count > STATEMENTS_MAX || decoder->code_count > CODE_MAX)
-        return decode_fail(decoder, "the kernel is too large with its calls expanded");
+        return decode_fail(decoder, "the kernel is too large with its calls inlined");
     if (decoder->register_bytes > REGISTER_BYTES_MAX)
         return decode_fail(decoder, "the kernel has too many registers");
     switch (statement->kind) {
@@ -146,8 +146,8 @@ int resolve_jumps(struct decoder *decoder, int first) {
         if (label < 0) {
             struct slice name = decoder->ast->names[jump->name].slice;
             decoder->statement = NULL;
-            return decode_fail(decoder, "jump in line %d to a label that does not exist: '%.*s'",
-                               jump->line, name.length > 80 ? 80 : name.length, name.text);
+            return decode_fail(decoder, "line %d jumps to an undefined label: '%.*s'", jump->line,
+                               name.length > 80 ? 80 : name.length, name.text);
         }
         uint32_t *target = jump->in_table ? &decoder->targets[jump->instruction]
                                           : &decoder->code[jump->instruction].as.branch.target;

@@ -31,7 +31,7 @@ static void emit_lanes(struct decoder *decoder, const char *name, enum type type
                        int count) {
     struct lanes_row row;
     if (!decoder->module->lanes.find(&row, (struct slice){name, (int)strlen(name)}, type))
-        BUG("no lanes for '%s'", name);
+        BUG("no lane operation for '%s'", name);
     struct instruction instruction = {.execute = execute_arithmetic,
                                       .lanes = row.function,
                                       .float_mode = FLOAT_ANY,
@@ -58,7 +58,7 @@ DECODE(carry) {
     char name[32];
     uint32_t result, operands[3], places[4];
     if (!known || (type != TYPE_U32 && type != TYPE_S32 && type != TYPE_U64 && type != TYPE_S64))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (expect_operands(decoder, count, count) < 0)
         return -1;
     for (int i = 0; i + 1 < count; i++)
@@ -123,11 +123,11 @@ DECODE(arithmetic) {
     struct slice name = take_rest(decoder);
     struct lanes_row row;
     if (!decoder->module->lanes.find(&row, name, type))
-        return decode_fail(decoder, "this opcode, or this form of it, is not known");
+        return decode_fail(decoder, "unsupported opcode or form");
     bool is_half = type == TYPE_F16 || type == TYPE_F16X2;
     bool flushes_half = is_half && (mode & FLOAT_FLUSH);
     if (is_half && (mode & FLOAT_ROUNDING) != FLOAT_NEAREST)
-        return decode_fail(decoder, "f16 arithmetic that rounds so is not known");
+        return decode_fail(decoder, "unsupported rounding mode for f16");
     mode = flushes_half ? FLOAT_NEAREST : mode;
     if (flushes_half)
         find_flushing(decoder, &row, type);
@@ -187,7 +187,7 @@ static int decode_comparison(struct decoder *decoder, struct instruction *instru
         instruction->float_mode = FLOAT_NEAREST;
     instruction->lanes = take_comparison(decoder, type);
     if (!instruction->lanes)
-        return decode_fail(decoder, "this comparison is not known");
+        return decode_fail(decoder, "unsupported comparison");
     if (expect_operands(decoder, combination < 0 ? 3 : 4, combination < 0 ? 3 : 4) < 0 ||
         source(decoder, operand_at(decoder, 1), type, bytes, &places[0]) < 0 ||
         source(decoder, operand_at(decoder, 2), type, bytes, &places[1]) < 0)
@@ -226,7 +226,7 @@ DECODE(set) {
     enum type result = take_type(decoder), type = take_type(decoder);
     int bytes = type_bytes(result);
     if (bytes != 2 && bytes != 4)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     instruction.width = (uint8_t)bytes;
     instruction.as.compare.result = result;
     if (decode_comparison(decoder, &instruction, type, places + 1) < 0 ||
@@ -242,7 +242,7 @@ static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs
     int bytes = type_bytes(type), count = vector->count, each = count ? bytes / count : 0;
     int width = each < 2 ? 2 : each; /* width of an element's register */
     if ((count != 2 && count != 4) || (each != 1 && each != 2 && each != 4))
-        return decode_fail(decoder, "a vector of %d elements does not make %d bytes", count, bytes);
+        return decode_fail(decoder, "%d vector elements do not fill %d bytes", count, bytes);
     struct instruction instruction = {.execute = packs ? execute_pack : execute_unpack,
                                       .float_mode = FLOAT_ANY,
                                       .as.pack = {.element_bytes = each, .count = count}};
@@ -265,7 +265,7 @@ static int decode_wide_mov(struct decoder *decoder) {
     uint32_t places[2][2];
     struct lanes_row row;
     if (!decoder->module->lanes.find(&row, (struct slice){"mov", 3}, TYPE_B64))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     for (int i = 0; i < 2; i++) {
         const struct operand *operand = operand_at(decoder, i);
         bool is_pair = operand->kind == OPERAND_VECTOR && operand->count == 2;
@@ -315,7 +315,7 @@ static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
     if (!take(decoder, "rn") || saturates != narrows || conversion->saturate ||
         !(other == TYPE_F16X2 || (narrows && other == TYPE_F32)) ||
         expect_operands(decoder, 1 + inputs, 1 + inputs) < 0)
-        return decode_fail(decoder, "this conversion is not known");
+        return decode_fail(decoder, "unsupported conversion");
     struct instruction instruction = {.execute = execute_conversion,
                                       .float_mode = FLOAT_NEAREST,
                                       .input_count = (uint8_t)inputs,
@@ -341,7 +341,7 @@ static int decode_pack(struct decoder *decoder) {
     uint32_t places[4];
     if (!take(decoder, "sat") || take_type(decoder) != TYPE_S32 ||
         !decoder->module->lanes.find(&row, (struct slice){"cvt.pack.sat", 12}, to))
-        return decode_fail(decoder, "this conversion is not known");
+        return decode_fail(decoder, "unsupported conversion");
     take(decoder, "b32");
     if (expect_operands(decoder, 1 + row.input_count, 1 + row.input_count) < 0)
         return -1;
@@ -379,7 +379,7 @@ DECODE(cvt) {
         conversion.to == TYPE_PRED || conversion.from == TYPE_PRED || is_fp8(conversion.to) ||
         is_fp8(conversion.from) || conversion.from == TYPE_TF32 ||
         (to_tf32 && conversion.from != TYPE_F32))
-        return decode_fail(decoder, "this conversion is not known");
+        return decode_fail(decoder, "unsupported conversion");
     bool flushes = (mode & FLOAT_FLUSH) && conversion.to == TYPE_F32 &&
                    (conversion.from == TYPE_F32 || conversion.from == TYPE_BF16);
     /* Conversions through fp16 need fp32 subnormals: flushing would lose them, and changes no

@@ -15,7 +15,7 @@ static const struct operand *call_list(const struct statement *statement, int in
 static int bind_formals(struct decoder *decoder, const struct operand *actuals,
                         const struct variable *formals, int count, int caller) {
     if ((actuals ? actuals->count : 0) != count)
-        return decode_fail(decoder, "the function has %d parameters or results here", count);
+        return decode_fail(decoder, "the function has %d parameters or results", count);
     int callee = decoder->instance;
     for (int i = 0; i < count; i++) {
         decoder->instance = caller;
@@ -24,7 +24,7 @@ static int bind_formals(struct decoder *decoder, const struct operand *actuals,
             actual->kind == OPERAND_NAME ? lookup(decoder, actual->name) : NULL;
         if (!found || found->kind != BINDING_VARIABLE || found->space != SPACE_LOCAL ||
             found->variable->bytes < formals[i].bytes)
-            return decode_fail(decoder, "an argument is no .param variable of the right size");
+            return decode_fail(decoder, "an argument is not a .param variable of the right size");
         struct binding copy = *found;
         decoder->instance = callee;
         struct binding *binding = bind_name(decoder, formals[i].name, decoder->scope);
@@ -57,7 +57,7 @@ static int call_print(struct decoder *decoder, const struct operand *results,
     decoder->kernel->in_order = true;
     struct instruction print = {.execute = execute_print, .float_mode = FLOAT_ANY};
     if (format < 0 || arguments < 0)
-        return decode_fail(decoder, "takes a format and arguments");
+        return decode_fail(decoder, "vprintf takes a format and arguments");
     print.as.print = (struct print_form){.format = (uint32_t)format,
                                          .arguments = (uint32_t)arguments,
                                          .result = result < 0 ? NO_PC : (uint32_t)result,
@@ -134,7 +134,7 @@ static int call_routine(struct decoder *decoder, int routine, const uint32_t *po
             actual->kind == OPERAND_NAME ? lookup(decoder, actual->name) : NULL;
         if (!found || found->kind != BINDING_VARIABLE || found->space != SPACE_LOCAL ||
             found->in_frame != (decoder->routine >= 0))
-            return decode_fail(decoder, "an argument is no .param variable");
+            return decode_fail(decoder, "an argument is not a .param variable");
         places[at++] = (uint32_t)found->address;
         places[at++] = (uint32_t)found->variable->bytes;
     }
@@ -249,7 +249,7 @@ int expand_call(struct decoder *decoder) {
     const struct operand *results = call_list(statement, 0);
     int at = results ? 1 : 0;
     if (at >= statement->operand_count || statement->operands[at].kind != OPERAND_NAME)
-        return decode_fail(decoder, "calls nothing");
+        return decode_fail(decoder, "the call has no target");
     int name = statement->operands[at].name;
     const struct operand *parameters = call_list(statement, at + 1);
     const struct function *function = ast_function(decoder->ast, name);

@@ -10,7 +10,7 @@ DECODE(bra) {
     if (expect_operands(decoder, 1, 1) < 0)
         return -1;
     if (operand_at(decoder, 0)->kind != OPERAND_NAME)
-        return decode_fail(decoder, "jumps to no label");
+        return decode_fail(decoder, "the jump target is not a label");
     return emit_jump(decoder, operand_at(decoder, 0)->name);
 }
 
@@ -18,11 +18,11 @@ DECODE(brx) {
     struct instruction instruction = instruction_of(opcode);
     uint32_t place;
     if (!take(decoder, "idx") || (take(decoder, "uni"), expect_operands(decoder, 2, 2) < 0))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     const struct operand *table = operand_at(decoder, 1);
     const struct binding *found = table->kind == OPERAND_NAME ? lookup(decoder, table->name) : NULL;
     if (!found || found->kind != BINDING_TARGETS)
-        return decode_fail(decoder, "its second operand is no .branchtargets");
+        return decode_fail(decoder, "the second operand is not a .branchtargets list");
     const struct statement *targets = found->targets;
     if (source(decoder, operand_at(decoder, 0), TYPE_U32, 4, &place) < 0)
         return -1;
@@ -30,7 +30,8 @@ DECODE(brx) {
     instruction.as.branch.target_count = (uint32_t)targets->operand_count;
     for (int i = 0; i < targets->operand_count; i++) {
         if (targets->operands[i].kind != OPERAND_NAME)
-            return decode_fail(decoder, "its table holds more than labels");
+            return decode_fail(decoder,
+                               "the .branchtargets list contains something other than labels");
         decoder->targets = array_grow(decoder->targets, decoder->target_count,
                                       &decoder->target_capacity, sizeof *decoder->targets);
         decoder->jumps = array_grow(decoder->jumps, decoder->jump_count, &decoder->jump_capacity,
@@ -117,7 +118,7 @@ DECODE(policy) {
     if (!decoder->statement->operand_count ||
         !decoder->module->lanes.find(&row, (struct slice){"mov", 3}, TYPE_B64) ||
         destination(decoder, operand_at(decoder, 0), 8, false, &places[0]) < 0)
-        return decode_fail(decoder, "has no register for its result");
+        return decode_fail(decoder, "the result is not a register");
     struct instruction instruction = {.execute = execute_arithmetic,
                                       .lanes = row.function,
                                       .float_mode = FLOAT_ANY,

@@ -22,7 +22,7 @@ static int emit_mbarrier(struct decoder *decoder, struct instruction *instructio
     bool waits = instruction->execute == execute_mbarrier_wait;
     instruction->as.mbarrier.relaxed = take_order(decoder);
     if (take_type(decoder) != TYPE_B64 || expect_operands(decoder, first + 1, first + 3) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (address(decoder, operand_at(decoder, first), &instruction->as.mbarrier.where, &places[1]) <
         0)
         return -1;
@@ -94,7 +94,7 @@ DECODE(mbarrier) {
             instruction.as.mbarrier.operation = plain[i].operation;
             return emit_mbarrier(decoder, &instruction, 0, 0, 4);
         }
-    return decode_fail(decoder, "this form is not known");
+    return decode_fail(decoder, "unsupported form");
 }
 
 int decode_copy_arrival(struct decoder *decoder) {
@@ -103,7 +103,7 @@ int decode_copy_arrival(struct decoder *decoder) {
     instruction.as.mbarrier.is_counted = take(decoder, "noinc");
     instruction.as.mbarrier.where.space = take_space(decoder, SPACE_GENERIC);
     if (!take(decoder, "arrive"))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     return emit_mbarrier(decoder, &instruction, 0, 0, 4);
 }
 
@@ -114,7 +114,7 @@ DECODE(mapa) {
     int bytes = type_bytes(take_type(decoder));
     instruction.width = (uint8_t)bytes;
     if ((bytes != 4 && bytes != 8) || expect_operands(decoder, 3, 3) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (source(decoder, operand_at(decoder, 1), TYPE_U64, bytes, &places[1]) < 0 ||
         source(decoder, operand_at(decoder, 2), TYPE_U32, 4, &places[2]) < 0 ||
         destination(decoder, operand_at(decoder, 0), bytes, false, &places[0]) < 0)
@@ -130,7 +130,7 @@ DECODE(getctarank) {
     int bytes = type_bytes(take_type(decoder));
     instruction.width = (uint8_t)bytes;
     if ((bytes != 4 && bytes != 8) || expect_operands(decoder, 2, 2) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (source(decoder, operand_at(decoder, 1), TYPE_U64, bytes, &places[1]) < 0 ||
         destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
         return -1;
@@ -144,7 +144,7 @@ int decode_cluster_barrier(struct decoder *decoder) {
     if (take(decoder, "arrive"))
         instruction.execute = execute_cluster_arrive;
     else if (!take(decoder, "wait"))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     emit(decoder, &instruction, NULL, 0);
     return 0;
 }

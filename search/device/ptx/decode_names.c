@@ -248,7 +248,7 @@ int declare_registers(struct decoder *decoder, const struct variable *variable) 
     if (bytes == 1)
         bytes = 2; /* .reg .b8 does not exist in PTX; 16-bit lanes hold it */
     if (bytes > 8 && variable->type != TYPE_B128)
-        return decode_fail(decoder, "registers of %d bytes are not known", bytes);
+        return decode_fail(decoder, "registers of %d bytes are not supported", bytes);
     if (!variable->register_count) {
         struct binding *binding = bind_name(decoder, variable->name, decoder->scope);
         binding->bytes = bytes;
@@ -311,10 +311,10 @@ int bind_variable(struct decoder *decoder, const struct variable *variable) {
         binding->address = place_variable(
             binding->in_frame ? &decoder->frame_bytes : &decoder->local_bytes, variable);
         if (decoder->local_bytes > 128 << 10 || decoder->frame_bytes > 128 << 10)
-            return decode_fail(decoder, "more than 128 KB of local memory a thread");
+            return decode_fail(decoder, "more than 128 KB of local memory per thread");
         return 0;
     default:
-        return decode_fail(decoder, "a variable of this space cannot stand in a function");
+        return decode_fail(decoder, "a function cannot declare a variable in this state space");
     }
 }
 

@@ -27,7 +27,7 @@ int decode_quarters_product(struct decoder *decoder, enum type d) {
     bool known = a_layout >= 0 && b_layout >= 0 && a == TYPE_F16 && b == a &&
                  (c == TYPE_F16 || (c == TYPE_F32 && d == c));
     if (!known || expect_operands(decoder, 4, 4) < 0)
-        return decode_fail(decoder, "this shape or these types are not known");
+        return decode_fail(decoder, "unsupported shape or types");
     return emit_product(decoder, &instruction,
                         (int[]){form->half_result ? 4 : 8, 2, 2, form->half_addend ? 4 : 8}, 4,
                         NULL);

@@ -9,7 +9,7 @@ int sparse_operands(struct decoder *decoder, int index, int k, struct sparsity *
     int lanes = k / sparsity->width /
                 4; /* lanes, of each group of four, that hold a row's (or row pair's) metadata */
     if (!selector || selector->kind != OPERAND_INTEGER || selector->bits >= 4u / (unsigned)lanes)
-        return decode_fail(decoder, "operand %d is no number below %d", index + 2, 4 / lanes);
+        return decode_fail(decoder, "operand %d is not an integer below %d", index + 2, 4 / lanes);
     sparsity->first = (uint8_t)(selector->bits * (unsigned)lanes);
     return source(decoder, metadata, TYPE_B32, 4, place);
 }
@@ -31,7 +31,7 @@ int decode_sparse_product(struct decoder *decoder, enum type d, struct sparsity 
     uint32_t metadata;
     if ((registers != 2 && registers != 4) || (is_fp8(a) && k != 64) ||
         expect_operands(decoder, 6, 6) < 0)
-        return decode_fail(decoder, "this shape or these types are not known");
+        return decode_fail(decoder, "unsupported shape or types");
     sparsity.paired = !is_fp8(a);
     sparsity.width = is_wide ? 2 : 4;
     if (sparse_operands(decoder, 4, k, &sparsity, &metadata) < 0)

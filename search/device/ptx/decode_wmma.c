@@ -62,7 +62,7 @@ static int decode_transfer(struct decoder *decoder, bool is_store) {
     int layout = take_one_of(decoder, layouts);
     const struct shape *shape = take_shape(decoder, form);
     if (!known || layout < 0 || !shape)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     form->where.space = take_space(decoder, SPACE_GENERIC);
     form->part = part > 2 ? WMMA_ACCUMULATOR : (enum wmma_part)part;
     form->column_major = layout == 1;
@@ -71,7 +71,7 @@ static int decode_transfer(struct decoder *decoder, bool is_store) {
     form->type = type;
     bool along_k = type != TYPE_B32 || form->column_major == (form->part == WMMA_B);
     if (!is_known(shape, form, form->part, type) || !along_k || expect_operands(decoder, 2, 3) < 0)
-        return decode_fail(decoder, "this shape or type is not known");
+        return decode_fail(decoder, "unsupported shape or type");
     form->registers = (uint8_t)fragment_registers(form, form->part, type);
     uint32_t places[2 + 8], base;
     if (address(decoder, operand_at(decoder, is_store ? 0 : 1), &form->where, &base) < 0)
@@ -129,7 +129,7 @@ static int decode_product(struct decoder *decoder) {
         !is_known(shape, form, WMMA_ACCUMULATOR, d) ||
         !is_known(shape, form, WMMA_ACCUMULATOR, c) || (d == TYPE_S32) != (c == TYPE_S32) ||
         expect_operands(decoder, 4, 4) < 0)
-        return decode_fail(decoder, "this shape or these types are not known");
+        return decode_fail(decoder, "unsupported shape or types");
     if (d == TYPE_S32) {
         instruction.execute = execute_multiply_number_fragments;
     } else if (d == TYPE_F64) {
@@ -158,5 +158,5 @@ DECODE(wmma) {
         return decode_transfer(decoder, true);
     if (take(decoder, "mma"))
         return decode_product(decoder);
-    return decode_fail(decoder, "this form is not known");
+    return decode_fail(decoder, "unsupported form");
 }

@@ -43,12 +43,12 @@ static int initialise(struct ptx_module *module, const struct variable *variable
     memset(data, 0, placed->bytes); /* elements without an initialiser are zero */
     ptx_memory_written(module->memory, placed->address, placed->bytes);
     if ((uint64_t)variable->value_count * bytes > variable->bytes || bytes > 8)
-        return error_set(error, "PTX: the values of '%s' do not fit it",
+        return error_set(error, "PTX: the initialiser of '%s' does not fit",
                          keep_name(module, variable->name));
     for (int i = 0; i < variable->value_count; i++) {
         uint64_t bits;
         if (element_bits(module, &variable->values[i], variable->type, &bits) < 0)
-            return error_set(error, "PTX: value %d of '%s' is not known", i,
+            return error_set(error, "PTX: value %d of '%s' cannot be evaluated", i,
                              keep_name(module, variable->name));
         memcpy(data + (size_t)i * bytes, &bits, bytes);
     }
@@ -75,7 +75,8 @@ static int place_variables(struct ptx_module *module, struct error *error) {
                 : ptx_memory_allocate(module->memory, keep_name(module, variable->name),
                                       variable->bytes);
         if (!address)
-            return error_set(error, "PTX: no memory for '%s'", keep_name(module, variable->name));
+            return error_set(error, "PTX: out of memory for '%s'",
+                             keep_name(module, variable->name));
         module->variables[module->variable_count++] = (struct module_variable){
             variable->name, address, variable->bytes, variable->space == SPACE_CONST};
     }

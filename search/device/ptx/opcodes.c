@@ -121,7 +121,7 @@ int decode_instruction(struct decoder *decoder) {
         return 0;
     for (int i = 1; i < decoder->part_count; i++)
         if (!decoder->taken[i])
-            return decode_fail(decoder, "'.%.*s' is not known", decoder->parts[i].length,
+            return decode_fail(decoder, "unsupported modifier '.%.*s'", decoder->parts[i].length,
                                decoder->parts[i].text);
     emit_widenings(decoder);
     return 0;

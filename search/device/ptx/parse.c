@@ -12,7 +12,7 @@ int parse_fail(struct parser *parser, const char *expected) {
     if (token->kind == TOKEN_END)
         return error_set(parser->error, "PTX line %d: expected %s, not the end", token->line,
                          expected);
-    return error_set(parser->error, "PTX line %d: expected %s, not '%.*s'", token->line, expected,
+    return error_set(parser->error, "PTX line %d: expected %s near '%.*s'", token->line, expected,
                      length, token->slice.text);
 }
 
@@ -197,7 +197,7 @@ static int parse_variable_type(struct parser *parser, struct variable *variable)
             if (expect_integer(parser, ALIGNMENT_MAX, &value) < 0)
                 return -1;
             if (!value || (value & (value - 1)))
-                return parse_fail(parser, "an alignment that is a power of two before it");
+                return parse_fail(parser, "an alignment that is a power of two");
             *alignment = (unsigned)value;
         } else if (slice_is(word, ".ptr")) {
             alignment = &pointer_alignment; /* from here on it is the pointee's */
@@ -208,7 +208,7 @@ static int parse_variable_type(struct parser *parser, struct variable *variable)
         } else if (type != TYPE_NONE) {
             variable->type = type;
         } else if (parse_space(word) < 0) {
-            return parse_fail(parser, "a type that is known before it");
+            return parse_fail(parser, "a known type");
         }
     }
     if (variable->type == TYPE_NONE)
@@ -233,7 +233,7 @@ static int parse_declarator(struct parser *parser, struct variable *variable) {
         return 0;
     }
     if (variable->type == TYPE_PRED)
-        return parse_fail(parser, "a register, for predicates are nothing else, before it");
+        return parse_fail(parser, "a .reg declaration, since predicates must be registers");
     variable->bytes = (uint64_t)(type_bytes(variable->type) * variable->vector);
     while (accept_token(parser, "[")) {
         uint64_t length = 0;
@@ -243,7 +243,7 @@ static int parse_declarator(struct parser *parser, struct variable *variable) {
             return -1;
         variable->bytes *= length;
         if (variable->bytes > maximum)
-            return parse_fail(parser, "a smaller variable before it");
+            return parse_fail(parser, "a smaller variable");
     }
     return 0;
 }

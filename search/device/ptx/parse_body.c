@@ -181,7 +181,7 @@ static int parse_statement(struct parser *parser, int *depth) {
             return neutral < 0 ? -1 : 0;
         int space = parse_space(token->slice);
         if (space < 0)
-            return parse_fail(parser, "a directive that is known");
+            return parse_fail(parser, "a known directive");
         lexer_next(&parser->lexer);
         return parse_variables(parser, (enum space)space, false, add_local_variable);
     }

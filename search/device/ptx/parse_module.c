@@ -9,7 +9,7 @@ static int add_module_variable(struct parser *parser, const struct variable *var
     struct ast *ast = parser->ast;
     if (variable->space == SPACE_REGISTER || variable->space == SPACE_PARAM ||
         variable->space == SPACE_LOCAL)
-        return parse_fail(parser, "a variable of the module before it");
+        return parse_fail(parser, "a state space that module variables may have");
     struct variable *kept = arena_take(ast->arena, sizeof *kept);
     *kept = *variable;
     ast->variables = array_grow(ast->variables, ast->variable_count, &parser->variable_capacity,
@@ -30,7 +30,7 @@ static int parse_tuning(struct parser *parser, struct function *function) {
         else if (token_is(parser, ".reqnctapercluster"))
             block = function->cluster;
         else if (token_is(parser, ".blocksareclusters"))
-            return parse_fail(parser, "a grid of blocks, not of clusters");
+            return parse_fail(parser, "no .blocksareclusters, which is not supported,");
         int neutral = parse_neutral(parser);
         if (neutral < 0)
             return -1;
@@ -92,7 +92,7 @@ static int parse_item(struct parser *parser) {
         uint64_t bits;
         if (expect_integer(parser, 64, &bits) < 0)
             return -1;
-        return bits == 64 ? 0 : parse_fail(parser, "addresses of 64 bits before it");
+        return bits == 64 ? 0 : parse_fail(parser, "64-bit addresses");
     }
     int neutral = parse_neutral(parser);
     if (neutral)
