@@ -168,8 +168,8 @@ static int place_parameters(struct decoder *decoder, const struct function *func
         binding->kind = BINDING_VARIABLE;
         binding->space = SPACE_PARAM;
         binding->variable = parameter;
-        binding->address = place_variable(&used, parameter);
-        visible->parameters[i].offset = (unsigned)binding->address;
+        binding->offset = place_variable(&used, parameter);
+        visible->parameters[i].offset = (unsigned)binding->offset;
         visible->parameters[i].bytes = (unsigned)parameter->bytes;
         visible->parameter_count = i + 1;
         visible->argument_bytes = (unsigned)used;

@@ -44,8 +44,8 @@ struct binding {
     uint32_t place;        /* REGISTER */
     int bytes;             /* REGISTER: 0 for a predicate */
     enum space space;      /* VARIABLE */
-    uint64_t address;
-    bool in_frame; /* of a routine: the address is an offset in its stack frame */
+    uint64_t offset;       /* address within the space */
+    bool in_frame;         /* of a routine: relative to its stack frame */
     const struct variable *variable;
     const struct statement *targets; /* TARGETS */
 };

@@ -30,7 +30,7 @@ static int bind_formals(struct decoder *decoder, const struct operand *actuals,
         struct binding *binding = bind_name(decoder, formals[i].name, decoder->scope);
         binding->kind = BINDING_VARIABLE;
         binding->space = copy.space;
-        binding->address = copy.address;
+        binding->offset = copy.offset;
         binding->in_frame = copy.in_frame;
         binding->variable = copy.variable;
     }
@@ -45,7 +45,7 @@ static int64_t argument_at(struct decoder *decoder, const struct operand *list, 
             ? lookup(decoder, list->elements[index].name)
             : NULL;
     return found && found->kind == BINDING_VARIABLE && found->space == SPACE_LOCAL
-               ? (int64_t)found->address
+               ? (int64_t)found->offset
                : -1;
 }
 
@@ -135,7 +135,7 @@ static int call_routine(struct decoder *decoder, int routine, const uint32_t *po
         if (!found || found->kind != BINDING_VARIABLE || found->space != SPACE_LOCAL ||
             found->in_frame != (decoder->routine >= 0))
             return decode_fail(decoder, "an argument is not a .param variable");
-        places[at++] = (uint32_t)found->address;
+        places[at++] = (uint32_t)found->offset;
         places[at++] = (uint32_t)found->variable->bytes;
     }
     emit(decoder, &call, places, at);
@@ -198,7 +198,7 @@ static void bind_value(struct decoder *decoder, const struct variable *value, ui
     binding->kind = BINDING_VARIABLE;
     binding->space = SPACE_LOCAL;
     binding->in_frame = true;
-    binding->address = offset;
+    binding->offset = offset;
     binding->variable = value;
 }
 

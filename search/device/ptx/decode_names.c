@@ -274,16 +274,16 @@ static int place_shared(struct decoder *decoder, const struct variable *variable
                         struct binding *binding) {
     for (int i = 0; i < decoder->shared_count; i++)
         if (decoder->shared[i].variable == variable) {
-            binding->address = decoder->shared[i].offset;
+            binding->offset = decoder->shared[i].offset;
             return 0;
         }
-    binding->address = place_variable(&decoder->shared_bytes, variable);
+    binding->offset = place_variable(&decoder->shared_bytes, variable);
     if (decoder->shared_bytes > 232448)
         return decode_fail(decoder, "more than 232448 bytes of shared memory");
     decoder->shared = array_grow(decoder->shared, decoder->shared_count, &decoder->shared_capacity,
                                  sizeof *decoder->shared);
     decoder->shared[decoder->shared_count++] =
-        (struct shared_variable){variable, (uint32_t)binding->address};
+        (struct shared_variable){variable, (uint32_t)binding->offset};
     return 0;
 }
 
@@ -308,7 +308,7 @@ int bind_variable(struct decoder *decoder, const struct variable *variable) {
     case SPACE_PARAM: /* .param of a call: the thread's local memory */
         binding->space = SPACE_LOCAL;
         binding->in_frame = decoder->routine >= 0;
-        binding->address = place_variable(
+        binding->offset = place_variable(
             binding->in_frame ? &decoder->frame_bytes : &decoder->local_bytes, variable);
         if (decoder->local_bytes > 128 << 10 || decoder->frame_bytes > 128 << 10)
             return decode_fail(decoder, "more than 128 KB of local memory per thread");
@@ -325,7 +325,7 @@ static struct binding *bind_module_variable(struct decoder *decoder, int name) {
             struct binding *binding = bind_name(decoder, name, decoder->scope);
             binding->kind = BINDING_VARIABLE;
             binding->space = SPACE_GLOBAL;
-            binding->address = module->variables[i].address;
+            binding->offset = module->variables[i].address;
             return binding;
         }
     for (int i = 0; i < decoder->ast->variable_count; i++) {

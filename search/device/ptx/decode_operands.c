@@ -205,9 +205,9 @@ int source(struct decoder *decoder, const struct operand *operand, enum type typ
         if (binding.in_frame) { /* its address is relative to the frame */
             binding.place = decoder->kernel->frame;
             binding.bytes = 8;
-            return read_register(decoder, binding, binding.address + operand->bits, bytes, place);
+            return read_register(decoder, binding, binding.offset + operand->bits, bytes, place);
         }
-        *place = constant(decoder, binding.address + operand->bits, bytes);
+        *place = constant(decoder, binding.offset + operand->bits, bytes);
         return 0;
     }
     default:
@@ -287,7 +287,7 @@ int address(struct decoder *decoder, const struct operand *operand, struct acces
      */
     if (access->space == SPACE_PARAM || access->space == SPACE_GENERIC)
         access->space = found->space;
-    access->offset += (int64_t)found->address;
+    access->offset += (int64_t)found->offset;
     if (found->in_frame) {
         access->base_bytes = 8;
         *base = decoder->kernel->frame;
