@@ -25,16 +25,16 @@ def begin(question):
     global torch, functional, device
     spec = question["device"]
     if not spec.startswith("cuda:"):
-        raise RuntimeError(f"PyTorch is timed on GPUs, and {spec} is none: give --device cuda:0 on a machine with one")
+        raise RuntimeError(f"PyTorch is timed on GPUs only, not on {spec}: use --device cuda:0 on a machine with a GPU")
     try:
         import torch
         import torch.nn.attention
         import torch.nn.functional as functional
     except ImportError as reason:
-        raise RuntimeError(f"PyTorch is not there for {sys.executable} ({reason}): install torch for it, or name "
-                           "another Python by --python") from None
+        raise RuntimeError(f"PyTorch cannot be imported for {sys.executable} ({reason}): install torch, or choose "
+                           "another Python with --python") from None
     if not torch.cuda.is_available():
-        raise RuntimeError(f"PyTorch {torch.__version__} sees no GPU: its build must be for CUDA, and the driver there")
+        raise RuntimeError(f"PyTorch {torch.__version__} finds no GPU: it needs a CUDA build and an NVIDIA driver")
     device = torch.device(spec)
     torch.cuda.set_device(device)
     return {"baseline": f"PyTorch {torch.__version__} scaled_dot_product_attention",

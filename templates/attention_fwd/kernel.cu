@@ -133,7 +133,7 @@ static_assert(!combine_in_cluster || !persistent, "a cluster processes one work 
 static_assert(!BF16 || (!qk_in_half && !pv_in_half), "bf16 is not accumulated in half");
 static_assert(threads <= 1024, "a block has at most 1024 threads");
 
-// ---- What a thread holds ----
+// ---- Per-thread state ----
 // Fragment layouts are those of lib/mma.cuh: with g = lane / 4 and t = lane % 4, a thread holds
 // columns of rows g (half h = 0) and g + 8 (h = 1) of each tile of 16 queries.
 

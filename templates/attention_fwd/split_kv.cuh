@@ -81,7 +81,7 @@ DEVICE void combine_tile(const float *partial_o, const float *partial_ml, elemen
 // ---- within a cluster ----
 
 // Offset in shared memory of block `to` where this thread, of warp group 0, finds the partial
-// results from block `from`; there is none from the block itself.
+// results from block `from`; a block sends none to itself.
 DEVICE int partial_offset(int from, int to) {
     const int sender = from > to ? from - 1 : from;
     return partials_smem +

@@ -62,7 +62,7 @@ DEVICE void merge_warpgroup_sets(o_accumulators &o_rmem, row_state &rows,
 }
 
 // Offset in shared memory of block `to` where this thread finds the partial results from block
-// `from`; there is none from the block itself.
+// `from`; a block sends none to itself.
 DEVICE int partial_offset(int from, int to) {
     const int sender = (from > to ? from - 1 : from) * groups_m + threadIdx.x / 128;
     return partials_smem + (sender * partial_words * 128 + static_cast<int>(threadIdx.x % 128)) * 4;

@@ -116,7 +116,7 @@ static_assert(!pingpong || groups_kv == 1, "all warpgroups take equally many pin
 static_assert(!optimistic || !overlap, "P of the previous tile is still being read");
 static_assert(threads <= 1024, "a block has at most 1024 threads");
 
-// ---- What a thread holds ----
+// ---- Per-thread state ----
 // Fragment layouts are those of lib/wgmma.cuh: with g = lane / 4 and t = lane % 4, a thread holds
 // columns of rows g (half h = 0) and g + 8 (h = 1) of its warp's 16.
 
@@ -137,7 +137,7 @@ struct row_state {
 
 // The thread's coordinates within the block.
 struct thread_coords {
-    // The shuffle tells the compiler that the value is warp-uniform: whatever is derived from it,
+    // The shuffle tells the compiler that the value is warp-uniform: everything derived from it,
     // down to the wgmma operands, is computed once per warp in uniform registers.
     int warp = __shfl_sync(full_warp_mask, threadIdx.x / 32, 0);
     int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;

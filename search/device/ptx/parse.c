@@ -183,7 +183,7 @@ done:
     return result;
 }
 
-/* What stands before the name: .align 4 .v2 .b8, and a parameter's .ptr .global .align 16. */
+/* Parses what precedes the name: .align 4 .v2 .b8, and a parameter's .ptr .global .align 16. */
 static int parse_variable_type(struct parser *parser, struct variable *variable) {
     variable->vector = 1;
     unsigned pointer_alignment = 0;
@@ -200,7 +200,7 @@ static int parse_variable_type(struct parser *parser, struct variable *variable)
                 return parse_fail(parser, "an alignment that is a power of two");
             *alignment = (unsigned)value;
         } else if (slice_is(word, ".ptr")) {
-            alignment = &pointer_alignment; /* from here on it is the pointee's */
+            alignment = &pointer_alignment; /* a later .align is the pointee's */
         } else if (slice_is(word, ".v2")) {
             variable->vector = 2;
         } else if (slice_is(word, ".v4")) {
