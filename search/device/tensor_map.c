@@ -1,9 +1,9 @@
 #include "device/tensor_map.h"
 
-enum { BOX_BYTES_MAX = 227 << 10 }; /* of a block on sm_90 */
+enum { BOX_BYTES_MAX = 227 << 10 }; /* limit per block on sm_90 */
 
-/* A row of the box fills the pattern's width. The driver takes a narrower one too, but then the
-   rows are not packed, which nobody wants. 0: any. */
+/* Bytes that a row of the box must have: the width of the swizzle pattern. 0: any. (The driver
+   accepts narrower rows, but then they are not packed.) */
 static const int64_t swizzle_spans[SWIZZLE_COUNT] = {
     [SWIZZLE_32B] = 32,
     [SWIZZLE_64B] = 64,
@@ -23,9 +23,10 @@ int tensor_map_check(const struct tensor_map *map, struct error *error) {
                            TENSOR_MAP_RANK_MAX, map->rank);
     if (map->element_bytes == 0 || map->element_bytes > 8 ||
         (map->element_bytes & (map->element_bytes - 1)) != 0)
-        return error_input(error, "elements of %d bytes are not possible", map->element_bytes);
+        return error_input(error, "a tensor map's elements have 1, 2, 4 or 8 bytes, not %d",
+                           map->element_bytes);
     if (map->format >= TENSOR_FORMAT_COUNT)
-        return error_input(error, "no elements are of format %d", map->format);
+        return error_input(error, "%d is not a tensor map format", map->format);
     int64_t row_bytes = (int64_t)map->box[0] * map->element_bytes;
     for (int i = 0; i < map->rank; i++) {
         if (map->box[i] < 1 || map->box[i] > 256)
@@ -51,7 +52,7 @@ int tensor_map_check(const struct tensor_map *map, struct error *error) {
                            "the box's last extent is %lld bytes, which must be the swizzle's %lld",
                            (long long)row_bytes, (long long)span);
     if (tensor_map_box_bytes(map) > BOX_BYTES_MAX)
-        return error_input(error, "a box of %lld bytes is more than shared memory holds: %d",
+        return error_input(error, "a box of %lld bytes exceeds shared memory: %d",
                            (long long)tensor_map_box_bytes(map), BOX_BYTES_MAX);
     return 0;
 }

@@ -1,7 +1,7 @@
 """PyTorch's scaled_dot_product_attention, each backend by name, timed as evotile times a kernel.
 
-evotile starts this and talks to it: templates/README.md, "A baseline", has the questions and answers.
-By hand, a line a question:
+evotile runs this program; templates/README.md, "A baseline", documents the requests and answers.
+Manual use, one request per line:
 
     { echo '{"ask":"begin","protocol":1,"device":"cuda:0"}'
       echo '{"ask":"capture","case":{"B":1,"H":8,"S":512,"D":64},"implementation":"flash","launches":20,"sets":4}'
@@ -17,24 +17,24 @@ DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE
 
 
 class Unable(Exception):
-    """This backend does not do this case."""
+    """This backend does not support this case."""
 
 
 def begin(question):
-    """Imports PyTorch, which takes seconds, and takes the device."""
+    """Imports PyTorch, which takes seconds, and selects the device."""
     global torch, functional, device
     spec = question["device"]
     if not spec.startswith("cuda:"):
-        raise RuntimeError(f"PyTorch is timed on GPUs, and {spec} is none: give --device cuda:0 on a machine with one")
+        raise RuntimeError(f"PyTorch is timed on GPUs only, not on {spec}: use --device cuda:0 on a machine with a GPU")
     try:
         import torch
         import torch.nn.attention
         import torch.nn.functional as functional
     except ImportError as reason:
-        raise RuntimeError(f"PyTorch is not there for {sys.executable} ({reason}): install torch for it, or name "
-                           "another Python by --python") from None
+        raise RuntimeError(f"PyTorch cannot be imported for {sys.executable} ({reason}): install torch, or choose "
+                           "another Python with --python") from None
     if not torch.cuda.is_available():
-        raise RuntimeError(f"PyTorch {torch.__version__} sees no GPU: its build must be for CUDA, and the driver there")
+        raise RuntimeError(f"PyTorch {torch.__version__} finds no GPU: it needs a CUDA build and an NVIDIA driver")
     device = torch.device(spec)
     torch.cuda.set_device(device)
     return {"baseline": f"PyTorch {torch.__version__} scaled_dot_product_attention",
@@ -42,19 +42,19 @@ def begin(question):
 
 
 def attend(case, q, k, v):
-    """One call, as a user writes it."""
+    """One call, as in user code."""
     causal = bool(case.get("CAUSAL", 0))
     options = {"enable_gqa": True} if k.shape[1] != q.shape[1] else {}
     if case.get("SCALE"):
         options["scale"] = case["SCALE"]
-    if causal and q.shape[2] != k.shape[2]:  # is_causal counts from the first key, the template from the last
+    if causal and q.shape[2] != k.shape[2]:  # is_causal aligns the mask to the first key, the template to the last
         from torch.nn.attention.bias import causal_lower_right
         return functional.scaled_dot_product_attention(q, k, v, causal_lower_right(q.shape[2], k.shape[2]), **options)
     return functional.scaled_dot_product_attention(q, k, v, is_causal=causal, **options)
 
 
 class Captured:
-    """One backend's calls for one case, in graphs."""
+    """CUDA graphs of one backend's calls for one case."""
 
     def __init__(self, question):
         self.case = case = question["case"]
@@ -75,12 +75,12 @@ class Captured:
         self.single = self.flush = None
         try:
             self.graph = self.capture(self.launches)
-        except RuntimeError as reason:  # what a backend says that has no kernel, and an allocation that fails
+        except RuntimeError as reason:  # the backend has no kernel for the case, or an allocation failed
             raise Unable(str(reason).strip().splitlines()[0][:200]) from None
 
     def tensor(self, heads, rows, gap):
-        """[B, H, S, D] as SDPA takes it; with BSHD a view of [B, S, H, D], as SDPA then leaves O, too. A gap lies
-        between rows, with BSHD between those of all heads."""
+        """[B, H, S, D] as SDPA takes it; with BSHD a view of [B, S, H, D], the layout of SDPA's O too. The gap is
+        between rows, with BSHD between the rows of all heads."""
         columns = self.case["D"]
         inside, outside = (heads, rows) if self.case.get("BSHD") else (1, heads * rows)
         made = torch.randn(self.case["B"], outside, inside * columns + gap, device=device, dtype=self.dtype)
@@ -93,7 +93,7 @@ class Captured:
         with torch.nn.attention.sdpa_kernel(self.backend), torch.no_grad():
             stream = torch.cuda.Stream()
             stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(stream):  # what is planned or loaded at the first call must not be captured
+            with torch.cuda.stream(stream):  # planning and loading at the first call must not be captured
                 for inputs in self.inputs:
                     attend(self.case, *inputs)
             torch.cuda.synchronize()
@@ -105,7 +105,7 @@ class Captured:
         return graph
 
     def replay(self, graph, count):
-        """Replays behind one another, each between two events: the GPU is never idle at a beginning one."""
+        """Consecutive replays, each timed by two events, so that the GPU is never idle when one begins."""
         marks = [(event(), event()) for _ in range(count)]
         for start, end in marks:
             start.record()
@@ -128,7 +128,7 @@ class Captured:
             self.flush = torch.empty(size, dtype=torch.uint8, device=device)
         times = []
         for _ in range(question["samples"]):
-            self.flush.fill_(1)  # twice what L2 holds: nothing of the inputs stays there
+            self.flush.fill_(1)  # twice the size of L2: evicts all inputs
             times += self.replay(self.single, 1)
         return times
 
@@ -138,12 +138,12 @@ def event():
 
 
 def answer(question, state):
-    """The answer to one question; `state` holds what is captured."""
+    """The answer to one request; `state` holds the captured graphs."""
     ask = question["ask"]
     if ask == "begin":
         return begin(question)
     if ask == "capture":
-        state.clear()  # before the next: both need not fit on the GPU
+        state.clear()  # first, so that both need not fit on the GPU
         torch.cuda.empty_cache()
         try:
             state["captured"] = Captured(question)
@@ -156,9 +156,9 @@ def answer(question, state):
 
 
 def main():
-    warnings.filterwarnings("ignore")  # each backend that cannot do a case warns of it, and the answer says so
+    warnings.filterwarnings("ignore")  # the answer reports unsupported cases, so PyTorch's warnings are redundant
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # library output on stdout must not mix with answers
     state = {}
     for line in sys.stdin:
         try:

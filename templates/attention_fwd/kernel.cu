@@ -3,27 +3,27 @@
 //   Q, O   [B, H, S, D]          row i of one head of one batch is one query
 //   K, V   [B, H_KV, S_KV, D]    row j is one key; H / H_KV heads in a row share their keys
 //   LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query
-//   The extents may lie in any order: strides say how far apart batches, heads and rows begin.
+//   The extents may be in any order: strides give the distance between batches, heads and rows.
 //   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
 //   A query that sees no key gives a row of zeros, and minus infinity for LSE.
 //
-// A block computes a unit: the BLOCK_M queries of one tile against the keys of one split. It walks
-// the keys in tiles of BLOCK_N and keeps, for each query, the largest score so far m, the sum l of
-// exp(score - m), and O before its division by l. README.md has the picture.
+// A block computes one work unit: the BLOCK_M queries of one query tile against the keys of one KV
+// split. The mainloop iterates over key tiles of BLOCK_N and keeps, for each query, the running
+// maximum m, the sum l of exp(score - m), and the unnormalised O. README.md has a diagram.
 
 #include "lib/cluster.cuh"
 #include "lib/cp_async.cuh"
-#include "lib/dependent.cuh"
 #include "lib/element.cuh"
 #include "lib/fragments.cuh"
 #include "lib/integer.cuh"
-#include "lib/last.cuh"
+#include "lib/last_block.cuh"
 #include "lib/math.cuh"
 #include "lib/mma.cuh"
-#include "lib/queue.cuh"
+#include "lib/pdl.cuh"
 #include "lib/smem.cuh"
 #include "lib/strides.cuh"
 #include "lib/tile.cuh"
+#include "lib/tile_scheduler.cuh"
 #include "lib/warp.cuh"
 
 // ---- Genes ----
@@ -39,287 +39,299 @@
 
 constexpr int head_dim = D;
 constexpr bool causal = CAUSAL;
-using element = choose<BF16, bf16, f16>;        // of Q, K, V and O
-constexpr int block_m = BLOCK_M;                // queries a tile
-constexpr int block_n = BLOCK_N;                // keys a tile
-constexpr int warps = WARPS;                    // warps a block
-constexpr int warps_kv = WARPS_KV;              // groups of warps that share out the keys of a tile
-constexpr bool simt = MATH == MATH_SIMT;        // products without tensor cores
-constexpr bool copy_plain = COPY == COPY_PLAIN; // K and V through registers, one buffer
-constexpr bool copy_joint = COPY == COPY_JOINT; // cp.async, K and V of a tile waited for together
-constexpr bool copy_apart = COPY == COPY_APART; // cp.async, each waited for when it is needed
-constexpr int k_stages = copy_plain ? 1 : K_STAGES;        // buffers for tiles of K,
-constexpr int v_stages = copy_apart ? V_STAGES : k_stages; // and of V
-constexpr copy kv_copy = copy_plain            ? copy::through_registers
-                         : LOAD == LOAD_WIDE   ? copy::in_flight
-                         : LOAD == LOAD_NARROW ? copy::in_flight_narrow
-                                               : copy::in_flight_l1;
-constexpr int kv_splits = KV_SPLITS; // parts of the keys that go to different blocks, added up by
-constexpr bool early = COMBINE == COMBINE_EARLY;        // a second kernel that waits for the first,
-constexpr bool by_last = COMBINE == COMBINE_LAST;       // the last of the blocks to end its part,
-constexpr bool in_cluster = COMBINE == COMBINE_CLUSTER; // or all of them, which are a cluster
-constexpr arrangement rows_lie = SWIZZLE == SWIZZLE_XOR   ? arrangement::chunks_swapped
-                                 : SWIZZLE == SWIZZLE_PAD ? arrangement::padded
-                                                          : arrangement::plain;
-constexpr bool qk_in_half = ACC_QK == ACC_QK_F16; // accumulate the scores in half
-constexpr bool pv_in_half = ACC_PV == ACC_PV_F16; // accumulate O in half
-constexpr bool q_in_registers =
-    Q_IN_REGISTERS && !simt; // a warp holds its queries, else reads them every tile
+using element = conditional_t<BF16, bf16, f16>; // element type of Q, K, V and O
+constexpr int block_m = BLOCK_M;                // queries per tile
+constexpr int block_n = BLOCK_N;                // keys per tile
+constexpr int warps = WARPS;                    // warps per block
+constexpr int warps_kv = WARPS_KV;              // warp groups that split the keys of a tile
+constexpr bool simt = MATH == MATH_SIMT;        // FMA instead of tensor cores
+constexpr bool copy_plain = COPY == COPY_PLAIN; // synchronous loads through registers, one stage
+constexpr bool copy_joint = COPY == COPY_JOINT; // cp.async, one wait for both K and V of a tile
+constexpr bool copy_apart = COPY == COPY_APART; // cp.async, separate waits for K and V
+constexpr int k_stages = copy_plain ? 1 : K_STAGES;        // pipeline stages of K
+constexpr int v_stages = copy_apart ? V_STAGES : k_stages; // pipeline stages of V
+constexpr load_mode kv_load_mode = copy_plain            ? load_mode::through_registers
+                                   : LOAD == LOAD_WIDE   ? load_mode::async_16
+                                   : LOAD == LOAD_NARROW ? load_mode::async_8
+                                                         : load_mode::async_16_l1;
+constexpr int kv_splits = KV_SPLITS; // split-KV: blocks that share the keys of a query tile
+constexpr bool combine_by_pdl = COMBINE == COMBINE_EARLY; // combine kernel launched early (PDL)
+constexpr bool combine_by_last_block = COMBINE == COMBINE_LAST; // the last block to finish combines
+constexpr bool combine_in_cluster = COMBINE == COMBINE_CLUSTER; // through DSMEM
+constexpr smem_layout row_layout = SWIZZLE == SWIZZLE_XOR   ? smem_layout::xor_swizzled
+                                   : SWIZZLE == SWIZZLE_PAD ? smem_layout::padded
+                                                            : smem_layout::plain;
+constexpr bool qk_in_half = ACC_QK == ACC_QK_F16;        // scores accumulate in half
+constexpr bool pv_in_half = ACC_PV == ACC_PV_F16;        // O accumulates in half
+constexpr bool q_in_registers = Q_IN_REGISTERS && !simt; // not reloaded for every tile
 constexpr bool overlap =
-    OVERLAP && !simt && !copy_plain;        // the scores of a tile before P V of the tile before it
-constexpr bool lazy_rescale = LAZY_RESCALE; // rescale O only when the m of some row grew
-constexpr bool fast_math = FAST_MATH;       // 1 / l to a unit in the last place, by one instruction
-constexpr int unroll = UNROLL;              // tiles of keys that the loop over them holds
-constexpr int min_ctas = MIN_CTAS;          // blocks a multiprocessor to leave registers for
-constexpr bool persistent = PERSISTENT > 0; // blocks draw units from a queue until it is empty
-constexpr bool tiles_first = ORDER == ORDER_TILES; // neighbours share a head's keys, else a place
-constexpr bool late_first =
-    (ORDER == ORDER_REVERSED) != causal; // queries, from the last to the first
+    OVERLAP && !simt && !copy_plain;        // QK^T of tile i+1 is issued before PV of tile i
+constexpr bool lazy_rescale = LAZY_RESCALE; // rescale O only when the maximum of some row grew
+constexpr bool fast_math = FAST_MATH;       // 1 / l by rcp.approx (1 ulp)
+constexpr int unroll = UNROLL;              // unroll factor of the mainloop
+constexpr int min_ctas = MIN_CTAS;          // minimum resident blocks per SM (launch bounds)
+constexpr bool persistent = PERSISTENT > 0; // blocks fetch work units from the tile scheduler
+constexpr bool tiles_first = ORDER == ORDER_TILES; // consecutive blocks share a head's keys
+// Schedule query tiles from the last to the first: under a causal mask the longest come first.
+constexpr bool longest_first = (ORDER == ORDER_REVERSED) != causal;
 
 // ---- Derived sizes ----
 
 constexpr int threads = warps * 32;
-constexpr int warps_m = warps / warps_kv;     // warps that share out the queries
-constexpr int warp_rows = block_m / warps_m;  // queries of a warp
-constexpr int warp_keys = block_n / warps_kv; // keys of a tile that a warp works on: its slice
-constexpr int m_tiles = warp_rows / 16;       // the warp's tensor-core tiles: of 16 queries,
-constexpr int n_tiles = warp_keys / 8;        // of 8 keys,
-constexpr int d_tiles = head_dim / 8;         // of 8 columns of O,
-constexpr int k_steps = head_dim / 16;        // of 16 columns of Q and K
+constexpr int warps_m = warps / warps_kv;     // warps along the queries
+constexpr int warp_rows = block_m / warps_m;  // queries per warp
+constexpr int warp_keys = block_n / warps_kv; // keys of a tile per warp: the warp's slice
+constexpr int m_tiles = warp_rows / 16;       // MMA tiles of a warp: 16 queries each,
+constexpr int n_tiles = warp_keys / 8;        // 8 keys each,
+constexpr int d_tiles = head_dim / 8;         // 8 columns of O each,
+constexpr int k_steps = head_dim / 16;        // 16 columns of Q and K each
 
 constexpr float log2_e = 1.4426950408889634f;
-constexpr float usual_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
+constexpr float default_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
 
 // ---- Shared memory, in bytes ----
 //
-//   0        K, `k_stages` tiles of block_n rows
-//   v_smem   V, `v_stages`
-//   q_smem   Q, one tile of block_m rows, unless q_in_registers
-//            (when the groups of warps merge, m, l and O of half of them at most overlay all of
-//            these)
-//   parts    what each other block of a cluster hands this one: m, l and its columns of O
-//   tickets  two words, when persistent
+//   0               K, `k_stages` tiles of block_n rows
+//   v_smem          V, `v_stages` tiles
+//   q_smem          Q, one tile of block_m rows, unless q_in_registers
+//                   (merge_warp_groups overlays all of these with m, l and O of up to half of the
+//                   warp groups)
+//   partials_smem   partial results (m, l, columns of O) from each other block of a cluster
+//   scheduler_smem  two words of the tile scheduler, when persistent
 
-using kv_tile = tile<block_n, head_dim, rows_lie, threads>;
-using q_tile = tile<block_m, head_dim, rows_lie, threads>;
+using kv_tile = tile<block_n, head_dim, row_layout, threads>;
+using q_tile = tile<block_m, head_dim, row_layout, threads>;
 
 constexpr int v_smem = k_stages * kv_tile::bytes;
 constexpr int q_smem = v_smem + v_stages * kv_tile::bytes;
 constexpr int tiles_bytes = q_smem + (q_in_registers ? 0 : q_tile::bytes);
-constexpr int merge_words = m_tiles * (4 * d_tiles + 4); // of one thread
+constexpr int merge_words = m_tiles * (4 * d_tiles + 4); // per thread
 constexpr int merge_bytes = warps_kv / 2 * warps_m * 32 * merge_words * 4;
-constexpr int parts_smem = max_of(tiles_bytes, merge_bytes);
-constexpr int part_tiles = in_cluster ? d_tiles / kv_splits : 1; // of 8 columns, that a block ends
-constexpr int part_words = m_tiles * (4 + 4 * part_tiles);       // of one thread
-constexpr int parts_bytes = in_cluster ? (kv_splits - 1) * part_words * warps_m * 32 * 4 : 0;
-constexpr int tickets_smem = parts_smem + parts_bytes;
+constexpr int partials_smem = max_of(tiles_bytes, merge_bytes);
+constexpr int owned_tiles =
+    combine_in_cluster ? d_tiles / kv_splits : 1; // 8-column tiles of O that a block reduces
+constexpr int partial_words = m_tiles * (4 + 4 * owned_tiles); // per thread
+constexpr int partials_bytes =
+    combine_in_cluster ? (kv_splits - 1) * partial_words * warps_m * 32 * 4 : 0;
+constexpr int scheduler_smem = partials_smem + partials_bytes;
 
 extern __shared__ __align__(128) unsigned char smem[];
 
 static_assert(head_dim == 64 || head_dim == 128, "D is 64 or 128");
-static_assert(warps % warps_kv == 0, "the groups that share out the keys have equally many warps");
-static_assert((warps_kv & (warps_kv - 1)) == 0, "the merge halves the groups until one is left");
+static_assert(warps % warps_kv == 0, "all warp groups have equally many warps");
+static_assert((warps_kv & (warps_kv - 1)) == 0,
+              "the merge halves the number of groups until one is left");
 static_assert(block_m % (16 * warps_m) == 0,
               "a warp works on whole tensor-core tiles of 16 queries");
 static_assert(block_n % (16 * warps_kv) == 0, "a warp works on slices of 16 keys");
-static_assert(!copy_joint || k_stages >= 2, "a joint copy needs a second buffer");
-static_assert(!simt || (!qk_in_half && !pv_in_half), "without tensor cores sums are floats");
-static_assert(!in_cluster || (kv_splits > 1 && kv_splits <= 8 && d_tiles % kv_splits == 0),
-              "a block of a cluster ends whole tiles of 8 columns");
-static_assert(!in_cluster || !persistent, "a cluster works on one unit");
+static_assert(!copy_joint || k_stages >= 2, "a joint load needs a second stage");
+static_assert(!simt || (!qk_in_half && !pv_in_half),
+              "without tensor cores accumulators are floats");
+static_assert(!combine_in_cluster || (kv_splits > 1 && kv_splits <= 8 && d_tiles % kv_splits == 0),
+              "a block of a cluster reduces whole tiles of 8 columns");
+static_assert(!combine_in_cluster || !persistent, "a cluster processes one work unit");
 static_assert(!BF16 || (!qk_in_half && !pv_in_half), "bf16 is not accumulated in half");
 static_assert(threads <= 1024, "a block has at most 1024 threads");
 
-// ---- What a thread holds ----
-// Fragments are laid out as lib/mma.cuh says: with g = lane / 4 and t = lane % 4, a thread holds
+// ---- Per-thread state ----
+// Fragment layouts are those of lib/mma.cuh: with g = lane / 4 and t = lane % 4, a thread holds
 // columns of rows g (half h = 0) and g + 8 (h = 1) of each tile of 16 queries.
 
 using q_fragments = u32[m_tiles][k_steps][4];
 using score_fragments = float[m_tiles][n_tiles][4];
-using weight_fragments = u32[m_tiles][n_tiles / 2][4]; // P: scores as a left operand
-using o_fragments = choose<pv_in_half, u32[m_tiles][d_tiles][2], float[m_tiles][d_tiles][4]>;
-using o_sums = float[m_tiles][d_tiles][4];
+using p_fragments = u32[m_tiles][n_tiles / 2][4]; // P as the A operand of PV
+using o_fragments = conditional_t<pv_in_half, u32[m_tiles][d_tiles][2], float[m_tiles][d_tiles][4]>;
+using o_float_fragments = float[m_tiles][d_tiles][4];
 
 struct row_state {
-    float largest[m_tiles][2]; // m, not scaled
-    float sum[m_tiles][2];     // l, until total_rows of this thread's keys alone
+    float row_max[m_tiles][2]; // m, before scaling
+    float row_sum[m_tiles][2]; // l; covers only this thread's keys until finalize_row_sums
 
     DEVICE row_state() {
 #pragma unroll
         for (int i = 0; i < m_tiles * 2; ++i) {
-            largest[i / 2][i % 2] = minus_infinity;
-            sum[i / 2][i % 2] = 0;
+            row_max[i / 2][i % 2] = minus_infinity;
+            row_sum[i / 2][i % 2] = 0;
         }
     }
 };
 
-// The thread's place in the block.
-struct place {
+// The thread's coordinates within the block.
+struct thread_coords {
     int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    int group = threadIdx.x / 32 / warps_m; // its warp's slice of the keys
-    // Of its warp, within a tile of queries and within a tile of keys.
+    int group = threadIdx.x / 32 / warps_m; // warp group: selects the slice of the keys
+    // First query and first key of the warp within the query tile and the key tile.
     int first_row = threadIdx.x / 32 % warps_m * warp_rows, first_key = group * warp_keys;
 };
 
-// The scale that exponentials are taken with, of the one that is given.
-DEVICE float scale_of(float given) {
-    return (given > 0 ? given : usual_scale) * log2_e;
+// The softmax scale times log2(e), so that exponentials can use exp2. 0 selects 1 / sqrt(D).
+DEVICE float softmax_scale_log2(float given) {
+    return (given > 0 ? given : default_scale) * log2_e;
 }
 
-// What one launch works on; `inverse`s are for divide.
-struct problem {
-    int S, S_KV, heads, group_inverse; // of H / H_KV, the heads that share their keys
-    float scale;                       // exp(scale given * x) = 2^(scale * x)
+// Kernel parameters. The `inverse` fields are reciprocals for divide().
+struct kernel_params {
+    int S, S_KV, heads;
+    int heads_per_kv_head_inverse; // of H / H_KV
+    float scale;                   // softmax scale times log2(e)
     strides q, k, v, o;
-    int units_x, units_y, x_inverse,
-        y_inverse; // the grid that units are numbered in, if persistent
+    // The virtual grid in which work units are numbered, if persistent.
+    int work_units_x, work_units_y, x_inverse, y_inverse;
 };
 
-struct unit {
+struct work_unit {
     int batch, head, first_row, split;
-    int first_tile, end_tile; // the tiles of keys of its split; none, if they are equal
+    int first_tile, end_tile; // key tiles of the split; empty if equal
 };
 
-// The unit that the block has drawn, or the only one it has. The tiles of keys that a tile of
-// queries sees are cut into kv_splits even parts. Under a causal mask the late queries, with most
-// keys, come first, unless reversed.
-DEVICE unit find_unit(const queue &units, const problem &all) {
+// Decodes the block's work unit from blockIdx, or from the scheduler's index if persistent. The key
+// tiles visible to a query tile are divided into kv_splits equal parts. Under a causal mask the
+// last query tiles, which have most keys, are scheduled first, unless ORDER is reversed.
+DEVICE work_unit decode_work_unit(const tile_scheduler &work_units, const kernel_params &params) {
     int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
     if constexpr (persistent) {
-        const int line = divide(units.number, all.x_inverse);
-        x = units.number - line * all.units_x;
-        z = divide(line, all.y_inverse);
-        y = line - z * all.units_y;
+        const int row_id = divide(work_units.work_index, params.x_inverse);
+        x = work_units.work_index - row_id * params.work_units_x;
+        z = divide(row_id, params.y_inverse);
+        y = row_id - z * params.work_units_y;
     }
     const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
-    const int turn = part / kv_splits, split = part % kv_splits;
-    const int first_row = (late_first ? ceil_div(all.S, block_m) - 1 - turn : turn) * block_m;
-    const int last_row = min(first_row + block_m, all.S) - 1;
-    const int seen_keys =
-        causal ? max(min(all.S_KV, last_row + all.S_KV - all.S + 1), 0) : all.S_KV;
-    const int seen_tiles = ceil_div(seen_keys, block_n);
-    const int share = ceil_div(seen_tiles, kv_splits);
-    const int first_tile = min(split * share, seen_tiles);
-    return {batch, head, first_row, split, first_tile, min(first_tile + share, seen_tiles)};
+    const int m_tile = part / kv_splits, split = part % kv_splits;
+    const int first_row =
+        (longest_first ? ceil_div(params.S, block_m) - 1 - m_tile : m_tile) * block_m;
+    const int last_row = min(first_row + block_m, params.S) - 1;
+    const int visible_keys =
+        causal ? max(min(params.S_KV, last_row + params.S_KV - params.S + 1), 0) : params.S_KV;
+    const int visible_tiles = ceil_div(visible_keys, block_n);
+    const int share = ceil_div(visible_tiles, kv_splits);
+    const int first_tile = min(split * share, visible_tiles);
+    return {batch, head, first_row, split, first_tile, min(first_tile + share, visible_tiles)};
 }
 
-// Whether some query of the warp sees a key of its slice of a tile; if not, none sees one of a
-// later tile's.
-DEVICE bool is_seen(int tile, const unit &u, const problem &all, const place &p) {
-    return !causal ||
-           tile * block_n + p.first_key < u.first_row + p.first_row + warp_rows + all.S_KV - all.S;
+// True if some query of the warp sees a key of the warp's slice of a tile. If not, it sees none of
+// any later tile either.
+DEVICE bool has_visible_keys(int tile, const work_unit &work, const kernel_params &params,
+                             const thread_coords &thread) {
+    return !causal || tile * block_n + thread.first_key <
+                          work.first_row + thread.first_row + warp_rows + params.S_KV - params.S;
 }
 
 // ---- Steps ----
 
-// To shared memory: load_k, load_v, load_q, and start_copies of what comes before the first tile.
-#include "copies.cuh"
+// Loads to shared memory: load_k, load_v, load_q, and the pipeline prologue load_prologue.
+#include "loads.cuh"
 
-// One tile: scores, mask, online_softmax, accumulate.
-#include "products.cuh"
+// Steps of one mainloop iteration: qk_gemm, mask, online_softmax, pv_gemm.
+#include "qk_pv_mma.cuh"
 #include "softmax.cuh"
 
-// The end of a unit: total_rows, merge_groups, store_o.
-#include "finish.cuh"
+// Epilogue of a work unit: finalize_row_sums, merge_warp_groups, store_o.
+#include "epilogue.cuh"
 
-// Of one split: store_part and combine_tile, or hand_parts and end_part.
-#include "splits.cuh"
+// Split-KV: store_partial and combine_tile, or send_partials and reduce_and_store.
+#include "split_kv.cuh"
 
-// ---- The walk over the tiles of keys of a unit ----
+// ---- The mainloop over the key tiles of a work unit ----
 
-// S, softmax, O: one tile after another.
-DEVICE void attend(o_fragments &o_rmem, row_state &rows, q_fragments &q_rmem, const element *k_gmem,
-                   const element *v_gmem, const unit &u, const problem &all, const place &p) {
+// Mainloop without overlap: S, softmax and O of one tile after another.
+DEVICE void mainloop(o_fragments &o_rmem, row_state &rows, q_fragments &q_rmem,
+                     const element *k_gmem, const element *v_gmem, const work_unit &work,
+                     const kernel_params &params, const thread_coords &thread) {
     score_fragments s_rmem;
 #pragma unroll unroll
-    for (int tile = u.first_tile; tile < u.end_tile; ++tile) {
-        const bool seen = is_seen(tile, u, all, p);
+    for (int tile = work.first_tile; tile < work.end_tile; ++tile) {
+        const bool visible = has_visible_keys(tile, work, params, thread);
         if constexpr (copy_plain) {
-            __syncthreads(); // the tile before has been read, and is now overwritten
-            load_k(k_gmem, u, tile, all);
-            load_v(v_gmem, u, tile, all);
+            __syncthreads(); // the previous tile has been read and may be overwritten
+            load_k(k_gmem, work, tile, params);
+            load_v(v_gmem, work, tile, params);
         } else {
             cp_async_wait<copy_apart ? 2 * k_stages - 2 : k_stages - 2>();
         }
-        __syncthreads(); // Q, K and (joint) V of this tile are there; the one before is read
+        __syncthreads(); // Q, K and (joint) V of this tile have arrived; the previous tile has been
+                         // read
         if constexpr (copy_joint)
-            load_k(k_gmem, u, tile + k_stages - 1, all);
+            load_k(k_gmem, work, tile + k_stages - 1, params);
         if constexpr (!copy_plain) {
-            load_v(v_gmem, u, tile + v_stages - 1, all);
+            load_v(v_gmem, work, tile + v_stages - 1, params);
             cp_async_commit();
         }
-        if (seen)
-            scores(s_rmem, q_rmem, k_tile_smem(tile, u), p);
+        if (visible)
+            qk_gemm(s_rmem, q_rmem, k_tile_smem(tile, work), thread);
         if constexpr (copy_apart) {
             cp_async_wait<2 * v_stages - 2>();
-            __syncthreads(); // V of this tile is there; its K is read, to be overwritten
-            load_k(k_gmem, u, tile + k_stages, all);
+            __syncthreads(); // V of this tile has arrived; its K has been read and may be
+                             // overwritten
+            load_k(k_gmem, work, tile + k_stages, params);
             cp_async_commit();
         }
-        if (seen) {
-            mask(s_rmem, tile, u, all, p);
-            online_softmax(s_rmem, rows, o_rmem, all.scale);
-            accumulate(o_rmem, s_rmem, v_tile_smem(tile, u), p);
+        if (visible) {
+            mask(s_rmem, tile, work, params, thread);
+            online_softmax(s_rmem, rows, o_rmem, params.scale);
+            pv_gemm(o_rmem, s_rmem, v_tile_smem(tile, work), thread);
         }
     }
 }
 
-// The same, but the scores of a tile are computed before P V of the tile before, which then goes on
-// beside the softmax. K is needed a tile ahead of V: joint copies are of V and the next tile's K.
-DEVICE void attend_overlapped(o_fragments &o_rmem, row_state &rows, q_fragments &q_rmem,
-                              const element *k_gmem, const element *v_gmem, const unit &u,
-                              const problem &all, const place &p) {
+// Mainloop with overlap (FlashAttention-3, section 3.2): QK^T of tile i+1 is issued before PV of
+// tile i, which then runs beside the softmax. K is needed one tile ahead of V, so a joint cp.async
+// group holds V of a tile and K of the next one.
+DEVICE void mainloop_overlapped(o_fragments &o_rmem, row_state &rows, q_fragments &q_rmem,
+                                const element *k_gmem, const element *v_gmem, const work_unit &work,
+                                const kernel_params &params, const thread_coords &thread) {
     score_fragments s_rmem;
-    weight_fragments p_rmem;
-    if (u.first_tile == u.end_tile)
+    p_fragments p_rmem;
+    if (work.first_tile == work.end_tile)
         return;
-    bool seen = is_seen(u.first_tile, u, all, p);
+    bool visible = has_visible_keys(work.first_tile, work, params, thread);
     cp_async_wait<copy_apart ? 2 * k_stages - 1 : k_stages - 1>();
-    __syncthreads(); // Q and K of the first tile are there
-    if (seen)
-        scores(s_rmem, q_rmem, k_tile_smem(u.first_tile, u), p);
+    __syncthreads(); // Q and K of the first tile have arrived
+    if (visible)
+        qk_gemm(s_rmem, q_rmem, k_tile_smem(work.first_tile, work), thread);
     if constexpr (copy_apart) {
-        __syncthreads(); // that K is read, to be overwritten
-        load_k(k_gmem, u, u.first_tile + k_stages, all);
+        __syncthreads(); // that K has been read and may be overwritten
+        load_k(k_gmem, work, work.first_tile + k_stages, params);
         cp_async_commit();
     }
-    if (seen) {
-        mask(s_rmem, u.first_tile, u, all, p);
-        online_softmax(s_rmem, rows, o_rmem, all.scale);
-        take_weights(p_rmem, s_rmem);
+    if (visible) {
+        mask(s_rmem, work.first_tile, work, params, thread);
+        online_softmax(s_rmem, rows, o_rmem, params.scale);
+        pack_probabilities(p_rmem, s_rmem);
     }
 #pragma unroll unroll
-    for (int tile = u.first_tile; tile < u.end_tile; ++tile) {
-        const bool next_seen = tile + 1 < u.end_tile && is_seen(tile + 1, u, all, p);
+    for (int tile = work.first_tile; tile < work.end_tile; ++tile) {
+        const bool next_visible =
+            tile + 1 < work.end_tile && has_visible_keys(tile + 1, work, params, thread);
         cp_async_wait<copy_apart ? 2 * k_stages - 2 : k_stages - 2>();
-        __syncthreads(); // the next K and (joint) V are there; V of the tile before and K are read
+        __syncthreads(); // the next K and (joint) V have arrived; K and the previous V have been
+                         // read
         if constexpr (copy_joint)
-            load_k(k_gmem, u, tile + k_stages, all);
-        load_v(v_gmem, u, tile + v_stages - 1, all);
+            load_k(k_gmem, work, tile + k_stages, params);
+        load_v(v_gmem, work, tile + v_stages - 1, params);
         cp_async_commit();
-        if (next_seen)
-            scores(s_rmem, q_rmem, k_tile_smem(tile + 1, u), p);
+        if (next_visible)
+            qk_gemm(s_rmem, q_rmem, k_tile_smem(tile + 1, work), thread);
         if constexpr (copy_apart) {
             cp_async_wait<2 * v_stages - 2>();
-            __syncthreads(); // V is there; the next K is read, to be overwritten
-            load_k(k_gmem, u, tile + 1 + k_stages, all);
+            __syncthreads(); // V has arrived; the next K has been read and may be overwritten
+            load_k(k_gmem, work, tile + 1 + k_stages, params);
             cp_async_commit();
         }
-        if (next_seen) {
-            mask(s_rmem, tile + 1, u, all, p);
-            accumulate_mma(o_rmem, p_rmem, v_tile_smem(tile, u), p);
-            online_softmax(s_rmem, rows, o_rmem, all.scale);
-            take_weights(p_rmem, s_rmem);
-        } else if (seen) {
-            accumulate_mma(o_rmem, p_rmem, v_tile_smem(tile, u), p);
+        if (next_visible) {
+            mask(s_rmem, tile + 1, work, params, thread);
+            pv_mma(o_rmem, p_rmem, v_tile_smem(tile, work), thread);
+            online_softmax(s_rmem, rows, o_rmem, params.scale);
+            pack_probabilities(p_rmem, s_rmem);
+        } else if (visible) {
+            pv_mma(o_rmem, p_rmem, v_tile_smem(tile, work), thread);
         }
-        seen = next_seen;
+        visible = next_visible;
     }
 }
 
 // ---- The schedule ----
 
-// The splits of a unit are neighbours in the grid.
+// The splits of a query tile are neighbours in the grid, so that they can form a cluster.
 #if COMBINE != COMBINE_CLUSTER
 #define CLUSTER
 #elif ORDER == ORDER_TILES
@@ -332,79 +344,82 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     attention_fwd(const element *__restrict__ q, const element *__restrict__ k,
                   const element *__restrict__ v, element *__restrict__ o, float *__restrict__ lse,
                   float *__restrict__ partial_o, float *__restrict__ partial_ml,
-                  u32 *__restrict__ counters, int S, int S_KV, int heads, int group_inverse,
-                  float scale, u32 q_batch, u32 q_head, int q_row, u32 k_batch, u32 k_head,
-                  int k_row, u32 v_batch, u32 v_head, int v_row, u32 o_batch, u32 o_head, int o_row,
-                  int units, int units_x, int units_y, int x_inverse, int y_inverse) {
-    const problem all{S,
-                      S_KV,
-                      heads,
-                      group_inverse,
-                      scale_of(scale),
-                      {q_batch, q_head, q_row},
-                      {k_batch, k_head, k_row},
-                      {v_batch, v_head, v_row},
-                      {o_batch, o_head, o_row},
-                      units_x,
-                      units_y,
-                      x_inverse,
-                      y_inverse};
-    const place p{};
-    if constexpr (early)
-        grid_dependents_launch(); // the second kernel takes what room this one leaves
-    queue tickets(counters, reinterpret_cast<u32 *>(smem + tickets_smem));
-    if constexpr (in_cluster)
-        cluster_arrive(); // this block runs: others may write to its shared memory
+                  u32 *__restrict__ counters, int S, int S_KV, int heads,
+                  int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head, int q_row,
+                  u32 k_batch, u32 k_head, int k_row, u32 v_batch, u32 v_head, int v_row,
+                  u32 o_batch, u32 o_head, int o_row, int work_units, int work_units_x,
+                  int work_units_y, int x_inverse, int y_inverse) {
+    const kernel_params params{S,
+                               S_KV,
+                               heads,
+                               heads_per_kv_head_inverse,
+                               softmax_scale_log2(scale),
+                               {q_batch, q_head, q_row},
+                               {k_batch, k_head, k_row},
+                               {v_batch, v_head, v_row},
+                               {o_batch, o_head, o_row},
+                               work_units_x,
+                               work_units_y,
+                               x_inverse,
+                               y_inverse};
+    const thread_coords thread{};
+    if constexpr (combine_by_pdl)
+        griddepcontrol_launch_dependents(); // the combine kernel may occupy SMs that this grid
+                                            // leaves free
+    tile_scheduler scheduler(counters, reinterpret_cast<u32 *>(smem + scheduler_smem));
+    if constexpr (combine_in_cluster)
+        cluster_arrive(); // this block runs: other blocks may write to its shared memory
     do {
         if constexpr (persistent)
-            tickets.draw();
-        const unit u = find_unit(tickets, all);
-        const int kv_head = divide(u.head, group_inverse);
-        const element *k_gmem = k + all.k.to_head(u.batch, kv_head);
-        const element *v_gmem = v + all.v.to_head(u.batch, kv_head);
+            scheduler.prefetch_next_work();
+        const work_unit work = decode_work_unit(scheduler, params);
+        const int kv_head = divide(work.head, heads_per_kv_head_inverse);
+        const element *k_gmem = k + params.k.to_head(work.batch, kv_head);
+        const element *v_gmem = v + params.v.to_head(work.batch, kv_head);
         q_fragments q_rmem;
         o_fragments o_rmem = {};
         row_state rows;
 
-        load_q(q_rmem, q + all.q.to_head(u.batch, u.head), u, all, p);
-        start_copies(k_gmem, v_gmem, u, all);
+        load_q(q_rmem, q + params.q.to_head(work.batch, work.head), work, params, thread);
+        load_prologue(k_gmem, v_gmem, work, params);
         if constexpr (overlap)
-            attend_overlapped(o_rmem, rows, q_rmem, k_gmem, v_gmem, u, all, p);
+            mainloop_overlapped(o_rmem, rows, q_rmem, k_gmem, v_gmem, work, params, thread);
         else
-            attend(o_rmem, rows, q_rmem, k_gmem, v_gmem, u, all, p);
-        o_sums sums_rmem;
-        total_rows(sums_rmem, rows, o_rmem);
+            mainloop(o_rmem, rows, q_rmem, k_gmem, v_gmem, work, params, thread);
+        o_float_fragments acc_rmem;
+        finalize_row_sums(acc_rmem, rows, o_rmem);
         if constexpr (warps_kv > 1)
-            merge_groups(sums_rmem, rows, all.scale, p);
-        if constexpr (in_cluster) {
-            cluster_wait(); // all blocks run
-            if (p.group == 0)
-                hand_parts(sums_rmem, rows, u.split);
+            merge_warp_groups(acc_rmem, rows, params.scale, thread);
+        if constexpr (combine_in_cluster) {
+            cluster_wait(); // all blocks of the cluster run
+            if (thread.group == 0)
+                send_partials(acc_rmem, rows, work.split);
             cluster_arrive();
-            cluster_wait(); // the parts of all blocks are there
-            if (p.group == 0)
-                end_part(o, lse, sums_rmem, rows, u, all, p);
-        } else if (p.group == 0) {
+            cluster_wait(); // the partial results of all blocks have arrived
+            if (thread.group == 0)
+                reduce_and_store(o, lse, acc_rmem, rows, work, params, thread);
+        } else if (thread.group == 0) {
             if constexpr (kv_splits > 1)
-                store_part(partial_o, partial_ml, sums_rmem, rows, u, all, p);
+                store_partial(partial_o, partial_ml, acc_rmem, rows, work, params, thread);
             else
-                store_o(o, lse, sums_rmem, rows, u, all, p);
+                store_o(o, lse, acc_rmem, rows, work, params, thread);
         }
-        if constexpr (by_last)
-            if (arrive_last(counter_of(counters, u, all), kv_splits))
-                combine_tile(partial_o, partial_ml, o, lse, u, all);
-    } while (persistent && tickets.next(units));
+        if constexpr (combine_by_last_block)
+            if (arrive_is_last_block(split_counter(counters, work, params), kv_splits))
+                combine_tile(partial_o, partial_ml, o, lse, work, params);
+    } while (persistent && scheduler.fetch_next_work(work_units));
 }
 
-// The second kernel, where there is one.
+// The combine kernel of split-KV (COMBINE kernel or early).
 extern "C" __global__ void __launch_bounds__(256)
     attention_combine(const float *__restrict__ partial_o, const float *__restrict__ partial_ml,
                       element *__restrict__ o, float *__restrict__ lse, int S, int heads,
                       float scale, u32 o_batch, u32 o_head, int o_row) {
-    const problem all{S, 0, heads, 0, scale_of(scale), {}, {}, {}, {o_batch, o_head, o_row}};
+    const kernel_params params{
+        S, 0, heads, 0, softmax_scale_log2(scale), {}, {}, {}, {o_batch, o_head, o_row}};
     const int row = blockIdx.x * (256 / row_threads) + threadIdx.x / row_threads;
-    if constexpr (early)
-        grid_dependency_wait(); // all splits are in the workspace
+    if constexpr (combine_by_pdl)
+        griddepcontrol_wait(); // all splits have been written to the workspace
     if (row < S)
-        combine_row(partial_o, partial_ml, o, lse, blockIdx.z, blockIdx.y, row, all);
+        combine_row(partial_o, partial_ml, o, lse, blockIdx.z, blockIdx.y, row, params);
 }

@@ -1,8 +1,8 @@
 /*
- * Attention in double precision on the CPU, written without a look at the kernels: O =
- * softmax(scale Q K^T) V for each batch and head, and the logarithm of each query's sum of
- * exponentials. H / H_KV neighbouring heads share the keys of one. Under a causal mask query i sees
- * key j only if j <= i + S_KV - S; a query that sees no key gives zeros, and minus infinity.
+ * Attention in double precision on the CPU, written independently of the kernels: O =
+ * softmax(scale Q K^T) V for each batch and head, and the log-sum-exp of each query. Every KV head
+ * serves H / H_KV neighbouring heads. Under a causal mask query i sees key j only if
+ * j <= i + S_KV - S; a query without visible keys gives zeros, and minus infinity.
  */
 #include <math.h>
 #include <stdint.h>
@@ -30,11 +30,11 @@ static double from_element(uint16_t bits, int is_bfloat) {
 struct tensor {
     int64_t heads, rows, columns;
     int heads_inside; /* [batch, row, head, column] rather than [batch, head, row, column] */
-    int64_t gap;      /* elements after each innermost row that are not the tensor's; with
-                         heads_inside, after those of all heads */
+    int64_t gap;      /* unused elements after each innermost row; with heads_inside, after the
+                         rows of all heads */
 };
 
-/* Where a row begins. */
+/* The offset of a row, in elements. */
 static int64_t offset(const struct tensor *tensor, int64_t batch, int64_t head, int64_t row) {
     int64_t outer = tensor->heads_inside ? row : head, inner = tensor->heads_inside ? head : row;
     int64_t outer_count = tensor->heads_inside ? tensor->rows : tensor->heads;
@@ -44,12 +44,12 @@ static int64_t offset(const struct tensor *tensor, int64_t batch, int64_t head, 
     return (batch * outer_count + outer) * outer_step + inner * inner_step;
 }
 
-/* How many elements there are up to the end of the last row. */
+/* The number of elements up to the end of the last row. */
 static int64_t extent(const struct tensor *tensor, int64_t batches) {
     return offset(tensor, batches - 1, tensor->heads - 1, tensor->rows - 1) + tensor->columns;
 }
 
-static double *wide(const uint16_t *elements, int64_t count, int is_bfloat) {
+static double *to_doubles(const uint16_t *elements, int64_t count, int is_bfloat) {
     double *result = malloc((size_t)count * sizeof *result);
     if (!result)
         abort();
@@ -58,61 +58,61 @@ static double *wide(const uint16_t *elements, int64_t count, int is_bfloat) {
     return result;
 }
 
-/* dimensions: B, H, H_KV, S, S_KV, D, CAUSAL, BF16, BSHD, LSE, SCALE (a float's bits), GAP (of q, k).
-   tensors: q, k, v as stored, o and (with LSE) lse as doubles. */
+/* dimensions: B, H, H_KV, S, S_KV, D, CAUSAL, BF16, BSHD, LSE, SCALE (a float's bits), GAP (of q,
+   k). tensors: q, k, v as stored, o and (with LSE) lse as doubles. */
 void attention_fwd_reference(const int64_t *dimensions, void *const *tensors) {
     int64_t batches = dimensions[0], heads = dimensions[1], kv_heads = dimensions[2];
     int64_t queries = dimensions[3], keys = dimensions[4], columns = dimensions[5];
     int64_t causal = dimensions[6];
     int is_bfloat = (int)dimensions[7], heads_inside = (int)dimensions[8];
-    struct tensor of_queries = {heads, queries, columns, heads_inside, dimensions[11]};
-    struct tensor of_keys = {kv_heads, keys, columns, heads_inside, dimensions[11]};
-    struct tensor of_values = {kv_heads, keys, columns, heads_inside, 0};
-    struct tensor of_output = {heads, queries, columns, heads_inside, 0};
+    struct tensor q_layout = {heads, queries, columns, heads_inside, dimensions[11]};
+    struct tensor k_layout = {kv_heads, keys, columns, heads_inside, dimensions[11]};
+    struct tensor v_layout = {kv_heads, keys, columns, heads_inside, 0};
+    struct tensor o_layout = {heads, queries, columns, heads_inside, 0};
     double scale = from_float_bits((uint32_t)dimensions[10]);
-    double *q = wide(tensors[0], extent(&of_queries, batches), is_bfloat);
-    double *k = wide(tensors[1], extent(&of_keys, batches), is_bfloat);
-    double *v = wide(tensors[2], extent(&of_values, batches), is_bfloat);
+    double *q = to_doubles(tensors[0], extent(&q_layout, batches), is_bfloat);
+    double *k = to_doubles(tensors[1], extent(&k_layout, batches), is_bfloat);
+    double *v = to_doubles(tensors[2], extent(&v_layout, batches), is_bfloat);
     double *o = tensors[3], *lse = dimensions[9] ? tensors[4] : NULL;
-    double *weight = malloc((size_t)keys * sizeof *weight);
+    double *probability = malloc((size_t)keys * sizeof *probability);
 
-    if (!weight)
+    if (!probability)
         abort();
     if (scale == 0)
         scale = 1 / sqrt((double)columns);
-    for (int64_t line = 0; line < batches * heads * queries; ++line) {
-        int64_t row = line % queries, head = line / queries % heads;
-        int64_t batch = line / queries / heads, kv_head = head / (heads / kv_heads);
-        const double *query = q + offset(&of_queries, batch, head, row);
-        double *out = o + offset(&of_output, batch, head, row), largest = -INFINITY, sum = 0;
-        int64_t seen = keys;
+    for (int64_t query_index = 0; query_index < batches * heads * queries; ++query_index) {
+        int64_t row = query_index % queries, head = query_index / queries % heads;
+        int64_t batch = query_index / queries / heads, kv_head = head / (heads / kv_heads);
+        const double *query = q + offset(&q_layout, batch, head, row);
+        double *out = o + offset(&o_layout, batch, head, row), row_max = -INFINITY, sum = 0;
+        int64_t visible_keys = keys;
 
-        if (causal && row + keys - queries + 1 < seen)
-            seen = row + keys - queries + 1;
+        if (causal && row + keys - queries + 1 < visible_keys)
+            visible_keys = row + keys - queries + 1;
         for (int64_t d = 0; d < columns; ++d)
             out[d] = 0;
-        for (int64_t j = 0; j < seen; ++j) {
-            const double *key = k + offset(&of_keys, batch, kv_head, j);
+        for (int64_t j = 0; j < visible_keys; ++j) {
+            const double *key = k + offset(&k_layout, batch, kv_head, j);
             double dot = 0;
             for (int64_t d = 0; d < columns; ++d)
                 dot += query[d] * key[d];
-            weight[j] = dot * scale;
-            largest = fmax(largest, weight[j]);
+            probability[j] = dot * scale;
+            row_max = fmax(row_max, probability[j]);
         }
-        for (int64_t j = 0; j < seen; ++j) {
-            const double *value = v + offset(&of_values, batch, kv_head, j);
-            weight[j] = exp(weight[j] - largest);
-            sum += weight[j];
+        for (int64_t j = 0; j < visible_keys; ++j) {
+            const double *value = v + offset(&v_layout, batch, kv_head, j);
+            probability[j] = exp(probability[j] - row_max);
+            sum += probability[j];
             for (int64_t d = 0; d < columns; ++d)
-                out[d] += weight[j] * value[d];
+                out[d] += probability[j] * value[d];
         }
-        for (int64_t d = 0; seen > 0 && d < columns; ++d)
+        for (int64_t d = 0; visible_keys > 0 && d < columns; ++d)
             out[d] /= sum;
         if (lse)
-            lse[line] = seen > 0 ? largest + log(sum) : -INFINITY;
+            lse[query_index] = visible_keys > 0 ? row_max + log(sum) : -INFINITY;
     }
     free(q);
     free(k);
     free(v);
-    free(weight);
+    free(probability);
 }

@@ -3,16 +3,16 @@
 //   Q, O   [B, H, S, D]          row i of one head of one batch is one query
 //   K, V   [B, H_KV, S_KV, D]    row j is one key; H / H_KV heads in a row share their keys
 //   LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query
-//   The extents may lie in any order: of Q and O strides say how far apart batches, heads and rows
-//   begin, of K and V their tensor maps.
+//   The extents may be in any order: strides give the distance between batches, heads and rows of
+//   Q and O; K and V are described by their tensor maps.
 //   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
 //   A query that sees no key gives a row of zeros, and minus infinity for LSE.
 //
-// A block computes a unit: the BLOCK_M queries of one tile against the keys of one split. The copy
-// engine brings tiles of BLOCK_N keys into two rings of buffers, one for K and one for V. Each
-// warpgroup has 64 queries, and for each of them the largest score so far m, the sum l of
-// exp(score - m), and O before its division by l. The blocks that share out the keys of a tile of
-// queries are a cluster, and add up through each other's shared memory. README.md has the picture.
+// A block computes one work unit: the BLOCK_M queries of one query tile against the keys of one KV
+// split. TMA loads key tiles of BLOCK_N into two circular buffers (pipelines), one for K and one
+// for V. Each warpgroup has 64 queries and keeps, for each of them, the running maximum m, the sum
+// l of exp(score - m), and the unnormalised O. The blocks that split the keys of a query tile form
+// a cluster and combine their results through distributed shared memory. README.md has a diagram.
 
 #include "lib/element.cuh"
 #include "lib/fragments.cuh"
@@ -35,63 +35,70 @@
 
 constexpr int head_dim = D;
 constexpr bool causal = CAUSAL;
-using element = choose<BF16, bf16, f16>; // of Q, K, V and O
-constexpr int block_m = BLOCK_M;         // queries a tile
-constexpr int block_n = BLOCK_N;         // keys a tile
-constexpr int groups_kv = GROUPS_KV;     // sets of warpgroups that take the tiles of keys in turn
-constexpr int k_stages = K_STAGES;       // buffers for tiles of K
-constexpr int v_stages = V_STAGES;       // and of V
-constexpr bool producer = PRODUCER != PRODUCER_NONE; // warps of their own start the copies
-constexpr bool producer_group = PRODUCER == PRODUCER_WARPGROUP; // a warpgroup, to give registers up
-constexpr bool overlap = OVERLAP;           // the scores of a tile run beside P V of the one before
-constexpr bool turns = TURNS;               // warpgroups take turns at the exponentials
-constexpr int kv_splits = KV_SPLITS;        // parts of the keys that go to the blocks of a cluster
-constexpr bool lazy_rescale = LAZY_RESCALE; // m follows the scores only when they outgrow it,
-constexpr bool hopeful = LAZY_RESCALE == 2; // which is found out beside the first exponentials
-constexpr int polynomial_exp = POLYNOMIAL_EXP; // of 8 exponentials so many without the exp2 unit
-constexpr int min_ctas = MIN_CTAS;             // blocks a multiprocessor to leave registers for
-constexpr bool persistent = PERSISTENT; // a block takes unit after unit, prefetching the next
-constexpr bool tiles_first = ORDER == ORDER_TILES; // neighbouring blocks have the same keys
+using element = conditional_t<BF16, bf16, f16>; // element type of Q, K, V and O
+constexpr int block_m = BLOCK_M;                // queries per tile
+constexpr int block_n = BLOCK_N;                // keys per tile
+constexpr int groups_kv = GROUPS_KV; // sets of consumer warpgroups that take key tiles in turn
+constexpr int k_stages = K_STAGES;   // pipeline stages of K
+constexpr int v_stages = V_STAGES;   // pipeline stages of V
+constexpr bool has_producer = PRODUCER != PRODUCER_NONE; // dedicated warps issue the TMA loads
+constexpr bool producer_warpgroup =
+    PRODUCER == PRODUCER_WARPGROUP;  // a whole producer warpgroup, which releases registers
+constexpr bool overlap = OVERLAP;    // QK^T of a tile runs beside PV of the previous tile
+constexpr bool pingpong = TURNS;     // ping-pong: consumer warpgroups alternate in the softmax
+constexpr int kv_splits = KV_SPLITS; // split-KV: blocks of a cluster that split the keys
+constexpr bool lazy_rescale =
+    LAZY_RESCALE; // m is raised only when scores exceed it by a threshold;
+constexpr bool optimistic =
+    LAZY_RESCALE == 2; // optimistic: the first exponentials do not wait for that check
+constexpr int polynomial_exp =
+    POLYNOMIAL_EXP; // of 8 exponentials, this many by polynomial instead of the MUFU unit
+constexpr int min_ctas = MIN_CTAS; // minimum resident blocks per SM (launch bounds)
+constexpr bool persistent =
+    PERSISTENT; // a block processes several work units and prefetches the next
+constexpr bool tiles_first = ORDER == ORDER_TILES; // consecutive blocks share a head's keys
 
 // ---- Derived sizes ----
 
-constexpr int group_rows = 64;                 // queries of a warpgroup: what wgmma has
-constexpr int groups_m = block_m / group_rows; // warpgroups that share out the queries
-constexpr int groups = groups_m * groups_kv;   // warpgroups that compute
-constexpr int consumers = groups * 128;
-constexpr int threads = consumers + (producer_group ? 128 : producer ? 32 : 0);
-constexpr int n_tiles = block_n / 8;  // a thread's scores lie in tiles of 8 keys,
+constexpr int group_rows = 64;                 // queries per warpgroup: the M of wgmma
+constexpr int groups_m = block_m / group_rows; // warpgroups along the queries
+constexpr int groups = groups_m * groups_kv;   // consumer warpgroups
+constexpr int consumer_threads = groups * 128;
+constexpr int threads = consumer_threads + (producer_warpgroup ? 128 : has_producer ? 32 : 0);
+constexpr int n_tiles = block_n / 8;  // a thread's scores are in tiles of 8 keys,
 constexpr int d_tiles = head_dim / 8; // its O in tiles of 8 columns
 constexpr int score_registers = n_tiles * 4, o_registers = d_tiles * 4;
-constexpr int panels = head_dim / 64; // a tile in shared memory: panels of 64 columns
+constexpr int panels = head_dim / 64; // a tile in shared memory is stored as panels of 64 columns
 constexpr int panel_bytes = block_n * 128;
 
-// Registers of a thread: what it begins with and, where a producing warpgroup keeps but 24, what
-// the others come to (template.json has the same sum). Nothing is moved where all have plenty.
+// Registers per thread: at launch and, where a producer warpgroup keeps only 24, after the
+// consumers have taken over the rest (template.json computes the same). Registers are not
+// reallocated where every thread has more than 168.
 constexpr int launch_registers = 65536 / (ceil_div(threads, 128) * 128 * min_ctas) / 8 * 8;
 constexpr int pool_registers = (launch_registers * (groups + 1) - 24) / groups / 8 * 8;
 constexpr int consumer_registers = min_of(pool_registers, 240);
-constexpr bool move_registers = producer_group && launch_registers <= 168;
+constexpr bool reallocate_registers = producer_warpgroup && launch_registers <= 168;
 
 constexpr float log2_e = 1.4426950408889634f;
-constexpr float usual_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
-constexpr float headroom = 8.0f; // weights may grow to 2^8 before m must follow
+constexpr float default_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
+// Probabilities may grow to 2^8 before m must be raised.
+constexpr float rescale_threshold_log2 = 8.0f;
 
 // ---- Shared memory, in bytes ----
 //
-//   0         K, `k_stages` tiles, then V, `v_stages` tiles: a panel of 64 columns after the other
-//             (when sets of warpgroups merge, m, l and O of half of them at most overlay these)
-//   barriers  of each buffer two: full (the copy has landed), empty (all have read it)
-//   parts     what each other block of the cluster hands this one: m, l and its columns of O
+//   0              K, `k_stages` tiles, then V, `v_stages` tiles, each as 64-column panels
+//                  (merge_warpgroup_sets overlays these with m, l and O of up to half of the sets)
+//   barriers_smem  two mbarriers per stage: full (the load has completed), empty (all have read it)
+//   partials_smem  partial results (m, l, columns of O) from each other block of the cluster
 
 constexpr int tile_bytes = panels * panel_bytes;
 constexpr int v_smem = k_stages * tile_bytes;
-constexpr int merge_words = o_registers + 4; // of one thread: m, l of two rows, and O
+constexpr int merge_words = o_registers + 4; // per thread: m and l of two rows, and O
 constexpr int merge_bytes = groups_kv / 2 * groups_m * 128 * merge_words * 4;
 constexpr int barriers_smem = max_of(v_smem + v_stages * tile_bytes, merge_bytes);
-constexpr int parts_smem = barriers_smem + 16 * (k_stages + v_stages);
-constexpr int part_registers = o_registers / kv_splits; // of O, that one block of a cluster ends
-constexpr int part_words = part_registers + 4;
+constexpr int partials_smem = barriers_smem + 16 * (k_stages + v_stages);
+constexpr int owned_registers = o_registers / kv_splits; // of O, reduced by one block
+constexpr int partial_words = owned_registers + 4;
 
 extern __shared__ __align__(1024) unsigned char smem[];
 
@@ -100,277 +107,289 @@ static_assert(block_m % group_rows == 0, "a warpgroup has 64 queries");
 static_assert(block_n % 16 == 0, "the product with V takes 16 keys at a time");
 static_assert((groups_kv & (groups_kv - 1)) == 0, "the merge halves the sets until one is left");
 static_assert(k_stages % groups_kv == 0 && v_stages % groups_kv == 0,
-              "a buffer serves one set: who waits at its barrier has seen the phase before");
-static_assert(!persistent || (producer && groups_kv == 1 && kv_splits == 1),
-              "tiles of the next unit come while the buffers of this one are in use");
-static_assert(o_registers % kv_splits == 0 && part_registers % 4 == 0, "a block ends whole tiles");
-static_assert(!turns || groups_kv == 1, "each warpgroup has as many turns");
-static_assert(!hopeful || !overlap, "P of the tile before is still being read");
+              "a stage serves one set, so that its waiters have observed the previous phase");
+static_assert(!persistent || (has_producer && groups_kv == 1 && kv_splits == 1),
+              "loads of the next work unit overlap the current one");
+static_assert(o_registers % kv_splits == 0 && owned_registers % 4 == 0,
+              "a block reduces whole tiles");
+static_assert(!pingpong || groups_kv == 1, "all warpgroups take equally many ping-pong turns");
+static_assert(!optimistic || !overlap, "P of the previous tile is still being read");
 static_assert(threads <= 1024, "a block has at most 1024 threads");
 
-// ---- What a thread holds ----
-// Fragments are laid out as lib/wgmma.cuh says: with g = lane / 4 and t = lane % 4, a thread holds
+// ---- Per-thread state ----
+// Fragment layouts are those of lib/wgmma.cuh: with g = lane / 4 and t = lane % 4, a thread holds
 // columns of rows g (half h = 0) and g + 8 (h = 1) of its warp's 16.
 
 using q_fragments = u32[head_dim / 16][4];
-using weight_fragments = u32[block_n / 16][4]; // P, rounded to half: a of the product with V
-using score_sums = float[score_registers];
-using o_sums = float[o_registers];
+using p_fragments = u32[block_n / 16][4]; // P in 16 bits: the A operand of PV
+using score_accumulators = float[score_registers];
+using o_accumulators = float[o_registers];
 
 struct row_state {
-    float largest[2] = {minus_infinity, minus_infinity}; // m, not scaled
-    float scale[2];                                      // a weight is 2^(score * scale - shift)
+    float row_max[2] = {minus_infinity, minus_infinity}; // m, before scaling
+    float scale[2]; // a probability is exp2(score * scale - shift)
     float shift[2] = {0, 0};
-    float sum[2] = {0, 0}; // l, until total_rows of own keys alone
+    float row_sum[2] = {0, 0}; // l; covers only this thread's keys until finalize_row_sums
 
     DEVICE row_state(float scale_) : scale{scale_, scale_} {
     }
 };
 
-// The thread's place in the block.
-struct place {
-    // By a shuffle the compiler learns that all lanes have the same: what follows from it, down to
-    // the operands of products, is computed once a warp.
-    int warp = __shfl_sync(full_warp, threadIdx.x / 32, 0);
+// The thread's coordinates within the block.
+struct thread_coords {
+    // The shuffle tells the compiler that the value is warp-uniform: everything derived from it,
+    // down to the wgmma operands, is computed once per warp in uniform registers.
+    int warp = __shfl_sync(full_warp_mask, threadIdx.x / 32, 0);
     int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    int group = warp / 4;                           // its warpgroup,
-    int set = groups_kv > 1 ? group / groups_m : 0; // that one's set,
-    int first_row = group % groups_m * group_rows;  // its first query within the tile of queries
-    int warp_row = warp % 4 * 16;                   // and the warp's within the warpgroup's
+    int warpgroup = warp / 4;                           // warpgroup
+    int set = groups_kv > 1 ? warpgroup / groups_m : 0; // set of the warpgroup
+    int first_row = warpgroup % groups_m * group_rows;  // of the warpgroup, within the query tile
+    int warp_row = warp % 4 * 16;                       // of the warp, within the warpgroup
 };
 
-// What one launch works on; `inverse`s are for divide.
-struct problem {
+// Kernel parameters. The `inverse` fields are reciprocals for divide().
+struct kernel_params {
     int S, S_KV, batches, heads;
-    int x_inverse, y_inverse; // of the units in a row and in a column, as a grid would have them
-    int group_inverse;        // of H / H_KV, the heads that share their keys
-    float scale;              // exp(scale given * x) = 2^(scale * x)
+    int x_inverse, y_inverse;      // of the virtual grid in which work units are numbered
+    int heads_per_kv_head_inverse; // of H / H_KV
+    float scale;                   // softmax scale times log2(e)
     strides q, o;
 };
 
-struct unit {
+struct work_unit {
     int batch, head, kv_head, first_row;
-    int first_tile, end_tile; // the tiles of keys of its split; none, if they are equal
+    int first_tile, end_tile; // key tiles of the split; empty if equal
 };
 
-// The keys that rows before `row_end` see.
-DEVICE int seen_keys(int row_end, int S, int S_KV) {
+// The number of keys visible to at least one row before `row_end`.
+DEVICE int visible_keys(int row_end, int S, int S_KV) {
     return causal ? max(min(S_KV, row_end + S_KV - S), 0) : S_KV;
 }
 
-// Units as a grid has them, or counted along its rows. Under a causal mask the late queries, with
-// most keys, come first.
-DEVICE unit find_unit(int number, const problem &all) {
+// Decodes a work unit from blockIdx, or from its index if persistent. Under a causal mask the last
+// query tiles, which have most keys, are scheduled first.
+DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
     int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
-    const int tiles_m = ceil_div(all.S, block_m);
+    const int tiles_m = ceil_div(params.S, block_m);
     if constexpr (persistent) {
-        const int line = divide(number, all.x_inverse);
-        x = number - line * (tiles_first ? tiles_m : all.heads);
-        z = divide(line, all.y_inverse);
-        y = line - z * (tiles_first ? all.heads : all.batches);
+        const int row_id = divide(work_index, params.x_inverse);
+        x = work_index - row_id * (tiles_first ? tiles_m : params.heads);
+        z = divide(row_id, params.y_inverse);
+        y = row_id - z * (tiles_first ? params.heads : params.batches);
     }
     const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
-    const int kv_head = divide(head, all.group_inverse);
-    const int turn = part / kv_splits, split = part % kv_splits;
-    const int first_row = (causal ? tiles_m - 1 - turn : turn) * block_m;
-    const int row_end = min(first_row + block_m, all.S);
-    const int tiles = ceil_div(seen_keys(row_end, all.S, all.S_KV), block_n);
+    const int kv_head = divide(head, params.heads_per_kv_head_inverse);
+    const int m_tile = part / kv_splits, split = part % kv_splits;
+    const int first_row = (causal ? tiles_m - 1 - m_tile : m_tile) * block_m;
+    const int row_end = min(first_row + block_m, params.S);
+    const int tiles = ceil_div(visible_keys(row_end, params.S, params.S_KV), block_n);
     const int share = ceil_div(tiles, kv_splits), first_tile = min(split * share, tiles);
     return {batch, head, kv_head, first_row, first_tile, min(first_tile + share, tiles)};
 }
 
-// Buffers (k_buffer, k_full ...), a ring of them, who fills them (loader, feeder), and release.
-#include "rings.cuh"
+// The pipelines: stages and their barriers (k_stage_smem, k_full_barrier ...), pipeline_state,
+// consumer_wait, consumer_release, and the producers (tma_loader, inline_producer).
+#include "pipeline.cuh"
 
-// One warpgroup's walk over the tiles of its set.
-struct walk {
-    ring<k_stages> k;
-    ring<v_stages> v;
-    int tile;   // the next
-    int masked; // tiles before this one need no mask
-    int end;    // tiles from here on are not seen by any query of the warpgroup
-    int row;    // the thread's row g
+// Mainloop state of one warpgroup: its position in the key tiles of its set.
+struct mainloop_state {
+    pipeline_state<k_stages> k;
+    pipeline_state<v_stages> v;
+    int tile;         // the current key tile
+    int first_masked; // tiles before this one need no mask
+    int end;          // tiles from here on are hidden from every query of the warpgroup
+    int row;          // the thread's row g
     int S, S_KV;
 
-    DEVICE void begin(const unit &u, const place &p, int S_, int S_KV_) {
+    DEVICE void init(const work_unit &work, const thread_coords &thread, int S_, int S_KV_) {
         S = S_, S_KV = S_KV_;
-        const int first_row = u.first_row + p.first_row;
-        row = first_row + p.warp_row + p.g;
-        tile = u.first_tile + p.set;
-        masked = seen_keys(first_row + 1, S, S_KV) / block_n;
-        end = min(u.end_tile, ceil_div(seen_keys(first_row + group_rows, S, S_KV), block_n));
+        const int first_row = work.first_row + thread.first_row;
+        row = first_row + thread.warp_row + thread.g;
+        tile = work.first_tile + thread.set;
+        first_masked = visible_keys(first_row + 1, S, S_KV) / block_n;
+        end = min(work.end_tile, ceil_div(visible_keys(first_row + group_rows, S, S_KV), block_n));
     }
 };
 
-// What it does with one tile: start_scores, mask, find_largest, outgrown, raise, weigh_all,
-// take_weights, weigh_and_take, rescale, start_accumulate; begin_turn and end_turn.
-#include "steps.cuh"
+// Steps of one mainloop iteration: start_qk_gemm, mask, thread_row_max, needs_rescale,
+// raise_row_max, exp_scores, sum_and_pack, exp_sum_and_pack, rescale_o, start_pv_gemm;
+// pingpong_wait and pingpong_signal.
+#include "mainloop_steps.cuh"
 
-// What it does at the end: total_rows, merge_sets, hand_parts and end_part, or store_o.
-#include "finish.cuh"
+// Epilogue: finalize_row_sums, merge_warpgroup_sets, send_partials and reduce_and_store, or
+// store_o.
+#include "epilogue.cuh"
 
-// ---- All tiles of a unit ----
+// ---- The mainloop over the key tiles of a work unit ----
 
-// Scores become weights. True: m rose, and the caller multiplies O by old_weight.
-DEVICE bool softmax(score_sums &s_rmem, float (&old_weight)[2], row_state &rows, const problem &all,
-                    const place &p) {
-    float largest[2];
-    find_largest(largest, s_rmem);
-    const bool raised = !lazy_rescale || outgrown(largest, rows, all);
-    if (raised)
-        raise(old_weight, rows, largest, all);
-    begin_turn(p);
-    weigh_all(s_rmem, rows);
-    return raised;
+// Replaces scores with probabilities. Returns true if m was raised; the caller then multiplies O by
+// `correction`.
+DEVICE bool softmax(score_accumulators &s_rmem, float (&correction)[2], row_state &rows,
+                    const kernel_params &params, const thread_coords &thread) {
+    float row_max[2];
+    thread_row_max(row_max, s_rmem);
+    const bool max_raised = !lazy_rescale || needs_rescale(row_max, rows, params);
+    if (max_raised)
+        raise_row_max(correction, rows, row_max, params);
+    pingpong_wait(thread);
+    exp_scores(s_rmem, rows);
+    return max_raised;
 }
 
-// The same, and the weights are taken. When hopeful, those of the first keys are taken at the old m
-// before it is known whether m must rise, so that no exponential waits for the maximum; where it
-// must, they are taken again. (Of 16 keys: more would need more registers until that is known.)
-DEVICE bool softmax_taken(weight_fragments &p_rmem, score_sums &s_rmem, float (&old_weight)[2],
-                          row_state &rows, const problem &all, const place &p) {
-    if constexpr (hopeful) {
-        constexpr int first = 8;
-        float largest[2], sum[4];
-        begin_turn(p);
-        weigh_and_take(p_rmem, sum, s_rmem, rows, 0, first);
-        find_largest(largest, s_rmem);
-        const bool raised = outgrown(largest, rows, all);
-        if (raised) {
-            raise(old_weight, rows, largest, all);
-            weigh_and_take(p_rmem, sum, s_rmem, rows, 0, first);
+// The same, and packs the probabilities into p_rmem. If optimistic, the probabilities of the first
+// keys are computed with the old m before it is known whether m must be raised, so that no
+// exponential waits for the maximum; if m is raised, they are computed again. (Only 16 keys: more
+// would need more registers until the check is done.)
+DEVICE bool softmax_and_pack(p_fragments &p_rmem, score_accumulators &s_rmem,
+                             float (&correction)[2], row_state &rows, const kernel_params &params,
+                             const thread_coords &thread) {
+    if constexpr (optimistic) {
+        constexpr int first_scores = 8;
+        float row_max[2], tile_sum[4];
+        pingpong_wait(thread);
+        exp_sum_and_pack(p_rmem, tile_sum, s_rmem, rows, 0, first_scores);
+        thread_row_max(row_max, s_rmem);
+        const bool max_raised = needs_rescale(row_max, rows, params);
+        if (max_raised) {
+            raise_row_max(correction, rows, row_max, params);
+            exp_sum_and_pack(p_rmem, tile_sum, s_rmem, rows, 0, first_scores);
         }
-        weigh_and_take(p_rmem, sum, s_rmem, rows, first, score_registers);
-        rows.sum[0] += sum[0] + sum[1];
-        rows.sum[1] += sum[2] + sum[3];
-        return raised;
+        exp_sum_and_pack(p_rmem, tile_sum, s_rmem, rows, first_scores, score_registers);
+        rows.row_sum[0] += tile_sum[0] + tile_sum[1];
+        rows.row_sum[1] += tile_sum[2] + tile_sum[3];
+        return max_raised;
     } else {
-        const bool raised = softmax(s_rmem, old_weight, rows, all, p);
-        take_weights(p_rmem, rows, s_rmem);
-        return raised;
+        const bool max_raised = softmax(s_rmem, correction, rows, params, thread);
+        sum_and_pack(p_rmem, rows, s_rmem);
+        return max_raised;
     }
 }
 
-// S, softmax, O: one tile after another.
-DEVICE void attend(o_sums &o_rmem, row_state &rows, const q_fragments &q_rmem, walk &w, feeder &f,
-                   const problem &all, const place &p) {
-    for (; w.tile < w.end; w.tile += groups_kv) {
-        score_sums s_rmem;
-        weight_fragments p_rmem;
-        float old_weight[2];
-        const u32 k_full_smem = k_full(w.k.buffer), v_full_smem = v_full(w.v.buffer);
-        mbarrier_wait(k_full_smem, w.k.parity);
-        start_scores(s_rmem, q_rmem, k_buffer(w.k.buffer));
-        if (k_lag == 0)
-            f.k_read_to(w.tile);
-        if (v_lag == 0)
-            f.v_read_to(w.tile);
+// Mainloop without overlap: S, softmax and O of one tile after another.
+DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, const q_fragments &q_rmem,
+                     mainloop_state &state, inline_producer &producer, const kernel_params &params,
+                     const thread_coords &thread) {
+    for (; state.tile < state.end; state.tile += groups_kv) {
+        score_accumulators s_rmem;
+        p_fragments p_rmem;
+        float correction[2];
+        const u32 k_full = k_full_barrier(state.k.stage), v_full = v_full_barrier(state.v.stage);
+        consumer_wait(k_full, state.k.phase);
+        start_qk_gemm(s_rmem, q_rmem, k_stage_smem(state.k.stage));
+        if (k_issue_lag == 0)
+            producer.issue_k(state.tile);
+        if (v_issue_lag == 0)
+            producer.issue_v(state.tile);
         wgmma_wait<0>();
         wgmma_hold(s_rmem);
-        release(k_full_smem);
-        if (k_lag > 0)
-            f.k_read_to(w.tile + k_lag);
-        if (w.tile >= w.masked)
-            mask(s_rmem, w, p);
-        const bool raised = softmax_taken(p_rmem, s_rmem, old_weight, rows, all, p);
-        if (raised)
-            rescale(o_rmem, old_weight);
-        mbarrier_wait(v_full_smem, w.v.parity);
-        end_turn(p);
-        start_accumulate(o_rmem, p_rmem, v_buffer(w.v.buffer));
-        w.k.advance(groups_kv);
+        consumer_release(k_full);
+        if (k_issue_lag > 0)
+            producer.issue_k(state.tile + k_issue_lag);
+        if (state.tile >= state.first_masked)
+            mask(s_rmem, state, thread);
+        const bool max_raised = softmax_and_pack(p_rmem, s_rmem, correction, rows, params, thread);
+        if (max_raised)
+            rescale_o(o_rmem, correction);
+        consumer_wait(v_full, state.v.phase);
+        pingpong_signal(thread);
+        start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
+        state.k.advance(groups_kv);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
-        release(v_full_smem);
-        if (v_lag > 0)
-            f.v_read_to(w.tile + v_lag);
-        w.v.advance(groups_kv);
+        consumer_release(v_full);
+        if (v_issue_lag > 0)
+            producer.issue_v(state.tile + v_issue_lag);
+        state.v.advance(groups_kv);
     }
 }
 
-// The same, but the scores of a tile are computed beside P V of the tile before, and P V goes on
-// beside the softmax.
-DEVICE void attend_overlapped(o_sums &o_rmem, row_state &rows, const q_fragments &q_rmem, walk &w,
-                              feeder &f, const problem &all, const place &p) {
-    score_sums s_rmem;
-    weight_fragments p_rmem;
-    float old_weight[2];
-    if (w.tile >= w.end)
+// Mainloop with overlap (FlashAttention-3, section 3.2): QK^T of a tile is issued beside PV of the
+// previous tile, and PV continues beside the softmax.
+DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, const q_fragments &q_rmem,
+                                mainloop_state &state, inline_producer &producer,
+                                const kernel_params &params, const thread_coords &thread) {
+    score_accumulators s_rmem;
+    p_fragments p_rmem;
+    float correction[2];
+    if (state.tile >= state.end)
         return;
-    mbarrier_wait(k_full(w.k.buffer), w.k.parity);
-    start_scores(s_rmem, q_rmem, k_buffer(w.k.buffer));
+    consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
+    start_qk_gemm(s_rmem, q_rmem, k_stage_smem(state.k.stage));
     wgmma_wait<0>();
     wgmma_hold(s_rmem);
-    release(k_full(w.k.buffer));
-    w.k.advance(groups_kv);
-    if (k_lag > 0)
-        f.k_read_to(w.tile + k_lag);
-    if (w.tile >= w.masked)
-        mask(s_rmem, w, p);
-    softmax(s_rmem, old_weight, rows, all, p);
-    take_weights(p_rmem, rows, s_rmem);
-    end_turn(p);
-    w.tile += groups_kv;
-    if (w.tile < w.end)
-        mbarrier_wait(k_full(w.k.buffer), w.k.parity);
-    for (; w.tile < w.end; w.tile += groups_kv) {
-        const u32 k_full_smem = k_full(w.k.buffer), v_full_smem = v_full(w.v.buffer);
-        start_scores(s_rmem, q_rmem, k_buffer(w.k.buffer));
-        mbarrier_wait(v_full_smem, w.v.parity);
-        start_accumulate(o_rmem, p_rmem, v_buffer(w.v.buffer));
-        w.k.advance(groups_kv);
-        w.v.advance(groups_kv);
-        if (k_lag == 0)
-            f.k_read_to(w.tile);
-        if (v_lag == 0)
-            f.v_read_to(w.tile - groups_kv);
+    consumer_release(k_full_barrier(state.k.stage));
+    state.k.advance(groups_kv);
+    if (k_issue_lag > 0)
+        producer.issue_k(state.tile + k_issue_lag);
+    if (state.tile >= state.first_masked)
+        mask(s_rmem, state, thread);
+    softmax(s_rmem, correction, rows, params, thread);
+    sum_and_pack(p_rmem, rows, s_rmem);
+    pingpong_signal(thread);
+    state.tile += groups_kv;
+    if (state.tile < state.end)
+        consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
+    for (; state.tile < state.end; state.tile += groups_kv) {
+        const u32 k_full = k_full_barrier(state.k.stage), v_full = v_full_barrier(state.v.stage);
+        start_qk_gemm(s_rmem, q_rmem, k_stage_smem(state.k.stage));
+        consumer_wait(v_full, state.v.phase);
+        start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
+        state.k.advance(groups_kv);
+        state.v.advance(groups_kv);
+        if (k_issue_lag == 0)
+            producer.issue_k(state.tile);
+        if (v_issue_lag == 0)
+            producer.issue_v(state.tile - groups_kv);
         wgmma_wait<1>();
         wgmma_hold(s_rmem);
-        release(k_full_smem);
-        if (k_lag > 0)
-            f.k_read_to(w.tile + k_lag);
-        if (w.tile >= w.masked)
-            mask(s_rmem, w, p);
-        const bool raised = softmax(s_rmem, old_weight, rows, all, p);
+        consumer_release(k_full);
+        if (k_issue_lag > 0)
+            producer.issue_k(state.tile + k_issue_lag);
+        if (state.tile >= state.first_masked)
+            mask(s_rmem, state, thread);
+        const bool max_raised = softmax(s_rmem, correction, rows, params, thread);
         wgmma_hold(s_rmem);
-        if (w.tile + groups_kv < w.end) // here, so that the wait below stays below the softmax
-            mbarrier_wait(k_full(w.k.buffer), w.k.parity);
+        // Placed here so that the compiler keeps the wait below after the softmax.
+        if (state.tile + groups_kv < state.end)
+            consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
-        release(v_full_smem);
-        if (v_lag > 0)
-            f.v_read_to(w.tile);
-        if (raised)
-            rescale(o_rmem, old_weight);
-        take_weights(p_rmem, rows, s_rmem);
-        end_turn(p);
+        consumer_release(v_full);
+        if (v_issue_lag > 0)
+            producer.issue_v(state.tile);
+        if (max_raised)
+            rescale_o(o_rmem, correction);
+        sum_and_pack(p_rmem, rows, s_rmem);
+        pingpong_signal(thread);
     }
-    if (k_lag == 0)
-        f.k_read_to(w.tile);
-    if (v_lag == 0)
-        f.v_read_to(w.tile - groups_kv);
-    mbarrier_wait(v_full(w.v.buffer), w.v.parity);
-    start_accumulate(o_rmem, p_rmem, v_buffer(w.v.buffer));
+    if (k_issue_lag == 0)
+        producer.issue_k(state.tile);
+    if (v_issue_lag == 0)
+        producer.issue_v(state.tile - groups_kv);
+    consumer_wait(v_full_barrier(state.v.stage), state.v.phase);
+    start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
     wgmma_wait<0>();
     wgmma_hold(o_rmem);
-    release(v_full(w.v.buffer));
-    w.v.advance(groups_kv);
-    f.v_read_to(w.tile);
+    consumer_release(v_full_barrier(state.v.stage));
+    state.v.advance(groups_kv);
+    producer.issue_v(state.tile);
 }
 
-// Tiles that later queries see and those of this warpgroup do not: given back unread.
-DEVICE void pass_over(walk &w, feeder &f, const unit &u, const place &p) {
-    for (; w.tile < u.end_tile; w.tile += groups_kv) {
-        begin_turn(p);
-        end_turn(p);
-        mbarrier_wait(k_full(w.k.buffer), w.k.parity);
-        release(k_full(w.k.buffer));
-        w.k.advance(groups_kv);
-        f.k_read_to(w.tile + groups_kv);
-        mbarrier_wait(v_full(w.v.buffer), w.v.parity);
-        release(v_full(w.v.buffer));
-        w.v.advance(groups_kv);
-        f.v_read_to(w.tile + groups_kv);
+// Consumes, without reading them, the key tiles that other warpgroups' queries see and this
+// warpgroup's queries do not.
+DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
+                              const work_unit &work, const thread_coords &thread) {
+    for (; state.tile < work.end_tile; state.tile += groups_kv) {
+        pingpong_wait(thread);
+        pingpong_signal(thread);
+        consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
+        consumer_release(k_full_barrier(state.k.stage));
+        state.k.advance(groups_kv);
+        producer.issue_k(state.tile + groups_kv);
+        consumer_wait(v_full_barrier(state.v.stage), state.v.phase);
+        consumer_release(v_full_barrier(state.v.stage));
+        state.v.advance(groups_kv);
+        producer.issue_v(state.tile + groups_kv);
     }
 }
 
@@ -388,70 +407,73 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     attention_fwd_hopper(const __grid_constant__ tensor_map k_map,
                          const __grid_constant__ tensor_map v_map, const element *__restrict__ q,
                          element *__restrict__ o, float *__restrict__ lse, int S, int S_KV,
-                         int batches, int heads, int x_inverse, int y_inverse, int group_inverse,
-                         float scale, u32 q_batch, u32 q_head, int q_row, u32 o_batch, u32 o_head,
-                         int o_row) {
-    const problem all{S,
-                      S_KV,
-                      batches,
-                      heads,
-                      x_inverse,
-                      y_inverse,
-                      group_inverse,
-                      (scale > 0 ? scale : usual_scale) * log2_e,
-                      {q_batch, q_head, q_row},
-                      {o_batch, o_head, o_row}};
-    const place p{};
-    const int units = persistent ? batches * heads * ceil_div(S, block_m) : 1;
-    const int first_unit = persistent ? blockIdx.x : 0, step = persistent ? gridDim.x : 1;
-    make_barriers();
+                         int batches, int heads, int x_inverse, int y_inverse,
+                         int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head,
+                         int q_row, u32 o_batch, u32 o_head, int o_row) {
+    const kernel_params params{S,
+                               S_KV,
+                               batches,
+                               heads,
+                               x_inverse,
+                               y_inverse,
+                               heads_per_kv_head_inverse,
+                               (scale > 0 ? scale : default_scale) * log2_e,
+                               {q_batch, q_head, q_row},
+                               {o_batch, o_head, o_row}};
+    const thread_coords thread{};
+    const int work_units = persistent ? batches * heads * ceil_div(S, block_m) : 1;
+    const int first_work = persistent ? blockIdx.x : 0, step = persistent ? gridDim.x : 1;
+    init_barriers();
     if constexpr (kv_splits > 1)
-        cluster_arrive(); // this block runs: others may write to its shared memory
-    if (producer && p.warp >= consumers / 32) {
-        if constexpr (move_registers)
-            set_registers_down<24>();
-        if (threadIdx.x == consumers) {
-            loader copies{k_map, v_map};
-            for (int number = first_unit; number < units; number += step)
-                copies.load_all(find_unit(number, all));
+        cluster_arrive(); // this block runs: other blocks may write to its shared memory
+    if (has_producer && thread.warp >= consumer_threads / 32) {
+        if constexpr (reallocate_registers)
+            setmaxnreg_dec<24>();
+        if (threadIdx.x == consumer_threads) {
+            tma_loader loader{k_map, v_map};
+            for (int work_index = first_work; work_index < work_units; work_index += step)
+                loader.load_all(decode_work_unit(work_index, params));
         }
         return;
     }
-    if constexpr (move_registers)
-        set_registers_up<consumer_registers>();
-    walk w;
-    w.k.advance(p.set), w.v.advance(p.set);
-    if (turns && p.group == groups - 1)
-        end_turn(p); // warpgroup 0 may begin
-    for (int number = first_unit; number < units; number += step) {
-        const unit u = find_unit(number, all);
-        element *o_gmem = o + all.o.to_head(u.batch, u.head);
-        const i64 line = static_cast<i64>(u.batch * heads + u.head) * S; // of its first query
-        feeder f{{k_map, v_map}, u, p.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
+    if constexpr (reallocate_registers)
+        setmaxnreg_inc<consumer_registers>();
+    mainloop_state state;
+    state.k.advance(thread.set), state.v.advance(thread.set);
+    if (pingpong && thread.warpgroup == groups - 1)
+        pingpong_signal(thread); // warpgroup 0 may begin
+    for (int work_index = first_work; work_index < work_units; work_index += step) {
+        const work_unit work = decode_work_unit(work_index, params);
+        element *o_gmem = o + params.o.to_head(work.batch, work.head);
+        const i64 row_id = static_cast<i64>(work.batch * heads + work.head) *
+                           S; // index of the head's first query in LSE
+        inline_producer producer{
+            {k_map, v_map}, work, thread.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
         q_fragments q_rmem;
-        o_sums o_rmem = {};
-        row_state rows(all.scale);
-        f.copies.begin(u);
-        f.k_read_to(u.first_tile), f.v_read_to(u.first_tile);
-        w.begin(u, p, S, S_KV);
-        load_q(q_rmem, q + all.q.to_head(u.batch, u.head), w.row - p.g, all);
-        (overlap ? attend_overlapped : attend)(o_rmem, rows, q_rmem, w, f, all, p);
+        o_accumulators o_rmem = {};
+        row_state rows(params.scale);
+        producer.loader.init(work);
+        producer.issue_k(work.first_tile), producer.issue_v(work.first_tile);
+        state.init(work, thread, S, S_KV);
+        load_q(q_rmem, q + params.q.to_head(work.batch, work.head), state.row - thread.g, params);
+        (overlap ? mainloop_overlapped : mainloop)(o_rmem, rows, q_rmem, state, producer, params,
+                                                   thread);
         if (causal)
-            pass_over(w, f, u, p);
-        total_rows(rows);
+            skip_hidden_tiles(state, producer, work, thread);
+        finalize_row_sums(rows);
         if constexpr (groups_kv > 1)
-            merge_sets(o_rmem, rows, all, p);
+            merge_warpgroup_sets(o_rmem, rows, params, thread);
         if constexpr (kv_splits > 1) {
             const int rank = cluster_rank();
-            cluster_wait(); // all blocks run
-            if (p.set == 0)
-                hand_parts(o_rmem, rows, rank);
+            cluster_wait(); // all blocks of the cluster run
+            if (thread.set == 0)
+                send_partials(o_rmem, rows, rank);
             cluster_arrive();
-            cluster_wait(); // the parts of all blocks are there
-            if (p.set == 0)
-                end_part(o_gmem, lse, line, o_rmem, rows, rank, w, all, p);
-        } else if (p.set == 0) {
-            store_o(o_gmem, lse, line, o_rmem, rows, w, all, p);
+            cluster_wait(); // the partial results of all blocks have arrived
+            if (thread.set == 0)
+                reduce_and_store(o_gmem, lse, row_id, o_rmem, rows, rank, state, params, thread);
+        } else if (thread.set == 0) {
+            store_o(o_gmem, lse, row_id, o_rmem, rows, state, params, thread);
         }
     }
 }

@@ -1,4 +1,4 @@
-// Conversions between bfloat16 and float, as half.cuh has them for halves.
+// Conversions between bfloat16 and float; half.cuh has the same for halves.
 #ifndef EVOTILE_LIB_BFLOAT
 #define EVOTILE_LIB_BFLOAT
 

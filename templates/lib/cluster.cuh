@@ -1,5 +1,5 @@
-// Blocks of a cluster, which run at the same time and reach each other's shared memory. sm_90 and
-// later; a kernel says how many by __cluster_dims__.
+// Thread block clusters: blocks that run concurrently and can access each other's shared memory.
+// sm_90 and later; a kernel sets its cluster size by __cluster_dims__.
 #ifndef EVOTILE_LIB_CLUSTER
 #define EVOTILE_LIB_CLUSTER
 
@@ -17,22 +17,21 @@ DEVICE u32 cluster_size() {
     return size;
 }
 
-// The cluster-wide address of what lies at place_smem in the shared memory of block `rank`.
-DEVICE u32 map_to_block(u32 place_smem, u32 rank) {
+// The shared::cluster address of `address` in the shared memory of block `rank`.
+DEVICE u32 map_to_block(u32 address, u32 rank) {
     u32 mapped;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-                 : "=r"(mapped)
-                 : "r"(place_smem), "r"(rank));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(address), "r"(rank));
     return mapped;
 }
 
-// Stores a word where map_to_block says; cluster_arrive and cluster_wait make it seen there.
-DEVICE void store_to_block(u32 mapped, float value) {
+// Stores a word to an address from map_to_block. Visible to that block after cluster_arrive and
+// cluster_wait.
+DEVICE void store_shared_cluster(u32 mapped, float value) {
     asm volatile("st.shared::cluster.f32 [%0], %1;" : : "r"(mapped), "f"(value) : "memory");
 }
 
-// A barrier of all threads of the cluster, in two halves; what was written before the first is seen
-// after the second.
+// A split barrier of all threads of the cluster: writes before the arrive are visible after the
+// wait.
 DEVICE void cluster_arrive() {
     asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory");
 }

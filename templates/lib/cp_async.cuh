@@ -1,13 +1,13 @@
-// Copies from global to shared memory that run while the thread goes on. A thread's copies are
-// gathered into groups by commit; waiting is by group, and covers only the thread's own copies: a
-// barrier must follow before other threads' copies are read. sm_80 and later.
+// cp.async: asynchronous copies from global to shared memory. A thread's copies are grouped by
+// commit. A wait is by group and covers only the thread's own copies: a barrier must follow before
+// other threads' copies are read. sm_80 and later.
 #ifndef EVOTILE_LIB_CP_ASYNC
 #define EVOTILE_LIB_CP_ASYNC
 
 #include "lib/smem.cuh"
 #include "lib/types.cuh"
 
-// Stores 16 bytes to shared memory at once. Aligned to 16.
+// Stores 16 bytes to shared memory synchronously. Aligned to 16.
 DEVICE void store_smem_16(u32 target_smem, uint4 value) {
     asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
                  :
@@ -15,7 +15,7 @@ DEVICE void store_smem_16(u32 target_smem, uint4 value) {
                  : "memory");
 }
 
-// Copies 16 bytes past L1, or, if not `inside`, writes 16 zero bytes and reads nothing. Both
+// Copies 16 bytes, bypassing L1, or, if not `inside`, writes 16 zero bytes and reads nothing. Both
 // addresses are aligned to 16.
 DEVICE void cp_async_16(u32 target_smem, const void *source_gmem, bool inside) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
@@ -24,7 +24,7 @@ DEVICE void cp_async_16(u32 target_smem, const void *source_gmem, bool inside) {
                  : "memory");
 }
 
-// The same, but L1 keeps them, for other blocks of the multiprocessor that want the same.
+// The same, but cached in L1 for other blocks of the SM.
 DEVICE void cp_async_16_l1(u32 target_smem, const void *source_gmem, bool inside) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;"
                  :
@@ -32,7 +32,7 @@ DEVICE void cp_async_16_l1(u32 target_smem, const void *source_gmem, bool inside
                  : "memory");
 }
 
-// The same of 8 bytes, aligned to 8.
+// The same for 8 bytes, aligned to 8.
 DEVICE void cp_async_8(u32 target_smem, const void *source_gmem, bool inside) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;"
                  :

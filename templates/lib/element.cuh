@@ -1,4 +1,4 @@
-// What depends on the type of a tensor's 16-bit elements, f16 or bf16, by that type.
+// Operations on 16-bit tensor elements, selected by the element type, f16 or bf16.
 #ifndef EVOTILE_LIB_ELEMENT
 #define EVOTILE_LIB_ELEMENT
 
@@ -17,23 +17,23 @@ template <> DEVICE u32 pack_pair<bf16>(float low, float high) {
     return pack_bfloat2(low, high);
 }
 
-// Each of the two as a float.
-template <typename element> DEVICE float low_of(u32 pair);
-template <typename element> DEVICE float high_of(u32 pair);
+// The low or high element of a pair as a float.
+template <typename element> DEVICE float unpack_low(u32 pair);
+template <typename element> DEVICE float unpack_high(u32 pair);
 
-template <> DEVICE float low_of<f16>(u32 pair) {
+template <> DEVICE float unpack_low<f16>(u32 pair) {
     return low_half_to_float(pair);
 }
 
-template <> DEVICE float high_of<f16>(u32 pair) {
+template <> DEVICE float unpack_high<f16>(u32 pair) {
     return high_half_to_float(pair);
 }
 
-template <> DEVICE float low_of<bf16>(u32 pair) {
+template <> DEVICE float unpack_low<bf16>(u32 pair) {
     return __uint_as_float(pair << 16);
 }
 
-template <> DEVICE float high_of<bf16>(u32 pair) {
+template <> DEVICE float unpack_high<bf16>(u32 pair) {
     return __uint_as_float(pair & 0xffff0000);
 }
 

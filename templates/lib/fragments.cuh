@@ -1,6 +1,6 @@
-// Fragments of the tensor-core products of lib/mma.cuh, filled by one warp from tiles of halves in
-// shared memory (lib/tile.cuh) or from a matrix in global memory; and what is in an accumulator.
-// `step` counts 16 columns.
+// MMA operand fragments (lib/mma.cuh), loaded by one warp from tiles in shared memory
+// (lib/tile.cuh) or from a matrix in global memory; and accumulator conversions. `step` counts
+// groups of 16 columns.
 #ifndef EVOTILE_LIB_FRAGMENTS
 #define EVOTILE_LIB_FRAGMENTS
 
@@ -9,18 +9,17 @@
 #include "lib/ldmatrix.cuh"
 #include "lib/types.cuh"
 
-// a = 16 rows of the tile from first_row on, the 16 columns of `step`.
-template <typename tile>
-DEVICE void load_left(u32 (&a)[4], u32 tile_smem, int first_row, int step) {
+// A operand: 16 rows of the tile from first_row on, the 16 columns of `step`.
+template <typename tile> DEVICE void load_a(u32 (&a)[4], u32 tile_smem, int first_row, int step) {
     const int lane = threadIdx.x % 32;
     ldmatrix_x4(a, tile_smem + tile::offset(first_row + lane % 16, step * 2 + lane / 16));
 }
 
-// The same from a matrix whose rows begin `stride` elements apart; rows at or past row_end are
-// zeros, and not read.
+// The same from a matrix in global memory whose row stride is `stride` elements; rows at or past
+// row_end are zeros and are not read.
 template <typename element>
-DEVICE void load_left_gmem(u32 (&a)[4], const element *matrix_gmem, int stride, int first_row,
-                           int row_end, int step) {
+DEVICE void load_a_gmem(u32 (&a)[4], const element *matrix_gmem, int stride, int first_row,
+                        int row_end, int step) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -31,24 +30,23 @@ DEVICE void load_left_gmem(u32 (&a)[4], const element *matrix_gmem, int stride, 
     }
 }
 
-// For a product with the transposed tile: b[0], b[1] belong to its 8 rows from first_row on, b[2],
-// b[3] to the 8 after these; the 16 columns of `step`.
+// B operand of a product with the transposed tile: b[0], b[1] belong to its 8 rows from first_row
+// on, b[2], b[3] to the next 8; the 16 columns of `step`.
 template <typename tile>
-DEVICE void load_right_transposed(u32 (&b)[4], u32 tile_smem, int first_row, int step) {
+DEVICE void load_b_transposed(u32 (&b)[4], u32 tile_smem, int first_row, int step) {
     const int lane = threadIdx.x % 32;
     ldmatrix_x4(b, tile_smem +
                        tile::offset(first_row + lane / 16 * 8 + lane % 8, step * 2 + lane / 8 % 2));
 }
 
-// For a product with the tile itself: 16 rows from first_row on; b[0], b[1] belong to the first 8
-// columns of `step`, b[2], b[3] to the other 8.
-template <typename tile>
-DEVICE void load_right(u32 (&b)[4], u32 tile_smem, int first_row, int step) {
+// B operand of a product with the tile itself: 16 rows from first_row on; b[0], b[1] belong to the
+// first 8 columns of `step`, b[2], b[3] to the other 8.
+template <typename tile> DEVICE void load_b(u32 (&b)[4], u32 tile_smem, int first_row, int step) {
     const int lane = threadIdx.x % 32;
     ldmatrix_x4_trans(b, tile_smem + tile::offset(first_row + lane % 16, step * 2 + lane / 16));
 }
 
-// Accumulators, float or half, as floats.
+// Converts accumulators, float or half, to floats.
 template <int m, int n> DEVICE void to_floats(float (&to)[m][n][4], const float (&from)[m][n][4]) {
 #pragma unroll
     for (int i = 0; i < m * n * 4; ++i)

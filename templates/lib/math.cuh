@@ -11,10 +11,9 @@ DEVICE float exp2_fast(float x) {
     return result;
 }
 
-// The same to about 1e-4 of its value, without the unit that exp2_fast waits for: 2^x = 2^i 2^f
-// with i the nearest integer, which the addition leaves in the low bits of its sum; 2^f by a
-// polynomial with the least largest relative error on [-1/2, 1/2]. Never below 2^-126. For x up to
-// 127.
+// exp2 to about 1e-4 of its value on the FMA units instead of the MUFU unit: 2^x = 2^i 2^f with i
+// the nearest integer, which the addition leaves in the low bits of its sum; 2^f by a minimax
+// polynomial (relative error) on [-1/2, 1/2]. Never below 2^-126. For x up to 127.
 DEVICE float exp2_polynomial(float x) {
     x = fmaxf(x, -126.0f);
     const float shifted = x + 12582912.0f; // 1.5 * 2^23

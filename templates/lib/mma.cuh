@@ -7,8 +7,8 @@
 //   a[3] row g+8, columns 2t+8, 2t+9
 //   d, float: d[0], d[1] row g, columns 2t, 2t+1; d[2], d[3] row g+8, the same columns
 //   d, half:  d[0] row g, columns 2t, 2t+1 as a pair; d[1] row g+8
-// So d of two neighbouring products, rounded, is a's layout for the next product. `element`, the
-// type of a's and b's, is named: mma_m16n8k16<f16>(d, a, b0, b1).
+// So the accumulators of two neighbouring products, rounded, have the layout of `a` for the next
+// product. `element`, the type of a and b, is explicit: mma_m16n8k16<f16>(d, a, b0, b1).
 #ifndef EVOTILE_LIB_MMA
 #define EVOTILE_LIB_MMA
 
@@ -32,8 +32,8 @@ template <> DEVICE void mma_m16n8k16<bf16>(float (&d)[4], const u32 (&a)[4], u32
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Half accumulation, of halves only: half the registers, and on consumer-class chips twice the
-// rate; overflows past 65504. sm_80 and later.
+// Half accumulation, for halves only: half the registers, and on consumer GPUs twice the rate;
+// overflows past 65504. sm_80 and later.
 template <typename element>
 DEVICE void mma_m16n8k16(u32 (&d)[2], const u32 (&a)[4], u32 b0, u32 b1);
 

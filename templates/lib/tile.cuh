@@ -1,5 +1,4 @@
-// Tiles of halves, or bf16, in shared memory: how their rows are laid out, and how a block fills
-// them.
+// Tiles of 16-bit elements in shared memory: their row layout, and the loads that fill them.
 #ifndef EVOTILE_LIB_TILE
 #define EVOTILE_LIB_TILE
 
@@ -7,77 +6,77 @@
 #include "lib/integer.cuh"
 #include "lib/types.cuh"
 
-enum class arrangement {
-    plain, // rows one after another: with 64 halves a row, eight rows of one column share their
-           // banks
-    chunks_swapped, // 16-byte chunk c of row r lies where chunk c ^ (r % 8) would: no conflict, no
-                    // space
-    padded,         // 16 more bytes a row: no conflict
+enum class smem_layout {
+    plain, // contiguous rows: with 64 elements a row, eight rows of one column share their banks
+    xor_swizzled, // 16-byte chunk c of row r is stored at chunk c ^ (r % 8): no bank conflict, no
+                  // extra space
+    padded,       // 16 extra bytes per row: no bank conflict
 };
 
-enum class copy {
-    through_registers, // load, then store; done when the call returns
-    in_flight,         // cp.async: done after a commit, a wait and a barrier;
-    in_flight_narrow,  // 8 bytes at a time rather than 16,
-    in_flight_l1,      // kept by L1
+enum class load_mode {
+    through_registers, // global load, then shared store; complete when the call returns
+    async_16,          // 16-byte cp.async past L1: complete after a commit, a wait and a barrier
+    async_8,           // 8-byte cp.async, through L1
+    async_16_l1,       // 16-byte cp.async through L1
 };
 
-// A tile of `rows` x `columns` halves, filled by `threads` threads. `columns` is a multiple of 64.
-template <int rows, int columns, arrangement rows_lie, int threads> struct tile {
-    static constexpr int row_bytes = columns * 2 + (rows_lie == arrangement::padded ? 16 : 0);
+// A tile of `rows` x `columns` 16-bit elements, loaded by `threads` threads. `columns` is a
+// multiple of 64.
+template <int rows, int columns, smem_layout row_layout, int threads> struct tile {
+    static constexpr int row_bytes = columns * 2 + (row_layout == smem_layout::padded ? 16 : 0);
     static constexpr int bytes = rows * row_bytes;
     static constexpr int row_chunks = columns / 8;
     static_assert(columns % 64 == 0, "swapped chunks come in groups of eight");
 
-    // Where 16-byte chunk `chunk` of row `row` lies.
+    // Byte offset of 16-byte chunk `chunk` of row `row`.
     static DEVICE u32 offset(int row, int chunk) {
         return row * row_bytes +
-               (rows_lie == arrangement::chunks_swapped ? chunk ^ (row & 7) : chunk) * 16;
+               (row_layout == smem_layout::xor_swizzled ? chunk ^ (row & 7) : chunk) * 16;
     }
 
-    // All threads of the block together copy rows [first_row, first_row + rows) of a matrix of
-    // row_end rows, which begin `stride` elements apart, to the tile at tile_smem; rows at or past
-    // row_end become zeros, and are not read. Rows are aligned to 16 bytes. A thread has one column
-    // of pieces, and copies `batch` of them at a time, so that the registers it needs do not grow
-    // with the tile.
-    template <copy how, typename element>
+    // Called by all threads of the block: copies rows [first_row, first_row + rows) of a matrix of
+    // row_end rows, whose row stride is `stride` elements, to the tile at tile_smem. Rows at or
+    // past row_end become zeros and are not read. Rows are aligned to 16 bytes. A thread copies
+    // pieces of one column, `batch` at a time, so that its register use does not grow with the
+    // tile.
+    template <load_mode mode, typename element>
     static DEVICE void load(u32 tile_smem, const element *matrix_gmem, int stride, int first_row,
                             int row_end) {
-        constexpr int chunk_pieces = how == copy::in_flight_narrow ? 2 : 1;
+        constexpr int chunk_pieces = mode == load_mode::async_8 ? 2 : 1;
         constexpr int row_pieces = row_chunks * chunk_pieces;
-        constexpr int turn_rows = threads / row_pieces; // that all threads copy in a turn
-        constexpr int turns = ceil_div(rows, turn_rows), batch = turns < 8 ? turns : 8;
-        constexpr bool all_full = rows % (turn_rows * batch) == 0;
+        constexpr int pass_rows = threads / row_pieces; // copied by all threads in one pass
+        constexpr int passes = ceil_div(rows, pass_rows), batch = passes < 8 ? passes : 8;
+        constexpr bool all_full = rows % (pass_rows * batch) == 0;
         static_assert(threads % row_pieces == 0, "a thread copies pieces of one column");
-        const int piece = threadIdx.x % row_pieces, turn_row = threadIdx.x / row_pieces;
+        const int piece = threadIdx.x % row_pieces, pass_row = threadIdx.x / row_pieces;
         const int chunk = piece / chunk_pieces, inner = piece % chunk_pieces * 8;
         const unsigned char *column_gmem =
             reinterpret_cast<const unsigned char *>(matrix_gmem + chunk * 8) + inner;
 #pragma unroll 1
-        for (int turn = 0; turn < turns; turn += batch) {
+        for (int pass = 0; pass < passes; pass += batch) {
             uint4 chunk_rmem[batch];
 #pragma unroll
             for (int i = 0; i < batch; ++i) {
-                const int row = turn_row + (turn + i) * turn_rows;
+                const int row = pass_row + (pass + i) * pass_rows;
                 const bool inside = first_row + row < row_end;
                 const u32 from = inside ? first_row + row : 0;
                 const unsigned char *piece_gmem = column_gmem + multiply_wide(from, stride * 2u);
                 const u32 piece_smem = tile_smem + offset(row, chunk) + inner;
                 if (!all_full && row >= rows)
                     continue;
-                if constexpr (how == copy::through_registers)
+                if constexpr (mode == load_mode::through_registers)
                     chunk_rmem[i] = inside ? *reinterpret_cast<const uint4 *>(piece_gmem) : uint4{};
-                else if constexpr (how == copy::in_flight)
+                else if constexpr (mode == load_mode::async_16)
                     cp_async_16(piece_smem, piece_gmem, inside);
-                else if constexpr (how == copy::in_flight_narrow)
+                else if constexpr (mode == load_mode::async_8)
                     cp_async_8(piece_smem, piece_gmem, inside);
                 else
                     cp_async_16_l1(piece_smem, piece_gmem, inside);
             }
-            if constexpr (how == copy::through_registers) {
+            if constexpr (mode == load_mode::through_registers) {
 #pragma unroll
                 for (int i = 0; i < batch; ++i) {
-                    const int row = turn_row + (turn + i) * turn_rows;
+                    const int row = pass_row + (pass + i) * pass_rows;
                     if (all_full || row < rows)
                         store_smem_16(tile_smem + offset(row, chunk), chunk_rmem[i]);
                 }

@@ -1,16 +1,15 @@
-// Copies between global and shared memory that one thread issues and the copy engine (TMA) carries
-// out: boxes of a tensor, by way of a tensor map that the host made, and plain runs of bytes.
-// sm_90.
+// TMA: copies between global and shared memory that one thread issues and the copy engine performs:
+// boxes of a tensor, described by a tensor map that the host encoded, and contiguous bytes. sm_90.
 //
-// A load announces nothing: its bytes count down those that mbarrier_arrive_expect_bytes announced
-// at the barrier it names (mbarrier.cuh). A box always has its full size: elements outside the
-// tensor are written as zeros by a load, and not written by a store. Coordinates are counted in
-// elements, the fastest running first, and may be negative for loads, not for stores; a box begins
-// a multiple of 16 bytes into its row. Places in shared memory are aligned to 128 bytes, or to the
-// swizzle's pattern (below) where wgmma.cuh is to read them.
+// A load does not announce its bytes: they count down those announced by
+// mbarrier_arrive_expect_bytes at the barrier that the load names (mbarrier.cuh). A box always has
+// its full size: elements outside the tensor are written as zeros by a load, and not written by a
+// store. Coordinates are in elements, fastest dimension first, and may be negative for loads, not
+// for stores; a box begins at a multiple of 16 bytes in its row. Shared memory addresses are
+// aligned to 128 bytes, or to the period of the swizzle (below) if wgmma.cuh reads them.
 //
-// Swizzle: in shared memory the box lies packed, its innermost row first, and 16-byte chunks are
-// then swapped by address, bits 4.. with bits 7.. of it:
+// Swizzle: in shared memory the box is packed, its innermost row first; 16-byte chunks are then
+// permuted by XOR of address bits 4.. with bits 7..:
 //     128B  bits 4-6 ^= bits 7-9; an innermost row has 128 bytes, the pattern repeats after 1024
 //     64B   bits 4-5 ^= bits 7-8; 64, 512
 //     32B   bit  4   ^= bit  7;   32, 256
@@ -19,13 +18,13 @@
 
 #include "lib/types.cuh"
 
-// What the host encoded of one tensor: its address, sizes, strides, box and swizzle. A kernel takes
-// it as `const __grid_constant__ tensor_map map`.
+// The host's encoding of a tensor: address, sizes, strides, box and swizzle. A kernel takes it as
+// `const __grid_constant__ tensor_map map`.
 struct alignas(64) tensor_map {
     unsigned char bytes[128];
 };
 
-// Fetches the map itself ahead of the first copy that needs it.
+// Prefetches the map itself before the first copy that needs it.
 DEVICE void prefetch_tensor_map(const tensor_map &map) {
     asm volatile("prefetch.tensormap [%0];" : : "l"(&map) : "memory");
 }
@@ -59,7 +58,7 @@ DEVICE void tma_load(u32 target_smem, const tensor_map &map, u32 barrier_smem, i
                  : "memory");
 }
 
-// How long what is read should stay in L2: a word for the loads below.
+// L2 eviction policies for tma_load_hinted.
 DEVICE u64 l2_evict_last() {
     u64 policy;
     asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
@@ -101,7 +100,8 @@ DEVICE void tma_load_hinted(u64 l2_policy, u32 target_smem, const tensor_map &ma
                  : "memory");
 }
 
-// ---- a box, shared to global. What was stored to shared memory before needs fence_proxy_async,
+// ---- a box, shared to global. Earlier ordinary stores to the shared memory need
+// fence_proxy_async, and a barrier if other threads made them ----
 // and a barrier if other threads stored it ----
 
 DEVICE void tma_store(const tensor_map &map, u32 source_smem, int x0, int x1) {
@@ -127,7 +127,7 @@ DEVICE void tma_store(const tensor_map &map, u32 source_smem, int x0, int x1, in
         : "memory");
 }
 
-// ---- plain bytes: both addresses and the size are multiples of 16 ----
+// ---- contiguous bytes: both addresses and the size are multiples of 16 ----
 
 DEVICE void bulk_load(u32 target_smem, const void *source_gmem, u32 bytes, u32 barrier_smem) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
@@ -144,7 +144,7 @@ DEVICE void bulk_store(void *target_gmem, u32 source_smem, u32 bytes) {
                  : "memory");
 }
 
-// ---- the stores of this thread, in groups ----
+// ---- groups of this thread's stores ----
 
 // Closes the group of stores that this thread has issued since the last commit.
 DEVICE void bulk_commit() {

@@ -2,7 +2,7 @@
 #ifndef EVOTILE_LIB_TYPES
 #define EVOTILE_LIB_TYPES
 
-// A function of the device, always inlined: what it is given by reference stays in registers.
+// A device function that is always inlined, so that reference arguments stay in registers.
 #define DEVICE __device__ __forceinline__
 
 using u16 = unsigned short;
@@ -10,7 +10,7 @@ using u32 = unsigned int;
 using i64 = long long;
 using u64 = unsigned long long;
 
-// An IEEE half as it lies in memory. Arithmetic is done in float; half.cuh converts.
+// An IEEE half as stored in memory. Arithmetic is done in float; half.cuh converts.
 struct f16 {
     u16 bits;
 };
@@ -20,14 +20,14 @@ struct bf16 {
     u16 bits;
 };
 
-// `choose<condition, A, B>` is A if the condition holds, else B.
-template <bool condition, typename A, typename B> struct choose_type { using type = A; };
-template <typename A, typename B> struct choose_type<false, A, B> { using type = B; };
+// std::conditional_t: A if the condition holds, else B.
+template <bool condition, typename A, typename B> struct conditional { using type = A; };
+template <typename A, typename B> struct conditional<false, A, B> { using type = B; };
 template <bool condition, typename A, typename B>
-using choose = typename choose_type<condition, A, B>::type;
+using conditional_t = typename conditional<condition, A, B>::type;
 
 constexpr float minus_infinity = __builtin_bit_cast(float, 0xff800000u);
-constexpr u32 full_warp = 0xffffffffu;
+constexpr u32 full_warp_mask = 0xffffffffu;
 
 __host__ __device__ constexpr int ceil_div(int a, int b) {
     return (a + b - 1) / b;

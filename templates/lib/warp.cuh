@@ -8,32 +8,32 @@
 template <int width> DEVICE float lanes_max(float value) {
 #pragma unroll
     for (int step = width / 2; step > 0; step /= 2)
-        value = fmaxf(value, __shfl_xor_sync(full_warp, value, step));
+        value = fmaxf(value, __shfl_xor_sync(full_warp_mask, value, step));
     return value;
 }
 
 template <int width> DEVICE float lanes_sum(float value) {
 #pragma unroll
     for (int step = width / 2; step > 0; step /= 2)
-        value += __shfl_xor_sync(full_warp, value, step);
+        value += __shfl_xor_sync(full_warp_mask, value, step);
     return value;
 }
 
-// Four lanes in a row as the rows of a 4x4 matrix, lane t's `words` row t: transposes it. (Selected
-// by value: a register cannot be addressed.)
+// Transposes a 4x4 matrix held by four neighbouring lanes: lane t's `words` are row t. (Uses
+// selects, because registers cannot be indexed dynamically.)
 DEVICE void lanes_transpose(u32 (&words)[4]) {
     const bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
-        const u32 taken = __shfl_xor_sync(full_warp, odd ? words[i] : words[i + 1], 1);
-        words[i] = odd ? taken : words[i];
-        words[i + 1] = odd ? words[i + 1] : taken;
+        const u32 received = __shfl_xor_sync(full_warp_mask, odd ? words[i] : words[i + 1], 1);
+        words[i] = odd ? received : words[i];
+        words[i + 1] = odd ? words[i + 1] : received;
     }
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-        const u32 taken = __shfl_xor_sync(full_warp, upper ? words[i] : words[i + 2], 2);
-        words[i] = upper ? taken : words[i];
-        words[i + 2] = upper ? words[i + 2] : taken;
+        const u32 received = __shfl_xor_sync(full_warp_mask, upper ? words[i] : words[i + 2], 2);
+        words[i] = upper ? received : words[i];
+        words[i + 2] = upper ? words[i + 2] : received;
     }
 }
 

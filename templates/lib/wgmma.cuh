@@ -1,5 +1,6 @@
-// Tensor-core products of one warpgroup (four warps in a row, 128 threads): d = a * b (+ d), with a
-// 64x16, b 16xN, d 64xN; N is what fits d. They run while the threads go on. sm_90a.
+// wgmma: tensor-core products of one warpgroup (four consecutive warps, 128 threads): d = a * b (+
+// d), with a 64x16, b 16xN, d 64xN; N follows from the size of d. They execute asynchronously.
+// sm_90a.
 //
 //     wgmma_fence();                         // d and a of earlier instructions are settled
 //     wgmma<f16>(d, a, b, false);            // d = a * b
@@ -7,23 +8,25 @@
 //     wgmma_commit();
 //     wgmma_wait<0>();                       // d may be read, a's registers written
 //
-// All four warps issue the same instructions. Between the first product and the wait that covers it
-// nobody touches d or a's registers, nor overwrites what the descriptors describe.
+// All four warps issue the same instructions. Between the first product and the wait that covers
+// it, no thread may touch d or a's registers or overwrite the memory that the descriptors describe.
 //
-// Fragment layouts, with w the warp's place in the warpgroup, g = lane / 4, t = lane % 4; a pair is
-// two neighbours packed in 32 bits. Warp w has rows 16w to 16w + 15 of a and d; i counts from 0:
+// Fragment layouts, with w the warp's index in the warpgroup, g = lane / 4, t = lane % 4; a pair is
+// two neighbouring elements packed in 32 bits. Warp w has rows 16w to 16w + 15 of a and d; i counts
+// from 0:
 //   d, float: d[4i], d[4i+1] row g, columns 8i+2t, 8i+2t+1; d[4i+2], d[4i+3] row g+8, the same
 //   d, half:  d[2i] row g, columns 8i+2t, 8i+2t+1 as a pair; d[2i+1] row g+8, the same
 //   a[0] row g, columns 2t, 2t+1; a[1] row g+8, the same
 //   a[2] row g, columns 2t+8, 2t+9; a[3] row g+8, the same
-// So sixteen columns of d, rounded to half, are a for the next product, as with mma.cuh.
+// So sixteen columns of d, rounded to half, have the layout of `a` for the next product, as in
+// mma.cuh.
 #ifndef EVOTILE_LIB_WGMMA
 #define EVOTILE_LIB_WGMMA
 
 #include "lib/types.cuh"
 
-// Before the first product, and again where registers of d or a were written since: orders these
-// accesses before the products that follow. (Products with the same d one after another need none.)
+// Required before the first product and after registers of d or a were written: orders these
+// accesses before the products that follow. (Consecutive products with the same d need none.)
 DEVICE void wgmma_fence() {
     asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
 }
@@ -38,8 +41,8 @@ template <int pending> DEVICE void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(pending) : "memory");
 }
 
-// Keeps the compiler from moving uses of d across this line: put it after a wait that is not the
-// last thing before the use, and before the fence. No instruction.
+// Prevents the compiler from moving uses of d across this point: place it after a wait that is not
+// immediately before the use, and before the fence. Emits no instruction.
 template <int registers> DEVICE void wgmma_hold(float (&d)[registers]) {
 #pragma unroll
     for (int i = 0; i < registers; ++i)
@@ -52,18 +55,19 @@ template <int registers> DEVICE void wgmma_hold(u32 (&d)[registers]) {
         asm volatile("" : "+r"(d[i]) : : "memory");
 }
 
-// ---- where an operand lies in shared memory ----
+// ---- operands in shared memory ----
 
-// Which index runs fastest there: k, of which a row of a and a column of b have 16, or the other
-// one (a's rows, b's columns).
+// The fastest-running index in memory: k, of which a row of a and a column of b have 16, or the
+// other one (a's rows, b's columns).
 enum class major { k, mn };
 
-// The swizzle by which the operand was stored: tma.cuh.
+// The swizzle mode of the operand in memory: tma.cuh.
 enum class swizzle : u64 { none = 0, by_128 = 1, by_64 = 2, by_32 = 3 };
 
-// Describes an operand of halves (or bf16) that begins at start_smem. With S bytes of swizzle (128,
-// 64, 32) it is made of *atoms* of 8 rows of S bytes, 8S bytes in one piece whose start is aligned
-// to 8S; without, of *core matrices* of 8 rows of 16 bytes, 128 bytes in one piece.
+// The shared memory descriptor (PTX ISA, "Matrix descriptor format") of an operand of 16-bit
+// elements that begins at start_smem. With S bytes of swizzle (128, 64, 32) it consists of *atoms*
+// of 8 rows of S bytes, 8S contiguous bytes aligned to 8S; without swizzle, of *core matrices* of 8
+// rows of 16 bytes, 128 contiguous bytes.
 //
 //   K-major, swizzled: a row holds S/2 k's of one m or n; 8 of these are an atom.
 //     stride_bytes   from an atom to that of the next 8 m or n's (packed: 8S)
@@ -80,26 +84,27 @@ enum class swizzle : u64 { none = 0, by_128 = 1, by_64 = 2, by_32 = 3 };
 //     stride_bytes   to the next 8 m or n's
 //     leading_bytes  to the next 8 k's
 //
-// A K tile (keys x D) by TMA is b of S = QK', K-major; a V tile (keys x D) is b of PV, MN-major.
+// A K tile (keys x D) loaded by TMA is b of S = QK', K-major; a V tile (keys x D) is b of PV,
+// MN-major.
 DEVICE u64 matrix_descriptor(u32 start_smem, u32 leading_bytes, u32 stride_bytes, swizzle mode) {
     return static_cast<u64>((start_smem & 0x3ffff) >> 4) |
            static_cast<u64>((leading_bytes & 0x3ffff) >> 4) << 16 |
            static_cast<u64>((stride_bytes & 0x3ffff) >> 4) << 32 | static_cast<u64>(mode) << 62;
 }
 
-// The same operand `bytes` (a multiple of 16) further on: the address is in the low half, which does
-// not overflow.
-DEVICE u64 advance(u64 descriptor, u32 bytes) {
+// The descriptor of the same operand `bytes` (a multiple of 16) further on. The address is in the
+// low half, which does not overflow.
+DEVICE u64 descriptor_advance(u64 descriptor, u32 bytes) {
     return descriptor >> 32 << 32 | (static_cast<u32>(descriptor) + (bytes >> 4));
 }
 
 // ---- the products ----
 
-// The types in the instruction's name: d's, a's and b's.
+// The type suffix of the instruction: d's, a's and b's types.
 template <typename accumulator, typename input> struct wgmma_types;
 template <> struct wgmma_types<float, f16> {
     static constexpr char name[] = "f32.f16.f16";
-    static constexpr int columns = 2; // of d, a register
+    static constexpr int columns = 2; // columns of d per register
 };
 template <> struct wgmma_types<float, bf16> {
     static constexpr char name[] = "f32.bf16.bf16";
@@ -110,8 +115,9 @@ template <> struct wgmma_types<u32, f16> {
     static constexpr int columns = 4;
 };
 
-// One instruction by the number of d's registers; WGMMA below defines them. An operand of asm goes
-// by its number, which grows with that of d's registers, so that each size needs a text of its own.
+// One instruction, selected by the number of d's registers; WGMMA below defines the
+// specialisations. asm operands are numbered, and the numbers depend on the number of d's
+// registers, so each size needs its own text.
 template <int registers> struct wgmma_instruction;
 
 // clang-format off
@@ -153,7 +159,8 @@ template <int registers> struct wgmma_instruction;
 #define WGMMA_PLACES_112(c, i) WGMMA_PLACES_64(c, i), WGMMA_PLACES_48(c, i + 64)
 #define WGMMA_PLACES_128(c, i) WGMMA_PLACES_64(c, i), WGMMA_PLACES_64(c, i + 64)
 
-// a from registers: its four are operands i to l, b's descriptor m. Or a by its descriptor: i, b's j.
+// a from registers: its four are operands i to l, b's descriptor is m. Or a by descriptor: i, and
+// b's j.
 #define WGMMA_RUN(registers, names, places, constraint, type, i, j, k, l, m, o, p, q, r)     \
     template <int n, typename types, int b_transposed>                                       \
     static DEVICE void run(type (&d)[registers], const u32 (&a)[4], u64 b, int accumulate) { \
@@ -182,8 +189,8 @@ template <int registers> struct wgmma_instruction;
                   registers, __VA_ARGS__)                                                       \
     };
 
-// The number of d's registers, which is that of the first operand after them, and those of the
-// others.
+// The number of d's registers, which is also the number of the first operand after them, and the
+// numbers of the following operands.
 WGMMA(4, 5, 6, 7, 8, 9, 10, 11, 12)
 WGMMA(8, 9, 10, 11, 12, 13, 14, 15, 16)
 WGMMA(12, 13, 14, 15, 16, 17, 18, 19, 20)
@@ -202,8 +209,8 @@ WGMMA(112, 113, 114, 115, 116, 117, 118, 119, 120)
 WGMMA(128, 129, 130, 131, 132, 133, 134, 135, 136)
 // clang-format on
 
-// d = a * b, or d += a * b if `accumulate`; a from registers. N is d's columns: 2 a register of
-// float, 4 of half pairs; at most 256.
+// d = a * b, or d += a * b if `accumulate`; a from registers. N is the number of d's columns: 2 per
+// float register, 4 per register of half pairs; at most 256.
 template <typename input, major b_major = major::k, typename accumulator, int registers>
 DEVICE void wgmma(accumulator (&d)[registers], const u32 (&a)[4], u64 b, bool accumulate) {
     using types = wgmma_types<accumulator, input>;

@@ -2,7 +2,7 @@
 //
 //   x, y   [ROWS, COLS]   float if F32, else half
 //
-// ROW_THREADS neighbouring threads share a row, and walk it in vectors of VECTOR elements.
+// ROW_THREADS neighbouring threads share a row and process it in vectors of VECTOR elements.
 
 #include "lib/half.cuh"
 #include "lib/math.cuh"
@@ -16,13 +16,13 @@
 #error "a gene of softmax_rows is not defined: see genes in template.json"
 #endif
 
-constexpr int threads = THREADS;         // threads a block
+constexpr int threads = THREADS;         // threads per block
 constexpr int row_threads = ROW_THREADS; // threads that share a row
-constexpr int vector = VECTOR;           // elements a load
-constexpr int keep = KEEP;     // vectors a thread keeps in registers; further ones are read anew
-constexpr int unroll = UNROLL; // of the loops over further vectors
+constexpr int vector = VECTOR;           // elements per load
+constexpr int cached_vectors = KEEP; // vectors per thread cached in registers; others are re-read
+constexpr int unroll = UNROLL;       // unroll factor of the loops over vectors that are not cached
 
-using element = choose<F32, float, f16>;
+using element = conditional_t<F32, float, f16>;
 
 // ---- Derived sizes and shared memory ----
 
@@ -32,17 +32,17 @@ constexpr int row_warps = row_threads > 32 ? row_threads / 32 : 1;
 static_assert(threads % row_threads == 0 && threads <= 1024, "a block works on whole rows");
 static_assert(vector * sizeof(element) <= 16, "a load is at most 16 bytes wide");
 
-// One word a warp: what the warps of a row tell each other, where a row has several.
+// One word per warp: partial reductions, where a row spans several warps.
 __shared__ float partial_smem[threads / 32];
 
 // ---- Steps ----
 
-struct alignas(vector * sizeof(element)) packed {
-    element part[vector];
+struct alignas(vector * sizeof(element)) packed_vector {
+    element values[vector];
 };
 
-struct values {
-    float part[vector];
+struct float_vector {
+    float values[vector];
 };
 
 DEVICE float widen(f16 value) {
@@ -61,77 +61,77 @@ DEVICE void narrow(float &to, float value) {
     to = value;
 }
 
-// The vector at `column`, in one load where the rows are aligned; past the row's end, minus
-// infinity.
-DEVICE values load_x(const element *row_gmem, int column, int COLS) {
-    values x;
+// Loads the vector at `column`, by one load if the rows are aligned; elements past the end of the
+// row are minus infinity.
+DEVICE float_vector load_x(const element *row_gmem, int column, int COLS) {
+    float_vector x;
     if (COLS % vector == 0 && column < COLS) {
-        const packed read = *reinterpret_cast<const packed *>(row_gmem + column);
+        const packed_vector loaded = *reinterpret_cast<const packed_vector *>(row_gmem + column);
 #pragma unroll
         for (int i = 0; i < vector; ++i)
-            x.part[i] = widen(read.part[i]);
+            x.values[i] = widen(loaded.values[i]);
     } else {
 #pragma unroll
         for (int i = 0; i < vector; ++i)
-            x.part[i] = column + i < COLS ? widen(row_gmem[column + i]) : minus_infinity;
+            x.values[i] = column + i < COLS ? widen(row_gmem[column + i]) : minus_infinity;
     }
     return x;
 }
 
-DEVICE void store_y(element *row_gmem, int column, int COLS, const values &y) {
-    packed write;
+DEVICE void store_y(element *row_gmem, int column, int COLS, const float_vector &y) {
+    packed_vector packed;
 #pragma unroll
     for (int i = 0; i < vector; ++i)
-        narrow(write.part[i], y.part[i]);
+        narrow(packed.values[i], y.values[i]);
     if (COLS % vector == 0 && column < COLS) {
-        *reinterpret_cast<packed *>(row_gmem + column) = write;
+        *reinterpret_cast<packed_vector *>(row_gmem + column) = packed;
         return;
     }
 #pragma unroll
     for (int i = 0; i < vector; ++i)
         if (column + i < COLS)
-            row_gmem[column + i] = write.part[i];
+            row_gmem[column + i] = packed.values[i];
 }
 
-DEVICE float largest_of(const values &x) {
-    float largest = x.part[0];
+DEVICE float vector_max(const float_vector &x) {
+    float row_max = x.values[0];
 #pragma unroll
     for (int i = 1; i < vector; ++i)
-        largest = fmaxf(largest, x.part[i]);
-    return largest;
+        row_max = fmaxf(row_max, x.values[i]);
+    return row_max;
 }
 
 // exp(x - largest), element by element.
-DEVICE values weights(const values &x, float largest) {
-    values weight;
+DEVICE float_vector exp_values(const float_vector &x, float row_max) {
+    float_vector exp_value;
 #pragma unroll
     for (int i = 0; i < vector; ++i)
-        weight.part[i] = exp2_fast((x.part[i] - largest) * 1.4426950408889634f);
-    return weight;
+        exp_value.values[i] = exp2_fast((x.values[i] - row_max) * 1.4426950408889634f);
+    return exp_value;
 }
 
-DEVICE float sum_of(const values &x) {
-    float sum = 0;
+DEVICE float vector_sum(const float_vector &x) {
+    float row_sum = 0;
 #pragma unroll
     for (int i = 0; i < vector; ++i)
-        sum += x.part[i];
-    return sum;
+        row_sum += x.values[i];
+    return row_sum;
 }
 
-// The largest, or the sum, of the values of all threads of a row; every one of them gets it.
-template <bool largest> DEVICE float over_row(float value) {
+// All-reduces a value, by max or by sum, over the threads of a row.
+template <bool is_max> DEVICE float row_reduce(float value) {
     constexpr int lanes = row_threads < 32 ? row_threads : 32;
-    value = largest ? lanes_max<lanes>(value) : lanes_sum<lanes>(value);
+    value = is_max ? lanes_max<lanes>(value) : lanes_sum<lanes>(value);
     if constexpr (row_warps > 1) {
-        __syncthreads(); // what was exchanged before has been read
+        __syncthreads(); // the previous partial results have been read
         if (threadIdx.x % 32 == 0)
             partial_smem[threadIdx.x / 32] = value;
-        __syncthreads(); // every warp's part is there
+        __syncthreads(); // every warp has written its partial result
         const float *row_smem = partial_smem + threadIdx.x / row_threads * row_warps;
         value = row_smem[0];
 #pragma unroll
         for (int warp = 1; warp < row_warps; ++warp)
-            value = largest ? fmaxf(value, row_smem[warp]) : value + row_smem[warp];
+            value = is_max ? fmaxf(value, row_smem[warp]) : value + row_smem[warp];
     }
     return value;
 }
@@ -141,46 +141,46 @@ template <bool largest> DEVICE float over_row(float value) {
 extern "C" __global__ void __launch_bounds__(threads)
     softmax_rows(const element *__restrict__ x, element *__restrict__ y, int ROWS, int COLS) {
     constexpr int stride =
-        row_threads * vector; // columns that the threads of a row take in one turn
+        row_threads * vector; // columns that the threads of a row process per iteration
     const i64 row = static_cast<i64>(blockIdx.x) * block_rows + threadIdx.x / row_threads;
-    const int own = threadIdx.x % row_threads * vector;
-    const int end = row < ROWS ? COLS : 0; // a block's surplus threads see an empty row
+    const int first_column = threadIdx.x % row_threads * vector;
+    const int end = row < ROWS ? COLS : 0; // surplus threads of the last block process an empty row
     const element *x_gmem = x + row * COLS;
     element *y_gmem = y + row * COLS;
-    values kept_rmem[keep > 0 ? keep : 1];
+    float_vector cached_rmem[cached_vectors > 0 ? cached_vectors : 1];
 
-    float largest = minus_infinity;
+    float row_max = minus_infinity;
 #pragma unroll
-    for (int turn = 0; turn < keep; ++turn) {
-        kept_rmem[turn] = load_x(x_gmem, own + turn * stride, end);
-        largest = fmaxf(largest, largest_of(kept_rmem[turn]));
+    for (int i = 0; i < cached_vectors; ++i) {
+        cached_rmem[i] = load_x(x_gmem, first_column + i * stride, end);
+        row_max = fmaxf(row_max, vector_max(cached_rmem[i]));
     }
 #pragma unroll unroll
-    for (int column = own + keep * stride; column < end; column += stride)
-        largest = fmaxf(largest, largest_of(load_x(x_gmem, column, end)));
-    largest = over_row<true>(largest);
+    for (int column = first_column + cached_vectors * stride; column < end; column += stride)
+        row_max = fmaxf(row_max, vector_max(load_x(x_gmem, column, end)));
+    row_max = row_reduce<true>(row_max);
 
-    float sum = 0;
+    float row_sum = 0;
 #pragma unroll
-    for (int turn = 0; turn < keep; ++turn) {
-        kept_rmem[turn] = weights(kept_rmem[turn], largest);
-        sum += sum_of(kept_rmem[turn]);
+    for (int i = 0; i < cached_vectors; ++i) {
+        cached_rmem[i] = exp_values(cached_rmem[i], row_max);
+        row_sum += vector_sum(cached_rmem[i]);
     }
 #pragma unroll unroll
-    for (int column = own + keep * stride; column < end; column += stride)
-        sum += sum_of(weights(load_x(x_gmem, column, end), largest));
-    const float inverse = 1.0f / over_row<false>(sum);
+    for (int column = first_column + cached_vectors * stride; column < end; column += stride)
+        row_sum += vector_sum(exp_values(load_x(x_gmem, column, end), row_max));
+    const float inverse = 1.0f / row_reduce<false>(row_sum);
 
-    auto scale_and_store = [&](int column, values weight) {
+    auto scale_and_store = [&](int column, float_vector exp_value) {
 #pragma unroll
         for (int i = 0; i < vector; ++i)
-            weight.part[i] *= inverse;
-        store_y(y_gmem, column, end, weight);
+            exp_value.values[i] *= inverse;
+        store_y(y_gmem, column, end, exp_value);
     };
 #pragma unroll
-    for (int turn = 0; turn < keep; ++turn)
-        scale_and_store(own + turn * stride, kept_rmem[turn]);
+    for (int i = 0; i < cached_vectors; ++i)
+        scale_and_store(first_column + i * stride, cached_rmem[i]);
 #pragma unroll unroll
-    for (int column = own + keep * stride; column < end; column += stride)
-        scale_and_store(column, weights(load_x(x_gmem, column, end), largest));
+    for (int column = first_column + cached_vectors * stride; column < end; column += stride)
+        scale_and_store(column, exp_values(load_x(x_gmem, column, end), row_max));
 }

@@ -16,17 +16,17 @@ void softmax_rows_reference(const int64_t *dimensions, void *const *tensors) {
     double *y = tensors[1];
 
     for (int64_t row = 0; row < rows; ++row, y += columns) {
-        double largest = -INFINITY, sum = 0;
+        double row_max = -INFINITY, sum = 0;
 
         for (int64_t column = 0; column < columns; ++column) {
             int64_t n = row * columns + column;
 
             y[column] = is_float ? ((const float *)tensors[0])[n]
                                  : from_half(((const uint16_t *)tensors[0])[n]);
-            largest = fmax(largest, y[column]);
+            row_max = fmax(row_max, y[column]);
         }
         for (int64_t column = 0; column < columns; ++column) {
-            y[column] = exp(y[column] - largest);
+            y[column] = exp(y[column] - row_max);
             sum += y[column];
         }
         for (int64_t column = 0; column < columns; ++column)

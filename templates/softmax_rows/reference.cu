@@ -1,5 +1,5 @@
-// Softmax of rows in double precision: one thread a row, three passes. See kernel.cu for the
-// formula.
+// Softmax of rows in double precision: one thread per row, three passes. The formula is in
+// kernel.cu.
 
 #include "lib/half.cuh"
 #include "lib/types.cuh"
@@ -9,16 +9,16 @@ extern "C" __global__ void softmax_reference(const void *x, double *y, int ROWS,
     const int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= ROWS)
         return;
-    const i64 first = static_cast<i64>(row) * COLS;
+    const i64 row_start = static_cast<i64>(row) * COLS;
     auto element = [=](int column) -> double {
-        return is_float ? static_cast<const float *>(x)[first + column]
-                        : half_to_float(static_cast<const f16 *>(x)[first + column]);
+        return is_float ? static_cast<const float *>(x)[row_start + column]
+                        : half_to_float(static_cast<const f16 *>(x)[row_start + column]);
     };
-    double largest = element(0), sum = 0;
+    double row_max = element(0), row_sum = 0;
     for (int column = 1; column < COLS; ++column)
-        largest = fmax(largest, element(column));
+        row_max = fmax(row_max, element(column));
     for (int column = 0; column < COLS; ++column)
-        sum += exp(element(column) - largest);
+        row_sum += exp(element(column) - row_max);
     for (int column = 0; column < COLS; ++column)
-        y[first + column] = exp(element(column) - largest) / sum;
+        y[row_start + column] = exp(element(column) - row_max) / row_sum;
 }

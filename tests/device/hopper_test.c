@@ -125,7 +125,7 @@ static void a_grid_has_whole_clusters(void **state) {
     launch.grid[1] = 3;
     hopper_pointer(&launch, out);
     assert_int_equal(hopper_try(&hopper, &launch, reason), VERDICT_LAUNCH_FAILED);
-    assert_non_null(strstr(reason, "no multiple of its clusters of (1,2,1)"));
+    assert_non_null(strstr(reason, "not a multiple of the cluster size (1,2,1)"));
     hopper_free(&hopper, out);
     hopper_unload(&hopper, module);
 }

@@ -1,9 +1,9 @@
 /*
- * arena: memory that is freed all at once, and growing arrays. Running out of host memory for what
- * a text of bounded size needs is not survivable and aborts.
+ * arena: memory that is freed as a whole, and growable arrays. Running out of host memory aborts:
+ * the text is of bounded size, so callers have nothing to recover.
  *
  *     struct arena *arena = arena_new();
- *     struct thing *things = arena_take(arena, count * sizeof *things);
+ *     struct thing *things = arena_alloc(arena, count * sizeof *things);
  *     arena_free(arena);
  */
 #ifndef EVOTILE_DEVICE_PTX_ARENA_H
@@ -14,10 +14,10 @@
 struct arena;
 struct arena *arena_new(void);
 void arena_free(struct arena *arena);
-/* Zeroed bytes, 16-byte aligned. */
+/* Returns zeroed bytes, 16-byte aligned. */
 void *arena_take(struct arena *arena, size_t bytes);
 
-/* Makes room for one more element of `size` bytes behind `count`; capacity doubles. */
+/* Makes room for one element of `size` bytes after `count`; doubles the capacity when full. */
 void *array_grow(void *array, int count, int *capacity, size_t size);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * ast: a PTX module as written (PTX ISA, chapters 4 to 6 and 11): variables, functions, and each
- * function's body as a flat list of statements. Names are numbers from one table, so that later
- * passes compare and index instead of hashing.
+ * ast: the abstract syntax tree of a PTX module (PTX ISA, chapters 4 to 6 and 11): variables,
+ * functions, and each function's body as a flat list of statements. Names are interned as numbers,
+ * so that later passes compare and index instead of hashing.
  *
- * Not checked here: whether an opcode exists, its modifiers and the number of its operands. That is
- * decode.h's business. Checked here: every size, so that no later pass has to fear one.
+ * Opcodes, modifiers and operand counts are not checked here, but by the decoder (decode.h). Sizes
+ * are: every size in the tree is within a limit, so later passes need no overflow checks.
  *
  *     struct ast *ast = ast_parse(text, &error);
  *     const struct function *function = &ast->functions[0];
  *     ast_free(ast);
  *
- * Everything is allocated in one arena and lives until ast_free.
+ * The tree is allocated in one arena and stays valid until ast_free.
  */
 #ifndef EVOTILE_DEVICE_PTX_AST_H
 #define EVOTILE_DEVICE_PTX_AST_H
@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Fundamental types; the order is that of type_table. */
+/* Fundamental types, in the order of type_table. */
 enum type {
     TYPE_NONE,
     TYPE_PRED,
@@ -35,7 +35,7 @@ enum type {
     TYPE_S16,
     TYPE_F16,
     TYPE_BF16,
-    TYPE_E4M3X2, /* two of fp8, in 16 bits */
+    TYPE_E4M3X2, /* two fp8 values in 16 bits */
     TYPE_E5M2X2,
     TYPE_B32,
     TYPE_U32,
@@ -57,7 +57,7 @@ enum type {
 int type_bytes(enum type type); /* 0 for a predicate */
 bool type_is_signed(enum type type);
 bool type_is_float(enum type type);
-/* "f32" -> TYPE_F32; TYPE_NONE if it is no type. */
+/* "f32" -> TYPE_F32; TYPE_NONE if the text names no type. */
 enum type type_parse(const char *text, int length);
 
 enum space {
@@ -65,8 +65,8 @@ enum space {
     SPACE_GENERIC,
     SPACE_GLOBAL,
     SPACE_CONST,
-    SPACE_SHARED,  /* of the block */
-    SPACE_CLUSTER, /* shared memory of all blocks of the cluster */
+    SPACE_SHARED,  /* the block's own */
+    SPACE_CLUSTER, /* shared memory of any block of the cluster */
     SPACE_LOCAL,
     SPACE_PARAM
 };
@@ -80,10 +80,10 @@ bool slice_is(struct slice slice, const char *text);
 enum operand_kind {
     OPERAND_NAME,    /* %r1, a variable, a label; `bits` is added to a variable's address */
     OPERAND_INTEGER, /* bits */
-    OPERAND_FLOAT32, /* bits of an fp32 */
+    OPERAND_FLOAT32, /* bits of an fp32 value */
     OPERAND_FLOAT64,
     OPERAND_VECTOR,  /* {a, b} */
-    OPERAND_ADDRESS, /* [name + bits], or [bits] with name -1; elements are coordinates */
+    OPERAND_ADDRESS, /* [name + bits], or [bits] with name -1; elements: the coordinates */
     OPERAND_PAIR,    /* a|b */
     OPERAND_LIST,    /* (a, b) of a call */
     OPERAND_SINK,    /* _ */
@@ -93,27 +93,27 @@ struct operand {
     enum operand_kind kind;
     bool negated; /* !p */
     int name;     /* -1 if none */
-    int count;    /* of elements */
+    int count;    /* number of elements */
     uint64_t bits;
     struct operand *elements; /* simple operands: names, numbers, sinks */
 };
 
-/* A variable or a range of registers. */
+/* A variable or a register range. */
 struct variable {
     enum space space;
     enum type type;
     int name;
     int vector;         /* 1, 2 or 4 */
-    int register_count; /* of name<count>; 0: the one register `name` */
+    int register_count; /* of `name<count>`; 0: a single register */
     bool is_extern;     /* .extern .shared x[]: dynamic shared memory */
     unsigned alignment;
     uint64_t bytes;
-    int value_count; /* of the initialiser; NAME elements are addresses */
+    int value_count; /* of the initialiser; NAME elements stand for addresses */
     struct operand *values;
 };
 
-/* A .loc: where an instruction comes from. inlined is the index of the location of the call, or -1.
- */
+/* A .loc directive: the source position of an instruction. inlined: index of the location of the
+   call site, or -1. */
 struct location {
     int file, line, column, inlined;
 };
@@ -135,7 +135,7 @@ struct statement {
     int line; /* of the PTX text */
     int location;
     int operand_count;
-    struct slice opcode; /* the whole of it: ld.global.f32 */
+    struct slice opcode; /* with all modifiers: ld.global.f32 */
     struct operand *operands;
     struct variable *variable;
 };
@@ -154,7 +154,7 @@ struct function {
 struct name {
     struct slice slice;
     uint32_t hash;
-    int next; /* of the same bucket, or -1 */
+    int next; /* next in the same hash bucket, or -1 */
 };
 
 struct ast {
@@ -167,17 +167,18 @@ struct ast {
     int function_count;
     struct location *locations;
     int location_count;
-    struct slice *files; /* by the index of .file; empty where not given */
+    struct slice *files; /* indexed by .file number; empty where not given */
     int file_count;
     struct arena *arena;
 };
 
-/* The module as written, or NULL. */
+/* Parses a module. Returns NULL and fills `error` if the text is not PTX. */
 struct ast *ast_parse(const char *text, struct error *error);
 void ast_free(struct ast *ast);
-/* The number of a name, or -1 if the module never says it. */
+/* Returns the number of a name, or -1 if the module does not contain it. */
 int ast_name(const struct ast *ast, const char *name);
-/* The function of that name that is no kernel, with its body if the module has that; or NULL. */
+/* Returns the .func of that name, the definition if the module has one, else a declaration; NULL if
+   there is none. */
 const struct function *ast_function(const struct ast *ast, int name);
 
 #endif

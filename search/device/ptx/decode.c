@@ -1,4 +1,4 @@
-/* The walk over a kernel's statements. */
+/* Decodes a kernel's statements: labels, jumps, parameters. */
 #include "device/ptx/decode.h"
 
 #include "device/ptx/execute.h"
@@ -48,7 +48,7 @@ struct instruction *emit(struct decoder *decoder, const struct instruction *inst
     added->location = decoder->statement ? decoder->statement->location : -1;
     if (decoder->statement && decoder->statement->guard >= 0) {
         const struct binding *guard = lookup(decoder, decoder->statement->guard);
-        /* decode_statement has checked it */
+        /* check_guard has verified it */
         added->guard = (int32_t)guard->place;
         added->guard_negated = decoder->statement->guard_negated;
     }
@@ -79,7 +79,7 @@ int emit_jump(struct decoder *decoder, int name) {
 static int add_label(struct decoder *decoder, int name) {
     for (int i = decoder->label_of_name[name]; i >= 0; i = decoder->labels[i].next)
         if (decoder->labels[i].scope == decoder->scope)
-            return decode_fail(decoder, "the label stands here twice");
+            return decode_fail(decoder, "the label is defined twice");
     decoder->labels = array_grow(decoder->labels, decoder->label_count, &decoder->label_capacity,
                                  sizeof *decoder->labels);
     decoder->labels[decoder->label_count] = (struct label){
@@ -93,14 +93,14 @@ static int check_guard(struct decoder *decoder, const struct statement *statemen
         return 0;
     const struct binding *guard = lookup(decoder, statement->guard);
     if (!guard || guard->kind != BINDING_REGISTER || guard->bytes)
-        return decode_fail(decoder, "its guard is no predicate");
+        return decode_fail(decoder, "the guard is not a predicate");
     return 0;
 }
 
 static int decode_statement(struct decoder *decoder, const struct statement *statement) {
     decoder->statement = statement;
     if (++decoder->statement_count > STATEMENTS_MAX || decoder->code_count > CODE_MAX)
-        return decode_fail(decoder, "the kernel is too large with its calls expanded");
+        return decode_fail(decoder, "the kernel is too large with its calls inlined");
     if (decoder->register_bytes > REGISTER_BYTES_MAX)
         return decode_fail(decoder, "the kernel has too many registers");
     switch (statement->kind) {
@@ -134,7 +134,6 @@ int decode_statements(struct decoder *decoder, const struct function *function) 
     return 0;
 }
 
-/* The jumps that wait for labels of this function. */
 int resolve_jumps(struct decoder *decoder, int first) {
     for (int i = first; i < decoder->jump_count; i++) {
         const struct jump *jump = &decoder->jumps[i];
@@ -147,8 +146,8 @@ int resolve_jumps(struct decoder *decoder, int first) {
         if (label < 0) {
             struct slice name = decoder->ast->names[jump->name].slice;
             decoder->statement = NULL;
-            return decode_fail(decoder, "jump in line %d to a label that does not exist: '%.*s'",
-                               jump->line, name.length > 80 ? 80 : name.length, name.text);
+            return decode_fail(decoder, "line %d jumps to an undefined label: '%.*s'", jump->line,
+                               name.length > 80 ? 80 : name.length, name.text);
         }
         uint32_t *target = jump->in_table ? &decoder->targets[jump->instruction]
                                           : &decoder->code[jump->instruction].as.branch.target;
@@ -169,8 +168,8 @@ static int place_parameters(struct decoder *decoder, const struct function *func
         binding->kind = BINDING_VARIABLE;
         binding->space = SPACE_PARAM;
         binding->variable = parameter;
-        binding->address = place_variable(&used, parameter);
-        visible->parameters[i].offset = (unsigned)binding->address;
+        binding->offset = place_variable(&used, parameter);
+        visible->parameters[i].offset = (unsigned)binding->offset;
         visible->parameters[i].bytes = (unsigned)parameter->bytes;
         visible->parameter_count = i + 1;
         visible->argument_bytes = (unsigned)used;

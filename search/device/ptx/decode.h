@@ -1,12 +1,13 @@
 /*
- * decode: from statements to instructions. Names become places, labels become positions, calls are
- * expanded where they stand (so that lanes which part inside a function meet again as everywhere),
- * but for those through pointers and of functions that are being expanded: these call routines,
- * whose code stands behind the kernel's.
+ * decode: translates statements to instructions. Names become register offsets, labels become
+ * instruction indices, and calls are inlined, so that lanes that diverge inside a function
+ * reconverge as usual. Calls through pointers and recursive calls are not inlined: they call
+ * routines, whose code follows the kernel's.
  *
- * opcodes.c has the table of opcodes and a function for each kind of them; it reads the opcode's
- * modifiers with the take_ functions, its operands with the operand functions and adds instructions
- * with emit. A modifier that nobody took is an error, as is a name that nobody declared.
+ * opcodes.c has the table of opcodes and their decode functions. A decode function reads the
+ * opcode's modifiers with the take_ functions and its operands with the operand functions, and
+ * appends instructions with emit. A modifier that no function took is an error, as is an undeclared
+ * name.
  *
  * Functions return -1 after decode_fail.
  */
@@ -18,41 +19,42 @@
 #include "device/ptx/machine.h"
 
 enum {
-    PARTS_MAX = 24, /* of an opcode between its dots */
+    PARTS_MAX = 24, /* dot-separated parts of an opcode */
     CALL_DEPTH_MAX = 16,
     CODE_MAX = 1 << 19,            /* instructions of a kernel */
-    STATEMENTS_MAX = 1 << 21,      /* decoded for one kernel, calls expanded */
+    STATEMENTS_MAX = 1 << 21,      /* decoded for one kernel, including inlined calls */
     REGISTER_BYTES_MAX = 64 << 20, /* of a warp */
 };
 
 enum binding_kind { BINDING_REGISTER, BINDING_VARIABLE, BINDING_TARGETS };
 
-/* Equal values for all lanes; as a whole a multiple of 64 bytes, as vectors like it. */
+/* A constant broadcast to all lanes. The size is a multiple of 64 bytes for aligned vector loads.
+ */
 struct constant_slot {
     uint8_t lanes[256];
     uint64_t bits;
-    int bytes; /* of a lane */
+    int bytes; /* per lane */
     uint8_t padding[52];
 };
 
-/* What a name stands for in a scope. */
+/* What a name is bound to in a scope. */
 struct binding {
     enum binding_kind kind;
-    int name, scope, next; /* next of the same name, or -1 */
+    int name, scope, next; /* next: the next binding of the same name, or -1 */
     uint32_t place;        /* REGISTER */
-    int bytes;             /* REGISTER: 0 is a predicate */
+    int bytes;             /* REGISTER: 0 for a predicate */
     enum space space;      /* VARIABLE */
-    uint64_t address;
-    bool in_frame; /* of a routine: the address is an offset in it */
+    uint64_t offset;       /* address within the space */
+    bool in_frame;         /* of a routine: relative to its stack frame */
     const struct variable *variable;
     const struct statement *targets; /* TARGETS */
 };
 
-/* A pair of braces, or the body of a call. */
+/* A pair of braces, or the body of an inlined call. */
 struct scope {
-    int parent;      /* -1 for a kernel's or function's outermost */
-    int instance;    /* which expansion of a function it belongs to */
-    int first_range; /* of the register ranges, when it opened */
+    int parent;      /* -1 for the outermost scope of a kernel or function */
+    int instance;    /* the inlined call it belongs to */
+    int first_range; /* number of register ranges when the scope opened */
     int first_binding;
 };
 
@@ -66,9 +68,9 @@ struct label {
     uint32_t position;
 };
 
-/* A jump whose target is not known before the end. */
+/* A forward reference: a jump whose label is resolved at the end of the function. */
 struct jump {
-    uint32_t instruction; /* or an index of targets */
+    uint32_t instruction; /* index in `code`, or in `targets` if in_table */
     bool in_table;
     int name, scope, location, line;
 };
@@ -82,20 +84,21 @@ struct decoder {
     struct instruction *code;
     int code_count, code_capacity;
     uint32_t *operands;
-    uint32_t *operand_starts; /* of each instruction, until operands stay where they are */
+    uint32_t
+        *operand_starts; /* first operand of each instruction, while `operands` may still move */
     int operand_count, operand_capacity, start_capacity;
     uint32_t *targets;
     int target_count, target_capacity;
     struct constant_slot *constants;
     int constant_count, constant_capacity;
-    int constant_table[1024]; /* by a hash of the value: the slot that had it last, or -1 */
+    int constant_table[1024]; /* hash of a value -> the slot that held it last, or -1 */
     uint32_t register_bytes;
-    uint32_t carry; /* the register that .cc writes, where there is one */
+    uint32_t carry; /* the register for the carry flag (.cc), if has_carry */
     bool has_carry;
     struct special_slot *specials;
     int special_count, special_capacity;
 
-    int *binding_of_name; /* heads, by name */
+    int *binding_of_name; /* head of each name's list of bindings */
     int *label_of_name;
     struct binding *bindings;
     int binding_count, binding_capacity;
@@ -108,13 +111,13 @@ struct decoder {
     struct jump *jumps;
     int jump_count, jump_capacity;
     int instance, instance_count, depth, statement_count;
-    int *returns; /* jumps out of the function that is being expanded */
+    int *returns; /* `ret` jumps of the function that is being inlined */
     int return_count, return_capacity;
     bool in_function;
-    const struct function *expanding[CALL_DEPTH_MAX + 1]; /* by depth */
-    int routine;                                          /* that is being decoded; -1: none */
+    const struct function *expanding[CALL_DEPTH_MAX + 1]; /* call stack of inlined functions */
+    int routine;                                          /* the routine being decoded, or -1 */
     int routine_capacity;
-    uint64_t frame_bytes; /* of its variables so far */
+    uint64_t frame_bytes; /* size of the routine's frame so far */
     struct shared_variable {
         const struct variable *variable;
         uint32_t offset;
@@ -122,20 +125,21 @@ struct decoder {
     int shared_count, shared_capacity;
     uint64_t shared_bytes, local_bytes;
 
-    /* Of the statement that is being decoded. */
+    /* The current statement. */
     const struct statement *statement;
     struct slice parts[PARTS_MAX];
     bool taken[PARTS_MAX];
     int part_count;
     struct {
-        uint32_t from, to; /* places */
+        uint32_t from, to; /* register offsets */
         int from_bytes, to_bytes;
         bool is_signed;
-    } widenings[8]; /* results that go to wider registers, after the instruction */
+    } widenings[8]; /* results to extend to wider registers after the instruction */
     int widening_count;
 };
 
-/* Decodes a kernel; on failure kernel->visible.error says why, and the kernel has no code. */
+/* Decodes a kernel. On failure kernel->visible.error holds the reason and the kernel has no code.
+ */
 void decode_kernel(struct ptx_module *module, struct kernel *kernel,
                    const struct function *function);
 
@@ -145,73 +149,77 @@ int decode_fail(struct decoder *decoder, const char *format, ...)
 /* ---- Modifiers: parts of the opcode after the first ---- */
 
 bool take(struct decoder *decoder, const char *modifier);
-/* Takes the first part that is one of a NULL-terminated list; its index, or -1. */
+/* Takes the first part that is in a NULL-terminated list; returns its index in the list, or -1. */
 int take_one_of(struct decoder *decoder, const char *const *modifiers);
-/* Takes all parts that begin like this. */
+/* Takes all parts that begin with `prefix`. */
 void take_prefix(struct decoder *decoder, const char *prefix);
-/* The first type that is not taken; TYPE_NONE if there is none. */
+/* Takes the next type; TYPE_NONE if there is none. */
 enum type take_type(struct decoder *decoder);
-/* .shared, .global ...; `otherwise` if none is given. */
+/* Takes a state space, .shared, .global ...; returns `otherwise` if none is given. */
 enum space take_space(struct decoder *decoder, enum space otherwise);
-/* .rn .rz .rm .rp and .ftz; FLOAT_NEAREST without them. */
+/* Takes .rn .rz .rm .rp and .ftz; FLOAT_NEAREST without them. */
 uint8_t take_float_mode(struct decoder *decoder);
-/* Joins what is not taken, with the opcode in front: mul.wide; takes it. */
+/* Takes the remaining parts and returns them joined to the opcode: mul.wide. */
 struct slice take_rest(struct decoder *decoder);
 
 /* ---- Operands ---- */
 
-/* The statement's index-th operand; NULL if there are fewer. */
+/* Returns the statement's index-th operand, or NULL. */
 const struct operand *operand_at(struct decoder *decoder, int index);
 int expect_operands(struct decoder *decoder, int least, int most);
-/* The place to read `bytes` (0: a predicate) a lane from; narrows wider registers. */
+/* Returns the register offset from which to read `bytes` per lane (0: a predicate). Narrows wider
+   registers. */
 int source(struct decoder *decoder, const struct operand *operand, enum type type, int bytes,
            uint32_t *place);
 int predicate_source(struct decoder *decoder, const struct operand *operand, bool *negated,
                      uint32_t *place);
-/* The place to write to; a wider register is filled afterwards, extended as `is_signed`. */
+/* Returns the register offset to write to. A wider register is written afterwards, sign-extended if
+   `is_signed`. */
 int destination(struct decoder *decoder, const struct operand *operand, int bytes, bool is_signed,
                 uint32_t *place);
-/* The places of the halves of a .b128 register, 8 bytes a lane each, the lower first. */
+/* Returns the register offsets of the two halves of a .b128 register, 8 bytes per lane each, the
+   lower first. */
 int wide_register(struct decoder *decoder, const struct operand *operand, uint32_t halves[2]);
-/* The base, offset and space of [address]; `*base` is undefined where access->base_bytes is 0. */
+/* Decodes base, offset and space of [address]; `*base` is undefined if access->base_bytes is 0. */
 int address(struct decoder *decoder, const struct operand *operand, struct access *access,
             uint32_t *base);
-/* What a name stands for here; declares registers of ranges when they are first used. NULL:
- * nothing. */
+/* Looks up a name in the current scope; allocates a register of a range on first use. Returns NULL
+   if the name is undeclared. */
 struct binding *lookup(struct decoder *decoder, int name);
 uint32_t new_register(struct decoder *decoder, int bytes);
-/* A place whose lanes all hold the value. */
+/* Returns the register offset of a constant broadcast to all lanes. */
 uint32_t constant(struct decoder *decoder, uint64_t bits, int bytes);
 
 /* ---- Scopes and names: decode_names.c ---- */
 
 void open_scope(struct decoder *decoder, int parent);
-/* Forgets the names of the scope. */
+/* Removes the bindings of the current scope and returns to `back_to`. */
 void close_scope(struct decoder *decoder, int back_to);
 struct binding *bind_name(struct decoder *decoder, int name, int scope);
 int declare_registers(struct decoder *decoder, const struct variable *variable);
 int bind_variable(struct decoder *decoder, const struct variable *variable);
-/* The register that a warp starts with. */
+/* Returns the register that holds a special register's value at the start of a warp. */
 uint32_t special_slot(struct decoder *decoder, enum special_register which, int bytes);
-/* The offset of a variable behind `*used` bytes, which grow. */
+/* Allocates a variable after `*used` bytes, which it advances; returns the aligned offset. */
 uint64_t place_variable(uint64_t *used, const struct variable *variable);
 
 /* ---- Code ---- */
 
-/* All statements of a function; the jumps from the first-th on find their labels afterwards. */
+/* Decodes all statements of a function; resolve_jumps then resolves the labels of the jumps from
+   index `first` on. */
 int decode_statements(struct decoder *decoder, const struct function *function);
 int resolve_jumps(struct decoder *decoder, int first);
-/* Adds an instruction with its operands, guarded as the statement is. */
+/* Appends an instruction and its operands, with the statement's guard predicate. */
 struct instruction *emit(struct decoder *decoder, const struct instruction *instruction,
                          const uint32_t *places, int count);
-/* A jump to a label. */
+/* Appends a jump to a label. */
 int emit_jump(struct decoder *decoder, int name);
-/* Expands `call`, or has a routine called. */
+/* Inlines a call, or emits a call of a routine. */
 int expand_call(struct decoder *decoder);
-/* The bodies of the routines that are called. */
+/* Decodes the bodies of all routines that are called. */
 int decode_routines(struct decoder *decoder);
 
-/* opcodes.c: the statement in decoder->statement. */
+/* opcodes.c: decodes decoder->statement. */
 int decode_instruction(struct decoder *decoder);
 
 #endif

@@ -1,4 +1,4 @@
-/* How arithmetic, comparisons, moves and conversions are decoded. */
+/* Decodes arithmetic, comparisons, moves and conversions. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
@@ -14,24 +14,24 @@ static bool is_special_function(const char *name) {
     return false;
 }
 
-/* .ftz of operations that the machine's mode does not reach: they move bits or choose an operand.
- */
+/* .ftz of operations that the host's floating-point mode does not affect, since they move bits or
+   select an operand. */
 static bool needs_flush(const char *name) {
     return !strncmp(name, "abs", 3) || !strncmp(name, "neg", 3) || !strncmp(name, "min", 3) ||
            !strncmp(name, "max", 3);
 }
 
-/* slct of whatever type, by an fp32. */
+/* slct of any type whose selector is an fp32. */
 static bool compares_a_float(const char *name) {
     return !strcmp(name, "slct.f32");
 }
 
-/* One integer operation of lanes on places; its result goes to places[0]. */
+/* Emits one lane operation; its result goes to places[0]. */
 static void emit_lanes(struct decoder *decoder, const char *name, enum type type, uint32_t *places,
                        int count) {
     struct lanes_row row;
     if (!decoder->module->lanes.find(&row, (struct slice){name, (int)strlen(name)}, type))
-        BUG("no lanes for '%s'", name);
+        BUG("no lane operation for '%s'", name);
     struct instruction instruction = {.execute = execute_arithmetic,
                                       .lanes = row.function,
                                       .float_mode = FLOAT_ANY,
@@ -41,9 +41,10 @@ static void emit_lanes(struct decoder *decoder, const char *name, enum type type
     emit(decoder, &instruction, places, count);
 }
 
-/* Extended precision, PTX ISA 9.7.2: add, sub and mad with .cc, addc, subc and madc. What comes in
-   and goes out is a register of the thread that has no name. GPUs subtract by adding a complement:
-   their carry is 1 where PTX speaks of no borrow, which only who mixes the two can see. */
+/* Extended-precision arithmetic, PTX ISA 9.7.2: add, sub and mad with .cc, addc, subc and madc. The
+   carry flag is an unnamed register of the thread. GPUs subtract by adding the complement, so their
+   carry is 1 where PTX specifies no borrow; only code that mixes additions and subtractions
+   observes the difference. */
 DECODE(carry) {
     (void)opcode;
     struct slice word = decoder->parts[0];
@@ -57,7 +58,7 @@ DECODE(carry) {
     char name[32];
     uint32_t result, operands[3], places[4];
     if (!known || (type != TYPE_U32 && type != TYPE_S32 && type != TYPE_U64 && type != TYPE_S64))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (expect_operands(decoder, count, count) < 0)
         return -1;
     for (int i = 0; i + 1 < count; i++)
@@ -74,7 +75,7 @@ DECODE(carry) {
     if (!decoder->has_carry)
         decoder->carry = new_register(decoder, 4);
     decoder->has_carry = true;
-    /* The result may be an operand, which the carry comes from as well. */
+    /* The result register may also be an operand, which the carry computation reads. */
     memcpy(places + 1, operands, 2 * sizeof *operands);
     places[0] = new_register(decoder, bytes);
     places[3] = decoder->carry;
@@ -88,14 +89,15 @@ DECODE(carry) {
     return 0;
 }
 
-/* .ftz of f16, which the machine's mode does not reach: of operands, and of the result. */
+/* .ftz of f16, which the host's floating-point mode does not affect: operands and results are
+   flushed explicitly. */
 static uint32_t flushed_half(struct decoder *decoder, enum type type, uint32_t place) {
     uint32_t places[] = {new_register(decoder, type_bytes(type)), place};
     emit_lanes(decoder, "flush", type, places, 2);
     return places[0];
 }
 
-/* Of products, the row that flushes its results itself. */
+/* Selects the variant of a product that flushes its results itself. */
 static void find_flushing(const struct decoder *decoder, struct lanes_row *row, enum type type) {
     static const char *const names[][2] = {
         {"mul", "mul.flush"}, {"fma", "fma.flush"}, {"fma.relu", "fma.relu.flush"}};
@@ -114,18 +116,18 @@ DECODE(arithmetic) {
     enum type type = take_type(decoder);
     uint8_t mode = take_float_mode(decoder);
     bool saturate = type_is_float(type) && take(decoder, "sat");
-    /* approx.ftz.f64 is an operation of its own. */
+    /* approx.ftz.f64 is a separate operation. */
     if (type != TYPE_F64 || !(mode & FLOAT_FLUSH))
         take(decoder, "approx");
     take(decoder, "full");
     struct slice name = take_rest(decoder);
     struct lanes_row row;
     if (!decoder->module->lanes.find(&row, name, type))
-        return decode_fail(decoder, "this opcode, or this form of it, is not known");
+        return decode_fail(decoder, "unsupported opcode or form");
     bool is_half = type == TYPE_F16 || type == TYPE_F16X2;
     bool flushes_half = is_half && (mode & FLOAT_FLUSH);
     if (is_half && (mode & FLOAT_ROUNDING) != FLOAT_NEAREST)
-        return decode_fail(decoder, "f16 arithmetic that rounds so is not known");
+        return decode_fail(decoder, "unsupported rounding mode for f16");
     mode = flushes_half ? FLOAT_NEAREST : mode;
     if (flushes_half)
         find_flushing(decoder, &row, type);
@@ -174,8 +176,7 @@ static lanes_function take_comparison(struct decoder *decoder, enum type type) {
     return NULL;
 }
 
-/* The parts that setp and set share: the comparison, its two operands, and the predicate behind it.
- */
+/* Decodes what setp and set share: the comparison, its two operands, and the combined predicate. */
 static int decode_comparison(struct decoder *decoder, struct instruction *instruction,
                              enum type type, uint32_t *places) {
     uint8_t mode = take_float_mode(decoder);
@@ -186,7 +187,7 @@ static int decode_comparison(struct decoder *decoder, struct instruction *instru
         instruction->float_mode = FLOAT_NEAREST;
     instruction->lanes = take_comparison(decoder, type);
     if (!instruction->lanes)
-        return decode_fail(decoder, "this comparison is not known");
+        return decode_fail(decoder, "unsupported comparison");
     if (expect_operands(decoder, combination < 0 ? 3 : 4, combination < 0 ? 3 : 4) < 0 ||
         source(decoder, operand_at(decoder, 1), type, bytes, &places[0]) < 0 ||
         source(decoder, operand_at(decoder, 2), type, bytes, &places[1]) < 0)
@@ -225,7 +226,7 @@ DECODE(set) {
     enum type result = take_type(decoder), type = take_type(decoder);
     int bytes = type_bytes(result);
     if (bytes != 2 && bytes != 4)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     instruction.width = (uint8_t)bytes;
     instruction.as.compare.result = result;
     if (decode_comparison(decoder, &instruction, type, places + 1) < 0 ||
@@ -239,9 +240,9 @@ static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs
     const struct operand *vector = operand_at(decoder, packs ? 1 : 0);
     const struct operand *whole = operand_at(decoder, packs ? 0 : 1);
     int bytes = type_bytes(type), count = vector->count, each = count ? bytes / count : 0;
-    int width = each < 2 ? 2 : each; /* of an element's register */
+    int width = each < 2 ? 2 : each; /* width of an element's register */
     if ((count != 2 && count != 4) || (each != 1 && each != 2 && each != 4))
-        return decode_fail(decoder, "a vector of %d elements does not make %d bytes", count, bytes);
+        return decode_fail(decoder, "%d vector elements do not fill %d bytes", count, bytes);
     struct instruction instruction = {.execute = packs ? execute_pack : execute_unpack,
                                       .float_mode = FLOAT_ANY,
                                       .as.pack = {.element_bytes = each, .count = count}};
@@ -259,12 +260,12 @@ static int decode_vector_mov(struct decoder *decoder, enum type type, bool packs
     return 0;
 }
 
-/* mov.b128 between registers, or a register and a pair of .b64: its halves. */
+/* mov.b128 between registers, or between a register and a pair of .b64 halves. */
 static int decode_wide_mov(struct decoder *decoder) {
     uint32_t places[2][2];
     struct lanes_row row;
     if (!decoder->module->lanes.find(&row, (struct slice){"mov", 3}, TYPE_B64))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     for (int i = 0; i < 2; i++) {
         const struct operand *operand = operand_at(decoder, i);
         bool is_pair = operand->kind == OPERAND_VECTOR && operand->count == 2;
@@ -305,7 +306,7 @@ static bool is_fp8_pair(enum type type) {
     return type == TYPE_E4M3X2 || type == TYPE_E5M2X2;
 }
 
-/* Pairs of fp8, to and from. */
+/* Conversions to and from pairs of fp8. */
 static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
     bool narrows = is_fp8_pair(conversion->to), saturates = take(decoder, "satfinite");
     enum type other = narrows ? conversion->from : conversion->to;
@@ -314,7 +315,7 @@ static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
     if (!take(decoder, "rn") || saturates != narrows || conversion->saturate ||
         !(other == TYPE_F16X2 || (narrows && other == TYPE_F32)) ||
         expect_operands(decoder, 1 + inputs, 1 + inputs) < 0)
-        return decode_fail(decoder, "this conversion is not known");
+        return decode_fail(decoder, "unsupported conversion");
     struct instruction instruction = {.execute = execute_conversion,
                                       .float_mode = FLOAT_NEAREST,
                                       .input_count = (uint8_t)inputs,
@@ -333,14 +334,14 @@ static int decode_fp8(struct decoder *decoder, struct conversion *conversion) {
     return 0;
 }
 
-/* cvt.pack.sat.TYPE.s32{.b32}: two numbers, below a third. */
+/* cvt.pack.sat.TYPE.s32{.b32}: packs two numbers below an optional third. */
 static int decode_pack(struct decoder *decoder) {
     struct lanes_row row;
     enum type to = take_type(decoder);
     uint32_t places[4];
     if (!take(decoder, "sat") || take_type(decoder) != TYPE_S32 ||
         !decoder->module->lanes.find(&row, (struct slice){"cvt.pack.sat", 12}, to))
-        return decode_fail(decoder, "this conversion is not known");
+        return decode_fail(decoder, "unsupported conversion");
     take(decoder, "b32");
     if (expect_operands(decoder, 1 + row.input_count, 1 + row.input_count) < 0)
         return -1;
@@ -378,10 +379,11 @@ DECODE(cvt) {
         conversion.to == TYPE_PRED || conversion.from == TYPE_PRED || is_fp8(conversion.to) ||
         is_fp8(conversion.from) || conversion.from == TYPE_TF32 ||
         (to_tf32 && conversion.from != TYPE_F32))
-        return decode_fail(decoder, "this conversion is not known");
+        return decode_fail(decoder, "unsupported conversion");
     bool flushes = (mode & FLOAT_FLUSH) && conversion.to == TYPE_F32 &&
                    (conversion.from == TYPE_F32 || conversion.from == TYPE_BF16);
-    /* Going through fp16 takes fp32 subnormals; flushing would lose them, and changes no result. */
+    /* Conversions through fp16 need fp32 subnormals: flushing would lose them, and changes no
+       result. */
     if (to_half || to_tf32 || conversion.from == TYPE_F16 || conversion.from == TYPE_BF16) {
         if (to_half || to_tf32)
             conversion.rounding = (enum float_mode)(mode & FLOAT_ROUNDING);

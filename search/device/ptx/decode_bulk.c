@@ -1,14 +1,15 @@
-/* How the copy engine's instructions are decoded: cp.async.bulk and its like. */
-#include "device/ptx/bulk.h"
+/* Decodes the copy engine's instructions: cp.async.bulk, cp.reduce.async.bulk, tensormap. */
+#include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
+#include "device/tensor_map.h"
 
-/* The number of groups is kept in `rank`. */
+/* The number of groups is stored in `rank`. */
 static int decode_bulk_wait(struct decoder *decoder) {
     struct instruction instruction = {.execute = execute_bulk_wait, .float_mode = FLOAT_ANY};
     const struct operand *groups = operand_at(decoder, 0);
     instruction.as.bulk.reads_only = take(decoder, "read");
     if (!groups || groups->kind != OPERAND_INTEGER || groups->bits > INT32_MAX)
-        return decode_fail(decoder, "waits for no number of groups");
+        return decode_fail(decoder, "the number of groups is not an integer constant");
     instruction.as.bulk.rank = (int)groups->bits;
     emit(decoder, &instruction, NULL, 0);
     return 0;
@@ -22,31 +23,7 @@ static int take_rank(struct decoder *decoder) {
     return take_one_of(decoder, ranks) + 1;
 }
 
-bool bulk_reduces(enum reduction reduction, enum type type, bool in_shared) {
-    enum {
-        ADDS = 1 << REDUCE_ADD,
-        COMPARES = 1 << REDUCE_MIN | 1 << REDUCE_MAX,
-        COUNTS = 1 << REDUCE_INC | 1 << REDUCE_DEC,
-        JOINS = 1 << REDUCE_AND | 1 << REDUCE_OR | 1 << REDUCE_XOR,
-    };
-    static const struct {
-        unsigned in_shared, in_global;
-    } known[TYPE_COUNT] = {
-        [TYPE_U32] = {ADDS | COMPARES | COUNTS, ADDS | COMPARES | COUNTS},
-        [TYPE_S32] = {ADDS | COMPARES, ADDS | COMPARES},
-        [TYPE_U64] = {ADDS, ADDS | COMPARES},
-        [TYPE_S64] = {0, COMPARES},
-        [TYPE_B32] = {JOINS, JOINS},
-        [TYPE_B64] = {0, JOINS},
-        [TYPE_F16] = {0, ADDS | COMPARES},
-        [TYPE_BF16] = {0, ADDS | COMPARES},
-        [TYPE_F32] = {0, ADDS},
-        [TYPE_F64] = {0, ADDS},
-    };
-    return (in_shared ? known[type].in_shared : known[type].in_global) >> reduction & 1;
-}
-
-/* .op{.noftz}.type; of a tensor only .op, the type being its map's. */
+/* .op{.noftz}.type; for a tensor only .op, since the tensor map has the type. */
 static int take_reduction(struct decoder *decoder, struct bulk_form *form) {
     int reduction = take_one_of(decoder, reduction_words);
     enum type type = form->rank ? TYPE_NONE : take_type(decoder);
@@ -60,12 +37,12 @@ static int take_reduction(struct decoder *decoder, struct bulk_form *form) {
     if (form->path == BULK_LOAD || reduction < 0 || reduction > REDUCE_DEC ||
         (!form->rank && !bulk_reduces(form->global.reduction, type, in_shared)) ||
         take(decoder, "noftz") != (half && reduction == REDUCE_ADD))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     return 0;
 }
 
-/* Emits [shared], [global or map, or what is sent], [mbarrier], bytes, blocks, coordinates; the
-   operand of an instruction that has no mbarrier, or no bytes, is any place. */
+/* Operands: [shared], [global address, tensor map or source], [mbarrier], bytes, block mask,
+   coordinates. Operands that a form lacks are unused. */
 static int emit_bulk(struct decoder *decoder, struct instruction *instruction) {
     struct bulk_form *form = &instruction->as.bulk;
     uint32_t places[5 + TENSOR_MAP_RANK_MAX] = {0};
@@ -80,11 +57,11 @@ static int emit_bulk(struct decoder *decoder, struct instruction *instruction) {
     if (form->path != BULK_STORE &&
         (next >= decoder->statement->operand_count ||
          address(decoder, operand_at(decoder, next), &form->barrier, &places[2]) < 0))
-        return decode_fail(decoder, "names no mbarrier");
+        return decode_fail(decoder, "has no mbarrier operand");
     if (form->multicast &&
         (next + 1 >= decoder->statement->operand_count ||
          source(decoder, operand_at(decoder, next + 1), TYPE_U16, 2, &places[4]) < 0))
-        return decode_fail(decoder, "names no blocks to copy to");
+        return decode_fail(decoder, "has no block mask for .multicast");
     if (global->count != form->rank)
         return decode_fail(decoder, "has %d coordinates, not %d", global->count, form->rank);
     for (int i = 0; i < form->rank; i++)
@@ -113,7 +90,7 @@ static int take_path(struct decoder *decoder, struct bulk_form *form) {
                 form->path = paths[i].path;
                 return 0;
             }
-    return decode_fail(decoder, "this form is not known");
+    return decode_fail(decoder, "unsupported form");
 }
 
 int decode_bulk(struct decoder *decoder) {
@@ -141,7 +118,7 @@ int decode_bulk(struct decoder *decoder) {
     bool known = take(decoder, is_store ? "bulk_group" : "mbarrier::complete_tx::bytes");
     take_prefix(decoder, "L2::");
     if (!known || expect_operands(decoder, is_store && form->rank ? 2 : 3, 6) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     return emit_bulk(decoder, &instruction);
 }
 
@@ -175,7 +152,7 @@ static int decode_replacement(struct decoder *decoder) {
     form->where.space = take_space(decoder, SPACE_GENERIC);
     if (field == MAP_FIELDS || !take(decoder, "tile") || !take(decoder, "b1024") ||
         take_type(decoder) != map_fields[field].type)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     form->field = (enum map_field)field;
     if (expect_operands(decoder, 2 + map_fields[field].has_axis, 2 + map_fields[field].has_axis) <
             0 ||
@@ -185,7 +162,7 @@ static int decode_replacement(struct decoder *decoder) {
         const struct operand *axis = operand_at(decoder, next++);
         if (axis->kind != OPERAND_INTEGER ||
             axis->bits >= TENSOR_MAP_RANK_MAX - (form->field == MAP_STRIDE))
-            return decode_fail(decoder, "names no dimension of a tensor map");
+            return decode_fail(decoder, "the axis is not a dimension of a tensor map");
         form->axis = (int)axis->bits;
     }
     int bytes = type_bytes(map_fields[field].type);
@@ -211,7 +188,7 @@ static int decode_publication(struct decoder *decoder) {
                  take(decoder, "aligned");
     if (!known || expect_operands(decoder, 3, 3) < 0 || bytes->kind != OPERAND_INTEGER ||
         bytes->bits != TENSOR_MAP_BYTES)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (address(decoder, operand_at(decoder, 0), &form->to, &places[0]) < 0 ||
         address(decoder, operand_at(decoder, 1), &form->where, &places[1]) < 0)
         return -1;
@@ -225,5 +202,5 @@ DECODE(tensormap) {
         return decode_replacement(decoder);
     if (take(decoder, "cp_fenceproxy"))
         return decode_publication(decoder);
-    return decode_fail(decoder, "this form is not known");
+    return decode_fail(decoder, "unsupported form");
 }

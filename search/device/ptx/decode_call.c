@@ -1,4 +1,4 @@
-/* Calls: expanded where they stand, or of routines. */
+/* Decodes calls: inlines them, or emits calls of routines. */
 #include "device/ptx/decode.h"
 
 #include "device/ptx/execute.h"
@@ -11,11 +11,11 @@ static const struct operand *call_list(const struct statement *statement, int in
                : NULL;
 }
 
-/* Formal parameters become other names of the caller's variables. */
+/* Binds the formal parameters to the caller's variables. */
 static int bind_formals(struct decoder *decoder, const struct operand *actuals,
                         const struct variable *formals, int count, int caller) {
     if ((actuals ? actuals->count : 0) != count)
-        return decode_fail(decoder, "the function has %d parameters or results here", count);
+        return decode_fail(decoder, "the function has %d parameters or results", count);
     int callee = decoder->instance;
     for (int i = 0; i < count; i++) {
         decoder->instance = caller;
@@ -24,31 +24,32 @@ static int bind_formals(struct decoder *decoder, const struct operand *actuals,
             actual->kind == OPERAND_NAME ? lookup(decoder, actual->name) : NULL;
         if (!found || found->kind != BINDING_VARIABLE || found->space != SPACE_LOCAL ||
             found->variable->bytes < formals[i].bytes)
-            return decode_fail(decoder, "an argument is no .param variable of the right size");
+            return decode_fail(decoder, "an argument is not a .param variable of the right size");
         struct binding copy = *found;
         decoder->instance = callee;
         struct binding *binding = bind_name(decoder, formals[i].name, decoder->scope);
         binding->kind = BINDING_VARIABLE;
         binding->space = copy.space;
-        binding->address = copy.address;
+        binding->offset = copy.offset;
         binding->in_frame = copy.in_frame;
         binding->variable = copy.variable;
     }
     return 0;
 }
 
-/* The local memory of a call's index-th argument or result; -1 if that is no variable. */
+/* Returns the local memory offset of a call's index-th argument or result; -1 if it is not a
+   variable. */
 static int64_t argument_at(struct decoder *decoder, const struct operand *list, int index) {
     const struct binding *found =
         list && index < list->count && list->elements[index].kind == OPERAND_NAME
             ? lookup(decoder, list->elements[index].name)
             : NULL;
     return found && found->kind == BINDING_VARIABLE && found->space == SPACE_LOCAL
-               ? (int64_t)found->address
+               ? (int64_t)found->offset
                : -1;
 }
 
-/* printf: vprintf(format, arguments), which returns a number. */
+/* printf: vprintf(format, arguments) with an integer result. */
 static int call_print(struct decoder *decoder, const struct operand *results,
                       const struct operand *actuals) {
     int64_t format = argument_at(decoder, actuals, 0), arguments = argument_at(decoder, actuals, 1);
@@ -56,7 +57,7 @@ static int call_print(struct decoder *decoder, const struct operand *results,
     decoder->kernel->in_order = true;
     struct instruction print = {.execute = execute_print, .float_mode = FLOAT_ANY};
     if (format < 0 || arguments < 0)
-        return decode_fail(decoder, "takes a format and arguments");
+        return decode_fail(decoder, "vprintf takes a format and arguments");
     print.as.print = (struct print_form){.format = (uint32_t)format,
                                          .arguments = (uint32_t)arguments,
                                          .result = result < 0 ? NO_PC : (uint32_t)result,
@@ -79,8 +80,8 @@ static int call_unknown(struct decoder *decoder, struct slice name) {
 
 /* ---- routines ---- */
 
-/* The kernel's routine of a function; it may be a new one, whose body is decoded later. -1: error.
- */
+/* Returns the kernel's routine for a function, adding it if necessary; its body is decoded later.
+   -1 on errors. */
 static int routine_of(struct decoder *decoder, const struct function *function) {
     struct kernel *kernel = decoder->kernel;
     uint64_t used = 0;
@@ -112,7 +113,7 @@ static int count_of(const struct operand *list) {
     return list ? list->count : 0;
 }
 
-/* A call of a routine; -1: through the pointer at *place. */
+/* Emits a call of a routine; -1: through the pointer at *pointer. */
 static int call_routine(struct decoder *decoder, int routine, const uint32_t *pointer,
                         const struct operand *results, const struct operand *parameters) {
     uint32_t places[1 + 2 * ROUTINE_VALUES];
@@ -133,8 +134,8 @@ static int call_routine(struct decoder *decoder, int routine, const uint32_t *po
             actual->kind == OPERAND_NAME ? lookup(decoder, actual->name) : NULL;
         if (!found || found->kind != BINDING_VARIABLE || found->space != SPACE_LOCAL ||
             found->in_frame != (decoder->routine >= 0))
-            return decode_fail(decoder, "an argument is no .param variable");
-        places[at++] = (uint32_t)found->address;
+            return decode_fail(decoder, "an argument is not a .param variable");
+        places[at++] = (uint32_t)found->offset;
         places[at++] = (uint32_t)found->variable->bytes;
     }
     emit(decoder, &call, places, at);
@@ -150,7 +151,7 @@ static bool passes(const struct decoder *decoder, const struct instruction *call
     return true;
 }
 
-/* Any function that takes what is passed may be called. */
+/* Emits an indirect call. Every function with a matching signature may be the callee. */
 static int call_pointer(struct decoder *decoder, const struct operand *pointer,
                         const struct operand *results, const struct operand *parameters) {
     uint32_t place;
@@ -170,7 +171,7 @@ static int call_pointer(struct decoder *decoder, const struct operand *pointer,
         if (routine_of(decoder, function) < 0)
             return -1;
     }
-    if (!decoder->kernel->routine_count) /* there is a frame, though nothing to call */
+    if (!decoder->kernel->routine_count) /* the call needs a frame even if no function matches */
         decoder->kernel->frame = special_slot(decoder, SPECIAL_FRAME, 8);
     return 0;
 }
@@ -197,7 +198,7 @@ static void bind_value(struct decoder *decoder, const struct variable *value, ui
     binding->kind = BINDING_VARIABLE;
     binding->space = SPACE_LOCAL;
     binding->in_frame = true;
-    binding->address = offset;
+    binding->offset = offset;
     binding->variable = value;
 }
 
@@ -224,7 +225,7 @@ static int decode_routine(struct decoder *decoder, int index) {
     close_scope(decoder, -1);
     decoder->statement = NULL;
     emit(decoder, &end, NULL, 0);
-    /* Something, so that a recursion ends. */
+    /* Never empty, so that infinite recursion overflows the stack. */
     decoder->kernel->routines[index].frame_bytes = (uint32_t)(decoder->frame_bytes + 31) / 16 * 16;
     return 0;
 }
@@ -248,7 +249,7 @@ int expand_call(struct decoder *decoder) {
     const struct operand *results = call_list(statement, 0);
     int at = results ? 1 : 0;
     if (at >= statement->operand_count || statement->operands[at].kind != OPERAND_NAME)
-        return decode_fail(decoder, "calls nothing");
+        return decode_fail(decoder, "the call has no target");
     int name = statement->operands[at].name;
     const struct operand *parameters = call_list(statement, at + 1);
     const struct function *function = ast_function(decoder->ast, name);
@@ -261,7 +262,7 @@ int expand_call(struct decoder *decoder) {
     if (decoder->depth == CALL_DEPTH_MAX || is_expanding(decoder, function))
         return call_again(decoder, function, results, parameters);
 
-    /* Lanes that the guard excludes jump over the body. */
+    /* Lanes that the guard disables jump over the inlined body. */
     int skip = -1;
     if (statement->guard >= 0) {
         struct instruction jump = {.execute = execute_branch, .float_mode = FLOAT_ANY};

@@ -1,4 +1,4 @@
-/* How jumps, calls, and what has no effect here are decoded. */
+/* Decodes jumps, calls, fences, and instructions without effect here. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
@@ -10,7 +10,7 @@ DECODE(bra) {
     if (expect_operands(decoder, 1, 1) < 0)
         return -1;
     if (operand_at(decoder, 0)->kind != OPERAND_NAME)
-        return decode_fail(decoder, "jumps to no label");
+        return decode_fail(decoder, "the jump target is not a label");
     return emit_jump(decoder, operand_at(decoder, 0)->name);
 }
 
@@ -18,11 +18,11 @@ DECODE(brx) {
     struct instruction instruction = instruction_of(opcode);
     uint32_t place;
     if (!take(decoder, "idx") || (take(decoder, "uni"), expect_operands(decoder, 2, 2) < 0))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     const struct operand *table = operand_at(decoder, 1);
     const struct binding *found = table->kind == OPERAND_NAME ? lookup(decoder, table->name) : NULL;
     if (!found || found->kind != BINDING_TARGETS)
-        return decode_fail(decoder, "its second operand is no .branchtargets");
+        return decode_fail(decoder, "the second operand is not a .branchtargets list");
     const struct statement *targets = found->targets;
     if (source(decoder, operand_at(decoder, 0), TYPE_U32, 4, &place) < 0)
         return -1;
@@ -30,7 +30,8 @@ DECODE(brx) {
     instruction.as.branch.target_count = (uint32_t)targets->operand_count;
     for (int i = 0; i < targets->operand_count; i++) {
         if (targets->operands[i].kind != OPERAND_NAME)
-            return decode_fail(decoder, "its table holds more than labels");
+            return decode_fail(decoder,
+                               "the .branchtargets list contains something other than labels");
         decoder->targets = array_grow(decoder->targets, decoder->target_count,
                                       &decoder->target_capacity, sizeof *decoder->targets);
         decoder->jumps = array_grow(decoder->jumps, decoder->jump_count, &decoder->jump_capacity,
@@ -52,7 +53,7 @@ DECODE(call) {
     return expand_call(decoder);
 }
 
-/* In a kernel ret is exit; in a function that is expanded it jumps behind that. */
+/* In a kernel ret is exit; in an inlined function it jumps to the end of the body. */
 DECODE(ret) {
     struct instruction instruction = instruction_of(opcode);
     take(decoder, "uni");
@@ -76,7 +77,7 @@ DECODE(plain) {
     return 0;
 }
 
-/* nanosleep: a good moment for other warps. */
+/* nanosleep: yields to other warps. */
 DECODE(yield) {
     struct instruction instruction = instruction_of(opcode);
     memset(decoder->taken, true, sizeof decoder->taken);
@@ -84,7 +85,7 @@ DECODE(yield) {
     return 0;
 }
 
-/* What has no effect here: its modifiers and operands are nobody's business. */
+/* Instructions without effect here; modifiers and operands are not checked. */
 DECODE(ignored) {
     (void)opcode;
     memset(decoder->taken, true, sizeof decoder->taken);
@@ -108,7 +109,7 @@ DECODE(dependency) {
                : decode_ignored(decoder, opcode);
 }
 
-/* A policy for caches: a number that nobody reads. */
+/* createpolicy: the cache policy is never used, so its result is 0. */
 DECODE(policy) {
     (void)opcode;
     uint32_t places[2] = {0, constant(decoder, 0, 8)};
@@ -117,7 +118,7 @@ DECODE(policy) {
     if (!decoder->statement->operand_count ||
         !decoder->module->lanes.find(&row, (struct slice){"mov", 3}, TYPE_B64) ||
         destination(decoder, operand_at(decoder, 0), 8, false, &places[0]) < 0)
-        return decode_fail(decoder, "has no register for its result");
+        return decode_fail(decoder, "the result is not a register");
     struct instruction instruction = {.execute = execute_arithmetic,
                                       .lanes = row.function,
                                       .float_mode = FLOAT_ANY,

@@ -1,4 +1,4 @@
-/* How instructions on matrices are decoded. */
+/* Decodes ldmatrix, stmatrix, movmatrix and mma. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
@@ -19,11 +19,11 @@ DECODE(matrix_transfer) {
     access->space = take_space(decoder, SPACE_GENERIC);
     access->vector = (uint8_t)count;
     if (!shape || !count || take_type(decoder) != TYPE_B16 || expect_operands(decoder, 2, 2) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     const struct operand *what = operand_at(decoder, is_store ? 1 : 0);
     const struct operand *elements = what->kind == OPERAND_VECTOR ? what->elements : what;
     if ((what->kind == OPERAND_VECTOR ? what->count : 1) != count)
-        return decode_fail(decoder, "has a vector of another length");
+        return decode_fail(decoder, "a vector operand has the wrong length");
     uint32_t places[5], base;
     if (address(decoder, operand_at(decoder, is_store ? 0 : 1), access, &base) < 0)
         return -1;
@@ -42,7 +42,7 @@ DECODE(movmatrix) {
     bool known = take(decoder, "sync") & take(decoder, "aligned") & take(decoder, "m8n8") &
                  take(decoder, "trans");
     if (!known || take_type(decoder) != TYPE_B16 || expect_operands(decoder, 2, 2) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (source(decoder, operand_at(decoder, 1), TYPE_B32, 4, &places[1]) < 0 ||
         destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
         return -1;
@@ -69,7 +69,7 @@ bool is_fp8(enum type type) {
     return type == TYPE_E4M3 || type == TYPE_E5M2;
 }
 
-/* Whether an mma of m16n8 has this k. */
+/* Returns whether mma.m16n8 supports this k for the type. */
 static bool is_depth(int k, enum type type) {
     return type == TYPE_TF32                       ? k == 4 || k == 8
            : type == TYPE_F16 || type == TYPE_BF16 ? k == 8 || k == 16
@@ -104,7 +104,7 @@ DECODE(mma) {
             is_depth(k_of_shape[index], a) &&
             (is_fp8(a) ? is_fp8(b) : a == b && (a == TYPE_F16 || d == TYPE_F32));
     if (!known || expect_operands(decoder, 4, 4) < 0)
-        return decode_fail(decoder, "this shape or these types are not known");
+        return decode_fail(decoder, "unsupported shape or types");
     shape->k = k_of_shape[index];
     shape->b_registers = a == TYPE_TF32 ? shape->k / 4 : shape->k * type_bytes(a) / 16;
     int per_b = shape->b_registers, per_d = shape->half_accumulators ? 2 : 4;

@@ -1,9 +1,9 @@
-/* How mbarriers and what belongs to clusters are decoded. */
+/* Decodes mbarrier and cluster instructions. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
-/* Order and scope, none of which matters where one warp runs at a time, in order: only the
-   microscope asks what is relaxed. */
+/* Takes memory order and scope. They have no effect, since one warp runs at a time and in order;
+   returns whether .relaxed was given, which racecheck needs. */
 static bool take_order(struct decoder *decoder) {
     static const char *const words[] = {"acquire",    "release", "cta", "cluster",
                                         "noComplete", "aligned", NULL};
@@ -12,8 +12,8 @@ static bool take_order(struct decoder *decoder) {
     return take(decoder, "relaxed");
 }
 
-/* The address is operand `first`, and what follows it, if anything, the value (else `otherwise`).
- */
+/* Emits an mbarrier instruction whose address is operand `first`, followed by an optional value
+   (default `otherwise`). */
 static int emit_mbarrier(struct decoder *decoder, struct instruction *instruction, int first,
                          uint32_t otherwise, int value_bytes) {
     uint32_t places[3] = {0, 0, constant(decoder, otherwise, 4)};
@@ -22,7 +22,7 @@ static int emit_mbarrier(struct decoder *decoder, struct instruction *instructio
     bool waits = instruction->execute == execute_mbarrier_wait;
     instruction->as.mbarrier.relaxed = take_order(decoder);
     if (take_type(decoder) != TYPE_B64 || expect_operands(decoder, first + 1, first + 3) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (address(decoder, operand_at(decoder, first), &instruction->as.mbarrier.where, &places[1]) <
         0)
         return -1;
@@ -50,7 +50,7 @@ static int decode_wait(struct decoder *decoder, struct instruction *instruction,
     instruction->as.mbarrier.waits = true;
     instruction->as.mbarrier.may_suspend = suspends;
     instruction->as.mbarrier.by_parity = take(decoder, "parity");
-    if (expect_operands(decoder, 3, suspends ? 4 : 3) < 0) /* a fourth is how long to suspend */
+    if (expect_operands(decoder, 3, suspends ? 4 : 3) < 0) /* the fourth is the suspend time hint */
         return -1;
     return emit_mbarrier(decoder, instruction, 1, 0, instruction->as.mbarrier.by_parity ? 4 : 8);
 }
@@ -94,7 +94,7 @@ DECODE(mbarrier) {
             instruction.as.mbarrier.operation = plain[i].operation;
             return emit_mbarrier(decoder, &instruction, 0, 0, 4);
         }
-    return decode_fail(decoder, "this form is not known");
+    return decode_fail(decoder, "unsupported form");
 }
 
 int decode_copy_arrival(struct decoder *decoder) {
@@ -103,7 +103,7 @@ int decode_copy_arrival(struct decoder *decoder) {
     instruction.as.mbarrier.is_counted = take(decoder, "noinc");
     instruction.as.mbarrier.where.space = take_space(decoder, SPACE_GENERIC);
     if (!take(decoder, "arrive"))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     return emit_mbarrier(decoder, &instruction, 0, 0, 4);
 }
 
@@ -114,7 +114,7 @@ DECODE(mapa) {
     int bytes = type_bytes(take_type(decoder));
     instruction.width = (uint8_t)bytes;
     if ((bytes != 4 && bytes != 8) || expect_operands(decoder, 3, 3) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (source(decoder, operand_at(decoder, 1), TYPE_U64, bytes, &places[1]) < 0 ||
         source(decoder, operand_at(decoder, 2), TYPE_U32, 4, &places[2]) < 0 ||
         destination(decoder, operand_at(decoder, 0), bytes, false, &places[0]) < 0)
@@ -130,7 +130,7 @@ DECODE(getctarank) {
     int bytes = type_bytes(take_type(decoder));
     instruction.width = (uint8_t)bytes;
     if ((bytes != 4 && bytes != 8) || expect_operands(decoder, 2, 2) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (source(decoder, operand_at(decoder, 1), TYPE_U64, bytes, &places[1]) < 0 ||
         destination(decoder, operand_at(decoder, 0), 4, false, &places[0]) < 0)
         return -1;
@@ -144,7 +144,7 @@ int decode_cluster_barrier(struct decoder *decoder) {
     if (take(decoder, "arrive"))
         instruction.execute = execute_cluster_arrive;
     else if (!take(decoder, "wait"))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     emit(decoder, &instruction, NULL, 0);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* How loads, stores, atomics, cp.async and conversions of addresses are decoded. */
-#include "device/ptx/bulk.h"
+/* Decodes loads, stores, atomics, cp.async and address conversions. */
+#include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ DECODE(cvta) {
     uint32_t places[2];
     instruction.as.shift = to ? 0 - window : window;
     if (type_bytes(take_type(decoder)) != 8)
-        return decode_fail(decoder, "addresses have 64 bits");
+        return decode_fail(decoder, "addresses must have 64 bits");
     if (expect_operands(decoder, 2, 2) < 0 ||
         source(decoder, operand_at(decoder, 1), TYPE_U64, 8, &places[1]) < 0 ||
         destination(decoder, operand_at(decoder, 0), 8, false, &places[0]) < 0)
@@ -46,12 +46,12 @@ DECODE(isspacep) {
     return 0;
 }
 
-/* Caches, ordering and scopes, none of which there is here: one warp runs at a time, in order. Only
-   the microscope asks whether an access is ordered. */
+/* Takes cache operators, memory order and scope. They have no effect, since one warp runs at a time
+   and in order; the order is kept for racecheck. */
 static void take_memory_hints(struct decoder *decoder, struct access *access) {
     static const char *const orders[] = {"volatile", "relaxed", "acquire", "release",
                                          "acq_rel",  "sc",      NULL};
-    take(decoder, "mmio"); /* beside relaxed */
+    take(decoder, "mmio"); /* occurs together with relaxed */
     int order = take_one_of(decoder, orders);
     access->strong = order >= 0;
     access->fenced = order >= 3;
@@ -68,7 +68,8 @@ static int take_vector(struct decoder *decoder) {
     return take(decoder, "v2") ? 2 : take(decoder, "v4") ? 4 : take(decoder, "v8") ? 8 : 1;
 }
 
-/* Widths of registers may differ from that in memory, and between elements they must not. */
+/* Registers may be wider than the element in memory, but all elements of a vector must have equal
+   width. */
 int register_bytes_of(struct decoder *decoder, const struct operand *operand, int least) {
     const struct binding *found =
         operand->kind == OPERAND_NAME ? lookup(decoder, operand->name) : NULL;
@@ -76,13 +77,13 @@ int register_bytes_of(struct decoder *decoder, const struct operand *operand, in
     return bytes > least ? bytes : least;
 }
 
-/* ld and st of .b128, as of two halves. */
+/* ld and st of .b128, as a vector of two 64-bit halves. */
 static int decode_wide_transfer(struct decoder *decoder, struct instruction *instruction,
                                 bool is_store) {
     struct access *access = &instruction->as.access;
     uint32_t places[3];
     if (access->vector != 1 || expect_operands(decoder, 2, 3) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     access->vector = 2;
     access->element_bytes = access->register_bytes = 8;
     if (address(decoder, operand_at(decoder, is_store ? 0 : 1), access, &places[is_store ? 0 : 2]) <
@@ -105,16 +106,16 @@ static int decode_transfer(struct decoder *decoder, const struct opcode *opcode,
     if (type == TYPE_B128)
         return decode_wide_transfer(decoder, &instruction, is_store);
     if (!bytes || bytes > 8 || bytes * access->vector > 32)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     access->element_bytes = (uint8_t)bytes;
     access->is_signed = type_is_signed(type);
-    if (expect_operands(decoder, 2, 3) < 0) /* a third is a cache policy */
+    if (expect_operands(decoder, 2, 3) < 0) /* the third is a cache policy */
         return -1;
     const struct operand *where = operand_at(decoder, is_store ? 0 : 1);
     const struct operand *what = operand_at(decoder, is_store ? 1 : 0);
     const struct operand *elements = what->kind == OPERAND_VECTOR ? what->elements : what;
     if ((what->kind == OPERAND_VECTOR ? what->count : 1) != access->vector)
-        return decode_fail(decoder, "has a vector of another length");
+        return decode_fail(decoder, "a vector operand has the wrong length");
     int width = bytes < 2 ? 2 : bytes;
     if (!is_store)
         for (int i = 0; i < access->vector; i++)
@@ -138,13 +139,14 @@ DECODE(load) {
     return decode_transfer(decoder, opcode, false);
 }
 
-/* The index-th of a vector's elements; an operand that is none is its own first. */
+/* Returns the index-th element of a vector operand; a scalar operand is its own first element. */
 static const struct operand *element_of(const struct operand *operand, int index) {
     return operand->kind == OPERAND_VECTOR ? &operand->elements[index] : operand;
 }
 
 /* st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v2,.v4}.type [a], b, [mbarrier] and
-   red.async.relaxed.cluster...op.type. Emits the addresses' bases, then the elements. */
+   red.async.relaxed.cluster...op.type. Operands: the bases of the two addresses, then the elements.
+   */
 static int decode_remote(struct decoder *decoder, bool reduces) {
     struct instruction instruction = {.execute = execute_remote_store, .float_mode = FLOAT_ANY};
     struct remote_form *form = &instruction.as.remote;
@@ -163,7 +165,7 @@ static int decode_remote(struct decoder *decoder, bool reduces) {
     if (!known || where->space != SPACE_CLUSTER || (bytes != 4 && bytes != 8) ||
         bytes * where->vector > 16 ||
         (reduces && (reduction < 0 || !bulk_reduces(where->reduction, where->type, true))))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     uint32_t places[2 + 4];
     const struct operand *what = operand_at(decoder, 1);
     if (expect_operands(decoder, 3, 3) < 0 ||
@@ -171,7 +173,7 @@ static int decode_remote(struct decoder *decoder, bool reduces) {
         address(decoder, operand_at(decoder, 2), &form->barrier, &places[1]) < 0)
         return -1;
     if ((what->kind == OPERAND_VECTOR ? what->count : 1) != where->vector)
-        return decode_fail(decoder, "has a vector of another length");
+        return decode_fail(decoder, "a vector operand has the wrong length");
     for (int i = 0; i < where->vector; i++)
         if (source(decoder, element_of(what, i), where->type, bytes, &places[2 + i]) < 0)
             return -1;
@@ -184,7 +186,7 @@ DECODE(store) {
                                   : decode_transfer(decoder, opcode, true);
 }
 
-/* Emits base, then the result, b and c of each of `count` elements. */
+/* Operands: the base, then the result, b and c of each of `count` elements. */
 static int emit_atomic(struct decoder *decoder, struct instruction *instruction, int first,
                        int sources, int count) {
     struct access *access = &instruction->as.access;
@@ -192,7 +194,7 @@ static int emit_atomic(struct decoder *decoder, struct instruction *instruction,
     for (int i = 0; i < sources + access->returns; i++) {
         const struct operand *operand = operand_at(decoder, i < sources ? first + 1 + i : 0);
         if ((operand->kind == OPERAND_VECTOR ? operand->count : 1) != count)
-            return decode_fail(decoder, "has a vector of another length");
+            return decode_fail(decoder, "a vector operand has the wrong length");
     }
     if (address(decoder, operand_at(decoder, first), access, &places[0]) < 0)
         return -1;
@@ -213,7 +215,7 @@ static int emit_atomic(struct decoder *decoder, struct instruction *instruction,
     return 0;
 }
 
-/* atom.exch and atom.cas of .b128: emits base; halves of the result, of b and of c. */
+/* atom.exch and atom.cas of .b128. Operands: the base; the halves of the result, of b and of c. */
 static int decode_wide_atomic(struct decoder *decoder, struct instruction *instruction) {
     struct access *access = &instruction->as.access;
     int sources = access->reduction == REDUCE_CAS ? 2 : 1;
@@ -222,7 +224,7 @@ static int decode_wide_atomic(struct decoder *decoder, struct instruction *instr
     access->element_bytes = 16;
     access->vector = 1;
     if (access->reduction != REDUCE_CAS && access->reduction != REDUCE_EXCHANGE)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (expect_operands(decoder, 2 + sources, 3 + sources) < 0 ||
         address(decoder, operand_at(decoder, 1), access, &places[0]) < 0 ||
         wide_register(decoder, operand_at(decoder, 0), &places[1]) < 0 ||
@@ -233,7 +235,7 @@ static int decode_wide_atomic(struct decoder *decoder, struct instruction *instr
     return 0;
 }
 
-/* variant: 1 for atom, which has a result. */
+/* variant: 1 for atom, which has a result; 0 for red. */
 DECODE(atomic) {
     struct instruction instruction = instruction_of(opcode);
     struct access *access = &instruction.as.access;
@@ -257,7 +259,7 @@ DECODE(atomic) {
     bool adds_only = type_is_float(access->type);
     if (reduction < 0 || (bytes != 2 && bytes != 4 && bytes != 8) ||
         (adds_only && reduction != REDUCE_ADD) || (count > 1 && !adds_only) || count * bytes > 16)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     access->element_bytes = access->register_bytes = (uint8_t)bytes;
     if (expect_operands(decoder, first + 1 + sources, first + 2 + sources) < 0)
         return -1;
@@ -272,20 +274,20 @@ static int decode_copy_async(struct decoder *decoder) {
         take(decoder, "shared") || take(decoder, "shared::cta") || take(decoder, "shared::cluster");
     known = known && take(decoder, "global");
     if (!known || expect_operands(decoder, 3, 5) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     instruction.as.copy.to.space = SPACE_SHARED;
     instruction.as.copy.from.space = SPACE_GLOBAL;
     uint32_t places[4] = {0};
     const struct operand *bytes = operand_at(decoder, 2), *rest = operand_at(decoder, 3);
     if (bytes->kind != OPERAND_INTEGER ||
         (bytes->bits != 4 && bytes->bits != 8 && bytes->bits != 16))
-        return decode_fail(decoder, "copies 4, 8 or 16 bytes only");
+        return decode_fail(decoder, "cp.async copies 4, 8 or 16 bytes");
     instruction.as.copy.bytes = (int)bytes->bits;
     if (address(decoder, operand_at(decoder, 0), &instruction.as.copy.to, &places[0]) < 0 ||
         address(decoder, operand_at(decoder, 1), &instruction.as.copy.from, &places[1]) < 0)
         return -1;
-    /* The fourth operand is a size (32 bits), a predicate to ignore the source, or a cache policy
-     * (64). */
+    /* The fourth operand is a source size (32 bits), a predicate that ignores the source, or a
+       cache policy (64 bits). */
     int width = rest && rest->kind == OPERAND_NAME ? register_bytes_of(decoder, rest, 0) : 4;
     if (rest && width == 0) {
         bool negated;
@@ -293,7 +295,7 @@ static int decode_copy_async(struct decoder *decoder) {
         if (predicate_source(decoder, rest, &negated, &places[3]) < 0)
             return -1;
         if (negated)
-            return decode_fail(decoder, "this form is not known");
+            return decode_fail(decoder, "unsupported form");
     } else if (rest && width == 4) {
         instruction.as.copy.has_source_bytes = true;
         if (source(decoder, rest, TYPE_U32, 4, &places[2]) < 0)
@@ -313,8 +315,8 @@ static int emit_copy_wait(struct decoder *decoder, int allowed) {
 DECODE(cp) {
     (void)opcode;
     if (!take(decoder, "async"))
-        return decode_fail(decoder, "this form is not known");
-    /* cp.reduce is of bulks only. */
+        return decode_fail(decoder, "unsupported form");
+    /* cp.reduce exists only for bulk copies. */
     if (take(decoder, "bulk"))
         return decode_bulk(decoder);
     if (take(decoder, "mbarrier"))
@@ -329,7 +331,7 @@ DECODE(cp) {
     if (take(decoder, "wait_group")) {
         const struct operand *groups = operand_at(decoder, 0);
         if (!groups || groups->kind != OPERAND_INTEGER || groups->bits > INT32_MAX)
-            return decode_fail(decoder, "waits for no number of groups");
+            return decode_fail(decoder, "the number of groups is not an integer constant");
         return emit_copy_wait(decoder, (int)groups->bits);
     }
     return decode_copy_async(decoder);
@@ -337,5 +339,5 @@ DECODE(cp) {
 
 DECODE(multimem) {
     (void)opcode;
-    return decode_fail(decoder, "reaches the memories of several GPUs: here there is one");
+    return decode_fail(decoder, "accesses the memory of several GPUs; only one is emulated");
 }

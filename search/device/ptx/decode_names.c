@@ -1,4 +1,4 @@
-/* Scopes, and what names stand for in them: registers, constants, variables. */
+/* Scopes and symbol tables: registers, constants, special registers, variables. */
 #include "device/ptx/decode.h"
 
 #include "device/ptx/execute.h"
@@ -13,8 +13,8 @@ void open_scope(struct decoder *decoder, int parent) {
     decoder->scope = decoder->scope_count++;
 }
 
-/* Unlinks the names of the scope. Bindings of outer scopes may have been made since it opened (a
-   register of a range, used here first): they stay. */
+/* Bindings of outer scopes may have been added since the scope opened (the first use of a register
+   of a range): they stay. */
 void close_scope(struct decoder *decoder, int back_to) {
     const struct scope *scope = &decoder->scopes[decoder->scope];
     int kept = scope->first_binding;
@@ -28,7 +28,7 @@ void close_scope(struct decoder *decoder, int back_to) {
         *link = binding->next;
         binding->name = -1;
     }
-    /* Those that stay move down; links to them follow. */
+    /* Compacts the remaining bindings and updates the links to them. */
     for (int i = scope->first_binding; i < decoder->binding_count; i++) {
         struct binding *binding = &decoder->bindings[i];
         if (binding->name < 0)
@@ -68,7 +68,8 @@ uint32_t new_register(struct decoder *decoder, int bytes) {
         routine->registers[routine->register_count++] = (struct routine_register){place, bytes};
     }
     decoder->register_bytes +=
-        bytes ? (uint32_t)bytes * LANES : 64; /* aligned as vectors like it */
+        bytes ? (uint32_t)bytes * LANES
+              : 64; /* 64 bytes for a predicate, so that vector loads stay aligned */
     return place;
 }
 
@@ -166,7 +167,7 @@ uint32_t special_slot(struct decoder *decoder, enum special_register which, int 
     return place;
 }
 
-/* Those that change are read anew by an instruction in front of the one that uses them. */
+/* Special registers that change are read by an instruction emitted before each use. */
 static struct binding *lookup_special(struct decoder *decoder, int name) {
     struct slice slice = decoder->ast->names[name].slice;
     for (size_t i = 0; i < sizeof special_table / sizeof *special_table; i++) {
@@ -178,13 +179,13 @@ static struct binding *lookup_special(struct decoder *decoder, int name) {
         binding->bytes = bytes;
         if (which == SPECIAL_RESERVED_SMEM)
             decoder->kernel->reserved_smem_bytes =
-                288; /* as cooperative_groups/details/memory.h has it */
+                288; /* size in cooperative_groups/details/memory.h */
         if (which < SPECIAL_CLOCK) {
             binding->place = special_slot(decoder, which, bytes);
             return binding;
         }
         binding->place = new_register(decoder, bytes);
-        /* Never found again: the next use reads the clock once more. */
+        /* Not kept as a binding, so that the next use reads the register again. */
         decoder->binding_of_name[name] = binding->next;
         binding->name = binding->scope = -1;
         struct instruction read = {.execute = execute_special,
@@ -245,9 +246,9 @@ struct binding *lookup(struct decoder *decoder, int name) {
 int declare_registers(struct decoder *decoder, const struct variable *variable) {
     int bytes = type_bytes(variable->type) * variable->vector;
     if (bytes == 1)
-        bytes = 2; /* .reg .b8 does not exist, but lanes of 8 bits do no harm as 16 */
+        bytes = 2; /* .reg .b8 does not exist in PTX; 16-bit lanes hold it */
     if (bytes > 8 && variable->type != TYPE_B128)
-        return decode_fail(decoder, "registers of %d bytes are not known", bytes);
+        return decode_fail(decoder, "registers of %d bytes are not supported", bytes);
     if (!variable->register_count) {
         struct binding *binding = bind_name(decoder, variable->name, decoder->scope);
         binding->bytes = bytes;
@@ -268,21 +269,21 @@ uint64_t place_variable(uint64_t *used, const struct variable *variable) {
     return offset;
 }
 
-/* A shared variable has one place in the block, however often its function is expanded. */
+/* A shared variable is allocated once per kernel, even if its function is inlined several times. */
 static int place_shared(struct decoder *decoder, const struct variable *variable,
                         struct binding *binding) {
     for (int i = 0; i < decoder->shared_count; i++)
         if (decoder->shared[i].variable == variable) {
-            binding->address = decoder->shared[i].offset;
+            binding->offset = decoder->shared[i].offset;
             return 0;
         }
-    binding->address = place_variable(&decoder->shared_bytes, variable);
+    binding->offset = place_variable(&decoder->shared_bytes, variable);
     if (decoder->shared_bytes > 232448)
         return decode_fail(decoder, "more than 232448 bytes of shared memory");
     decoder->shared = array_grow(decoder->shared, decoder->shared_count, &decoder->shared_capacity,
                                  sizeof *decoder->shared);
     decoder->shared[decoder->shared_count++] =
-        (struct shared_variable){variable, (uint32_t)binding->address};
+        (struct shared_variable){variable, (uint32_t)binding->offset};
     return 0;
 }
 
@@ -293,7 +294,7 @@ int bind_variable(struct decoder *decoder, const struct variable *variable) {
     binding->space = variable->space;
     switch (variable->space) {
     case SPACE_SHARED:
-        if (variable->bytes == 0) { /* extern x[]: dynamic */
+        if (variable->bytes == 0) { /* extern x[]: dynamic shared memory */
             binding->kind = BINDING_REGISTER;
             binding->bytes = 8;
             uint32_t place = special_slot(decoder, SPECIAL_DYNAMIC_SMEM, 8);
@@ -304,16 +305,16 @@ int bind_variable(struct decoder *decoder, const struct variable *variable) {
         }
         return place_shared(decoder, variable, binding);
     case SPACE_LOCAL:
-    case SPACE_PARAM: /* of a call: a thread's own memory */
+    case SPACE_PARAM: /* .param of a call: the thread's local memory */
         binding->space = SPACE_LOCAL;
         binding->in_frame = decoder->routine >= 0;
-        binding->address = place_variable(
+        binding->offset = place_variable(
             binding->in_frame ? &decoder->frame_bytes : &decoder->local_bytes, variable);
         if (decoder->local_bytes > 128 << 10 || decoder->frame_bytes > 128 << 10)
-            return decode_fail(decoder, "more than 128 KB of local memory a thread");
+            return decode_fail(decoder, "more than 128 KB of local memory per thread");
         return 0;
     default:
-        return decode_fail(decoder, "a variable of this space cannot stand in a function");
+        return decode_fail(decoder, "a function cannot declare a variable in this state space");
     }
 }
 
@@ -324,7 +325,7 @@ static struct binding *bind_module_variable(struct decoder *decoder, int name) {
             struct binding *binding = bind_name(decoder, name, decoder->scope);
             binding->kind = BINDING_VARIABLE;
             binding->space = SPACE_GLOBAL;
-            binding->address = module->variables[i].address;
+            binding->offset = module->variables[i].address;
             return binding;
         }
     for (int i = 0; i < decoder->ast->variable_count; i++) {

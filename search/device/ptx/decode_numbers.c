@@ -1,4 +1,4 @@
-/* How mma of whole numbers and of doubles is decoded: PTX ISA 9.7.14.5. */
+/* Decodes mma of integers and of doubles: PTX ISA 9.7.14.5. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
@@ -45,7 +45,7 @@ int decode_numbers_product(struct decoder *decoder, struct sparsity sparsity) {
                  take_number_format(decoder, &form->b) && form->a.bits == form->b.bits &&
                  take_type(decoder) == TYPE_S32;
     if (!known)
-        return decode_fail(decoder, "this shape or these types are not known");
+        return decode_fail(decoder, "unsupported shape or types");
     form->m = shapes[shape][1] == '8' ? 8 : 16;
     form->k = (uint16_t)k_of_shape[shape];
     if (form->a.bits == 1) {
@@ -55,11 +55,13 @@ int decode_numbers_product(struct decoder *decoder, struct sparsity sparsity) {
     } else {
         form->saturates = take(decoder, "satfinite");
     }
-    int rows8 = form->m / 8, steps = form->k * form->a.bits / 128; /* of 128 bits, of b */
-    int kept = sparsity.is_sparse ? steps / 2 : steps;             /* and of a */
+    int rows8 = form->m / 8,
+        steps = form->k * form->a.bits / 128; /* B fragments of 128 bits along k */
+    int kept =
+        sparsity.is_sparse ? steps / 2 : steps; /* A fragments along k: half as many if sparse */
     uint32_t metadata;
     if (!known || kept < 1 || kept > rows8 || (sparsity.is_sparse && form->m == 8))
-        return decode_fail(decoder, "this shape or these types are not known");
+        return decode_fail(decoder, "unsupported shape or types");
     sparsity.width = form->a.bits == 4 ? 8 : 4;
     if (sparsity.is_sparse ? sparse_operands(decoder, 4, form->k, &sparsity, &metadata)
                            : expect_operands(decoder, 4, 4))
@@ -80,7 +82,7 @@ int decode_doubles_product(struct decoder *decoder) {
         known = known && take_type(decoder) == TYPE_F64;
     instruction.float_mode = take_float_mode(decoder);
     if (!known || expect_operands(decoder, 4, 4) < 0)
-        return decode_fail(decoder, "this shape or these types are not known");
+        return decode_fail(decoder, "unsupported shape or types");
     form->m = shape == 0 ? 8 : 16;
     form->k = k_of_shape[shape];
     int rows8 = form->m / 8, steps = form->k / 4;

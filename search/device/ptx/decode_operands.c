@@ -1,4 +1,4 @@
-/* Modifiers and operands of the statement that is being decoded. */
+/* Modifiers and operands of the current statement. */
 #include "device/ptx/decode.h"
 
 #include "device/ptx/execute.h"
@@ -98,11 +98,11 @@ const struct operand *operand_at(struct decoder *decoder, int index) {
 
 static int unknown_name(struct decoder *decoder, int name) {
     struct slice slice = decoder->ast->names[name].slice;
-    return decode_fail(decoder, "nobody declared '%.*s'", slice.length > 80 ? 80 : slice.length,
+    return decode_fail(decoder, "'%.*s' is not declared", slice.length > 80 ? 80 : slice.length,
                        slice.text);
 }
 
-/* A number as the instruction's type has it. */
+/* Converts an immediate to the instruction's type. */
 static uint64_t literal(const struct operand *operand, enum type type) {
     double value;
     if (operand->kind == OPERAND_FLOAT32)
@@ -149,7 +149,8 @@ static enum type bits_type(int bytes, bool is_signed) {
     }
 }
 
-/* A register, as it is or narrowed. A name with an offset (x + 4) is a sum. */
+/* Reads a register, narrowed if it is wider. A register with an offset (x + 4) becomes an addition.
+ */
 static int read_register(struct decoder *decoder, struct binding binding, uint64_t offset,
                          int bytes, uint32_t *place) {
     *place = binding.place;
@@ -200,17 +201,17 @@ int source(struct decoder *decoder, const struct operand *operand, enum type typ
         if (binding.kind == BINDING_REGISTER)
             return read_register(decoder, binding, operand->bits, bytes, place);
         if (binding.kind != BINDING_VARIABLE || bytes < 4)
-            return decode_fail(decoder, "an operand is no value");
-        if (binding.in_frame) { /* it lies behind the frame's address */
+            return decode_fail(decoder, "an operand is not a value");
+        if (binding.in_frame) { /* its address is relative to the frame */
             binding.place = decoder->kernel->frame;
             binding.bytes = 8;
-            return read_register(decoder, binding, binding.address + operand->bits, bytes, place);
+            return read_register(decoder, binding, binding.offset + operand->bits, bytes, place);
         }
-        *place = constant(decoder, binding.address + operand->bits, bytes);
+        *place = constant(decoder, binding.offset + operand->bits, bytes);
         return 0;
     }
     default:
-        return decode_fail(decoder, "an operand is neither register nor number");
+        return decode_fail(decoder, "an operand is neither a register nor a number");
     }
 }
 
@@ -231,7 +232,7 @@ int destination(struct decoder *decoder, const struct operand *operand, int byte
     if (!found && operand->kind == OPERAND_NAME)
         return unknown_name(decoder, operand->name);
     if (!found || found->kind != BINDING_REGISTER || operand->bits)
-        return decode_fail(decoder, "the result is no register");
+        return decode_fail(decoder, "the result is not a register");
     struct binding binding = *found;
     if ((bytes == 0) != (binding.bytes == 0) || binding.bytes < bytes || binding.bytes > 8)
         return decode_fail(decoder, "the result's register is of the wrong size");
@@ -255,7 +256,7 @@ int wide_register(struct decoder *decoder, const struct operand *operand, uint32
         operand->kind == OPERAND_NAME ? lookup(decoder, operand->name) : NULL;
     if (operand->kind != OPERAND_SINK &&
         (!found || found->kind != BINDING_REGISTER || found->bytes != 16 || operand->bits))
-        return decode_fail(decoder, "an operand is no register of 128 bits");
+        return decode_fail(decoder, "an operand is not a 128-bit register");
     halves[0] = found ? found->place : new_register(decoder, 16);
     halves[1] = halves[0] + 8 * LANES;
     return 0;
@@ -267,7 +268,7 @@ int address(struct decoder *decoder, const struct operand *operand, struct acces
     access->offset = (int64_t)operand->bits;
     *base = 0;
     if (operand->kind != OPERAND_ADDRESS)
-        return decode_fail(decoder, "an operand is no [address]");
+        return decode_fail(decoder, "an operand is not an [address]");
     if (operand->name < 0)
         return 0;
     const struct binding *found = lookup(decoder, operand->name);
@@ -281,12 +282,12 @@ int address(struct decoder *decoder, const struct operand *operand, struct acces
         return 0;
     }
     if (found->kind != BINDING_VARIABLE)
-        return decode_fail(decoder, "an operand is no [address]");
-    /* .param of a call is a thread's own memory here; a variable named without a space is in its
-     * own. */
+        return decode_fail(decoder, "an operand is not an [address]");
+    /* .param of a call is local memory here; a variable named without a state space uses its own.
+     */
     if (access->space == SPACE_PARAM || access->space == SPACE_GENERIC)
         access->space = found->space;
-    access->offset += (int64_t)found->address;
+    access->offset += (int64_t)found->offset;
     if (found->in_frame) {
         access->base_bytes = 8;
         *base = decoder->kernel->frame;

@@ -1,8 +1,8 @@
-/* How mma.m8n8k4 of f16 is decoded: PTX ISA 9.7.14.5.1. */
+/* Decodes mma.m8n8k4 of f16: PTX ISA 9.7.14.5.1. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
-/* The first of "row" and "col" that is not taken: 0, 1; -1: there is none. */
+/* Takes the next of "row" and "col": 0 or 1, or -1 if there is none. */
 static int take_layout(struct decoder *decoder) {
     for (int i = 1; i < decoder->part_count; i++) {
         bool is_column = slice_is(decoder->parts[i], "col");
@@ -27,7 +27,7 @@ int decode_quarters_product(struct decoder *decoder, enum type d) {
     bool known = a_layout >= 0 && b_layout >= 0 && a == TYPE_F16 && b == a &&
                  (c == TYPE_F16 || (c == TYPE_F32 && d == c));
     if (!known || expect_operands(decoder, 4, 4) < 0)
-        return decode_fail(decoder, "this shape or these types are not known");
+        return decode_fail(decoder, "unsupported shape or types");
     return emit_product(decoder, &instruction,
                         (int[]){form->half_result ? 4 : 8, 2, 2, form->half_addend ? 4 : 8}, 4,
                         NULL);

@@ -1,5 +1,4 @@
-/* How mma.sp is decoded, the product with an a of which half of the columns are zeros: PTX ISA
-   9.7.14.6. */
+/* Decodes mma.sp, whose A has 2:4 structured sparsity: PTX ISA 9.7.14.6. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
@@ -7,14 +6,15 @@ int sparse_operands(struct decoder *decoder, int index, int k, struct sparsity *
                     uint32_t *place) {
     const struct operand *metadata = operand_at(decoder, index);
     const struct operand *selector = operand_at(decoder, index + 1);
-    int lanes = k / sparsity->width / 4; /* of four, that have a row's bits, or also another's */
+    int lanes = k / sparsity->width /
+                4; /* lanes, of each group of four, that hold a row's (or row pair's) metadata */
     if (!selector || selector->kind != OPERAND_INTEGER || selector->bits >= 4u / (unsigned)lanes)
-        return decode_fail(decoder, "operand %d is no number below %d", index + 2, 4 / lanes);
+        return decode_fail(decoder, "operand %d is not an integer below %d", index + 2, 4 / lanes);
     sparsity->first = (uint8_t)(selector->bits * (unsigned)lanes);
     return source(decoder, metadata, TYPE_B32, 4, place);
 }
 
-/* operands: d, a, b, c, metadata */
+/* Operands: d, a, b, c, metadata. */
 int decode_sparse_product(struct decoder *decoder, enum type d, struct sparsity sparsity) {
     struct instruction instruction = {.execute = execute_multiply_sparse, .float_mode = FLOAT_ANY};
     struct sparse_form *form = &instruction.as.sparse;
@@ -27,11 +27,11 @@ int decode_sparse_product(struct decoder *decoder, enum type d, struct sparsity 
                  (d == TYPE_F32 || (d == TYPE_F16 && a == TYPE_F16)) &&
                  (is_half || is_wide || is_fp8(a));
     int k = known ? k_of_shape[shape] : 0;
-    int registers = known ? k * type_bytes(a) / 16 : 0; /* of a, and of b */
+    int registers = known ? k * type_bytes(a) / 16 : 0; /* registers of a, and of b */
     uint32_t metadata;
     if ((registers != 2 && registers != 4) || (is_fp8(a) && k != 64) ||
         expect_operands(decoder, 6, 6) < 0)
-        return decode_fail(decoder, "this shape or these types are not known");
+        return decode_fail(decoder, "unsupported shape or types");
     sparsity.paired = !is_fp8(a);
     sparsity.width = is_wide ? 2 : 4;
     if (sparse_operands(decoder, 4, k, &sparsity, &metadata) < 0)

@@ -1,4 +1,4 @@
-/* How instructions between lanes and between warps are decoded. */
+/* Decodes warp-level primitives and block barriers. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
@@ -11,7 +11,7 @@ DECODE(shfl) {
     int mode = take_one_of(decoder, modes);
     if (!sync || mode < 0 || type_bytes(take_type(decoder)) != 4 ||
         expect_operands(decoder, 5, 5) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     instruction.as.shuffle.mode = (enum shuffle)mode;
     const struct operand *result = operand_at(decoder, 0), *predicate = NULL;
     if (result->kind == OPERAND_PAIR) {
@@ -38,7 +38,7 @@ DECODE(vote) {
     uint32_t places[3];
     take_type(decoder);
     if (!sync || mode < 0 || expect_operands(decoder, 3, 3) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     instruction.as.vote.mode = (enum vote)mode;
     if (predicate_source(decoder, operand_at(decoder, 1), &instruction.as.vote.negated,
                          &places[1]) < 0 ||
@@ -67,7 +67,7 @@ DECODE(match) {
     int bytes = type_bytes(take_type(decoder));
     uint32_t places[4] = {0};
     if (any == all || !sync || (bytes != 4 && bytes != 8) || expect_operands(decoder, 3, 3) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     instruction.width = (uint8_t)bytes;
     instruction.as.vote.mode = all ? VOTE_ALL : VOTE_ANY;
     const struct operand *result = operand_at(decoder, 0), *predicate = NULL;
@@ -93,7 +93,7 @@ DECODE(redux) {
     uint32_t places[3];
     if (!sync || reduction < 0 || reduction > REDUCE_XOR || type_bytes(type) != 4 ||
         type_is_float(type) || expect_operands(decoder, 3, 3) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     instruction.as.access.reduction = (enum reduction)reduction;
     instruction.as.access.is_signed = type_is_signed(type);
     if (source(decoder, operand_at(decoder, 1), type, 4, &places[1]) < 0 ||
@@ -109,7 +109,7 @@ DECODE(elect) {
     uint32_t places[3];
     if (!take(decoder, "sync") || expect_operands(decoder, 2, 2) < 0 ||
         operand_at(decoder, 0)->kind != OPERAND_PAIR)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     const struct operand *pair = operand_at(decoder, 0)->elements;
     if (source(decoder, operand_at(decoder, 1), TYPE_B32, 4, &places[2]) < 0 ||
         destination(decoder, &pair[0], 4, false, &places[0]) < 0 ||
@@ -123,7 +123,7 @@ static int decode_warp_barrier(struct decoder *decoder) {
     struct instruction instruction = {.execute = execute_warp_barrier, .float_mode = FLOAT_ANY};
     uint32_t place;
     if (!take(decoder, "sync") || expect_operands(decoder, 1, 1) < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (source(decoder, operand_at(decoder, 0), TYPE_B32, 4, &place) < 0)
         return -1;
     emit(decoder, &instruction, &place, 1);
@@ -143,7 +143,7 @@ DECODE(barrier) {
     form->aligned = take(decoder, "aligned") || slice_is(decoder->parts[0], "bar");
     int kind = take_one_of(decoder, kinds), at = 0;
     if (kind < 0)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     form->waits = kind != 1;
     form->reduces = kind == 2;
     uint32_t places[4] = {0};
@@ -153,7 +153,7 @@ DECODE(barrier) {
         int operation = take_one_of(decoder, operations);
         take_type(decoder);
         if (operation < 0 || expect_operands(decoder, 3, 4) < 0)
-            return decode_fail(decoder, "this form is not known");
+            return decode_fail(decoder, "unsupported form");
         form->reduction = values[operation];
         if (destination(decoder, operand_at(decoder, at++), operation ? 0 : 4, false, &places[0]) <
             0)

@@ -1,10 +1,10 @@
-/* How wgmma is decoded. */
+/* Decodes wgmma. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
 #include <string.h>
 
-/* "m64n128k16": n, or 0; and k. */
+/* Takes a shape like "m64n128k16"; returns n (0 if not supported) and k. */
 static int take_columns(struct decoder *decoder, int *k) {
     for (int i = 1; i < decoder->part_count; i++) {
         struct slice part = decoder->parts[i];
@@ -28,18 +28,18 @@ static int take_columns(struct decoder *decoder, int *k) {
     return 0;
 }
 
-/* 1 or -1; 0 or 1. */
+/* Reads an immediate that must be `low` (-1 or 0) or 1. */
 static int immediate(struct decoder *decoder, int index, int64_t low, int64_t *value) {
     const struct operand *operand = operand_at(decoder, index);
     if (!operand || operand->kind != OPERAND_INTEGER ||
         ((int64_t)operand->bits != low && (int64_t)operand->bits != 1))
-        return decode_fail(decoder, "operand %d is neither %d nor 1", index + 1, (int)low);
+        return decode_fail(decoder, "operand %d must be %d or 1", index + 1, (int)low);
     *value = (int64_t)operand->bits;
     return 0;
 }
 
 static bool is_known(const struct product_form *form, enum type d, enum type a, enum type b) {
-    if (form->of_numbers) /* n: PTX ISA 9.7.15.2 */
+    if (form->of_numbers) /* valid n: PTX ISA 9.7.15.2 */
         return form->k * form->a.bits == 256 && form->a.bits != 4 && form->b.bits == form->a.bits &&
                (form->n <= 32 || form->n % 16 == 0);
     if (is_fp8(a))
@@ -50,8 +50,8 @@ static bool is_known(const struct product_form *form, enum type d, enum type a, 
            (a == TYPE_F16 ? d == TYPE_F32 || d == TYPE_F16 : a == TYPE_BF16 && d == TYPE_F32);
 }
 
-/* Behind the predicate, which is operand `at`: the signs of a and b, and of 16-bit formats what is
-   MN-major. */
+/* Reads what follows the predicate (operand `at`): the signs of a and b and, for 16-bit formats,
+   their major-ness. */
 static int take_numbers(struct decoder *decoder, int at, struct product_form *form) {
     int64_t scale_a, scale_b, a_mn_major = 0, b_mn_major = 0;
     if (form->of_numbers)
@@ -84,11 +84,11 @@ static int decode_product(struct decoder *decoder) {
                        take_number_format(decoder, &form->b);
     enum type a = take_type(decoder), b = take_type(decoder);
     if (form->of_numbers && form->a.bits == 1 && !(take(decoder, "and") & take(decoder, "popc")))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     form->saturates = form->of_numbers && form->a.bits == 8 && take(decoder, "satfinite");
     if (!form->n || !is_known(form, d, a, b) ||
         expect_operands(decoder, predicate + 1, predicate + 5) < 0)
-        return decode_fail(decoder, "this shape or these types are not known");
+        return decode_fail(decoder, "unsupported shape or types");
     form->left = matrix_format_of(a);
     form->right = matrix_format_of(b);
     form->half_accumulators = d == TYPE_F16;
@@ -120,7 +120,7 @@ DECODE(wgmma) {
     (void)opcode;
     struct instruction instruction = {.execute = execute_product_commit, .float_mode = FLOAT_ANY};
     if (!take(decoder, "sync") || !take(decoder, "aligned"))
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     if (take(decoder, "mma_async"))
         return decode_product(decoder);
     if (take(decoder, "fence"))
@@ -128,11 +128,11 @@ DECODE(wgmma) {
     if (take(decoder, "wait_group")) {
         const struct operand *groups = operand_at(decoder, 0);
         if (!groups || groups->kind != OPERAND_INTEGER || groups->bits > INT32_MAX)
-            return decode_fail(decoder, "waits for no number of groups");
+            return decode_fail(decoder, "the number of groups is not an integer constant");
         instruction.execute = execute_product_wait;
         instruction.as.product.n = (int)groups->bits;
     } else if (!take(decoder, "commit_group")) {
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     }
     emit(decoder, &instruction, NULL, 0);
     return 0;

@@ -1,4 +1,4 @@
-/* How wmma (mma.h) is decoded: PTX ISA 9.7.14.3 to 9.7.14.5. */
+/* Decodes wmma (mma.h): PTX ISA 9.7.14.3 to 9.7.14.5. */
 #include "device/ptx/execute.h"
 #include "device/ptx/opcodes.h"
 
@@ -7,8 +7,8 @@
 static const char *const shape_names[] = {"m16n16k16", "m32n8k16", "m8n32k16", "m16n16k8",
                                           "m8n8k4",    "m8n8k32",  "m8n8k128", NULL};
 
-/* What there is in a shape: whole numbers of so many bits, types of a and b, of c and d. Numbers of
-   less than a byte are moved 32 bits at a time: k counts these. */
+/* Supported shapes: integer width in bits, factor types (a, b) and accumulator types (c, d).
+   Sub-byte integers are moved in 32-bit words, which k counts. */
 #define BIT(type) (1u << TYPE_##type)
 #define HALVES    BIT(F16) | BIT(BF16), BIT(F16) | BIT(F32) | BIT(S32)
 static const struct shape {
@@ -23,7 +23,7 @@ static const struct shape {
 
 static const char *const layouts[] = {"row", "col", NULL};
 
-/* NULL: there is no such shape. */
+/* Takes the shape; NULL if it is not supported. */
 static const struct shape *take_shape(struct decoder *decoder, struct wmma_form *form) {
     int index = take_one_of(decoder, shape_names);
     if (index < 0)
@@ -41,7 +41,7 @@ static bool is_known(const struct shape *shape, const struct wmma_form *form, en
     return form->numbers.bits ? form->numbers.bits == shape->bits : shape->factors >> type & 1;
 }
 
-/* How whole numbers are moved. */
+/* The type in which integers are moved. */
 static enum type type_of_numbers(struct number_format format) {
     return format.bits < 8 ? TYPE_B32 : format.is_signed ? TYPE_S8 : TYPE_U8;
 }
@@ -62,7 +62,7 @@ static int decode_transfer(struct decoder *decoder, bool is_store) {
     int layout = take_one_of(decoder, layouts);
     const struct shape *shape = take_shape(decoder, form);
     if (!known || layout < 0 || !shape)
-        return decode_fail(decoder, "this form is not known");
+        return decode_fail(decoder, "unsupported form");
     form->where.space = take_space(decoder, SPACE_GENERIC);
     form->part = part > 2 ? WMMA_ACCUMULATOR : (enum wmma_part)part;
     form->column_major = layout == 1;
@@ -71,7 +71,7 @@ static int decode_transfer(struct decoder *decoder, bool is_store) {
     form->type = type;
     bool along_k = type != TYPE_B32 || form->column_major == (form->part == WMMA_B);
     if (!is_known(shape, form, form->part, type) || !along_k || expect_operands(decoder, 2, 3) < 0)
-        return decode_fail(decoder, "this shape or type is not known");
+        return decode_fail(decoder, "unsupported shape or type");
     form->registers = (uint8_t)fragment_registers(form, form->part, type);
     uint32_t places[2 + 8], base;
     if (address(decoder, operand_at(decoder, is_store ? 0 : 1), &form->where, &base) < 0)
@@ -88,7 +88,7 @@ static int decode_transfer(struct decoder *decoder, bool is_store) {
     return 0;
 }
 
-/* Of whole numbers, a's and b's formats, which are alike, and what is done with b1. */
+/* For integers: the formats of a and b, which must be equal, and the operation on b1. */
 static bool take_numbers(struct decoder *decoder, struct wmma_form *form) {
     struct number_format other;
     static const char *const operations[] = {"and", "xor", NULL};
@@ -101,7 +101,7 @@ static bool take_numbers(struct decoder *decoder, struct wmma_form *form) {
     return operation >= 0 && (other.bits > 1 || take(decoder, "popc"));
 }
 
-/* wmma.mma.d.c of f16, or .d.a.b.c: d, a, b, c */
+/* wmma.mma.d.c for f16, else .d.a.b.c; operands: d, a, b, c. */
 static int decode_product(struct decoder *decoder) {
     struct instruction instruction = {.execute = execute_multiply_fragments,
                                       .float_mode = FLOAT_ANY};
@@ -119,7 +119,7 @@ static int decode_product(struct decoder *decoder) {
     } else {
         c = take_type(decoder);
         enum type third = take_type(decoder);
-        if (third != TYPE_NONE) { /* d a b c */
+        if (third != TYPE_NONE) { /* types d, a, b, c */
             a = c;
             known = known && a == third;
             c = take_type(decoder);
@@ -129,7 +129,7 @@ static int decode_product(struct decoder *decoder) {
         !is_known(shape, form, WMMA_ACCUMULATOR, d) ||
         !is_known(shape, form, WMMA_ACCUMULATOR, c) || (d == TYPE_S32) != (c == TYPE_S32) ||
         expect_operands(decoder, 4, 4) < 0)
-        return decode_fail(decoder, "this shape or these types are not known");
+        return decode_fail(decoder, "unsupported shape or types");
     if (d == TYPE_S32) {
         instruction.execute = execute_multiply_number_fragments;
     } else if (d == TYPE_F64) {
@@ -158,5 +158,5 @@ DECODE(wmma) {
         return decode_transfer(decoder, true);
     if (take(decoder, "mma"))
         return decode_product(decoder);
-    return decode_fail(decoder, "this form is not known");
+    return decode_fail(decoder, "unsupported form");
 }

@@ -99,10 +99,6 @@ EXECUTE(product);
 EXECUTE(product_commit);
 EXECUTE(product_wait);
 
-/* The registers of a wmma fragment. Of f16 each element of a and b may be there more than once; the
-   count is the hardware's: 8, and as few as hold all in the other formats. */
-int fragment_registers(const struct wmma_form *form, enum wmma_part part, enum type type);
-
 /* Writes the results of bar.red when the barrier releases `mask`. */
 void finish_barrier(struct warp *warp, const struct instruction *instruction, uint32_t mask,
                     const struct block_barrier *barrier);

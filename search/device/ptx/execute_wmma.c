@@ -21,13 +21,6 @@ static struct extent extent_of(const struct wmma_form *form, enum wmma_part part
     return part == WMMA_B ? (struct extent){form->k, form->n} : (struct extent){form->m, form->n};
 }
 
-int fragment_registers(const struct wmma_form *form, enum wmma_part part, enum type type) {
-    struct extent extent = extent_of(form, part);
-    if (type == TYPE_F16 && part != WMMA_ACCUMULATOR)
-        return 8;
-    return extent.rows * extent.columns * type_bytes(type) / (type == TYPE_F64 ? 8 : 4) / LANES;
-}
-
 /* ---- between memory and fragments ---- */
 
 struct transfer {

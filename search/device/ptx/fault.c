@@ -1,4 +1,4 @@
-/* What is said of a fault, and of where it happened. */
+/* Formats faults and their source locations. */
 #include "device/ptx/execute.h"
 
 #include <stdarg.h>
@@ -16,7 +16,7 @@ void describe_place(const struct kernel *kernel, const struct instruction *instr
         struct slice file = {"", 0};
         if (location->file < ast->file_count)
             file = ast->files[location->file];
-        /* The innermost place goes to the fields; line 0 stands for code without one. */
+        /* The innermost location fills the fields; line 0 means code without one. */
         if (!depth) {
             snprintf(fault->file, sizeof fault->file, "%.*s", file.length, file.text);
             fault->line = location->line;

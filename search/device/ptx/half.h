@@ -1,12 +1,12 @@
 /*
- * half: conversions between the 16-bit formats and fp32, without branches so that loops over lanes
- * vectorise. Narrowing rounds to nearest even, once; overflow is infinity; a NaN stays a NaN.
+ * half: branch-free conversions between the 16-bit formats and fp32, so that loops over lanes
+ * vectorise. Narrowing rounds once, to nearest even; overflow gives infinity; a NaN stays a NaN.
  *
  *     float x = half_to_float(bits);
- *     uint16_t bits = float_to_half(x);
+ *     uint16_t rounded = float_to_half(x);
  *
- * round_to_odd_float narrows a double so that rounding the result again, to a format of at most 22
- * bits, is as if the double had been rounded once.
+ * round_to_odd_float narrows a double such that rounding the result again, to a format of at most
+ * 22 bits, equals rounding the double once.
  */
 #ifndef EVOTILE_DEVICE_PTX_HALF_H
 #define EVOTILE_DEVICE_PTX_HALF_H
@@ -39,8 +39,8 @@ static inline double bits_double(uint64_t bits) {
     return value;
 }
 
-/* Shifted into place, the exponent is 112 too small: the product puts it right, for subnormals too.
- */
+/* After the shift the exponent is 112 too small: the multiplication corrects it, for subnormals
+   too. */
 static inline float half_to_float(uint16_t half) {
     uint32_t magnitude = (uint32_t)(half & 0x7fff) << 13;
     uint32_t special = magnitude >= 0x0f800000u ? 0x7f800000u : 0;
@@ -48,8 +48,8 @@ static inline float half_to_float(uint16_t half) {
     return bits_float(bits | (uint32_t)(half & 0x8000) << 16);
 }
 
-/* Normal results round by adding half of the last place, less the bit that ties go by; subnormal
-   ones by letting an fp32 addition align and round them. */
+/* Normal results are rounded by adding half of the last place, adjusted by the tie bit; subnormal
+   results by an fp32 addition that aligns and rounds them. */
 static inline uint16_t float_to_half(float value) {
     uint32_t bits = float_bits(value), sign = bits >> 16 & 0x8000;
     uint32_t magnitude = bits & 0x7fffffff;
@@ -61,14 +61,14 @@ static inline uint16_t float_to_half(float value) {
     return (uint16_t)(result | sign);
 }
 
-/* As an H200's tensor cores narrow what they have added up: a zero has no sign. */
+/* Narrows a sum as an H200's tensor cores do: a zero has no sign. */
 static inline uint16_t sum_to_half(float sum) {
     uint16_t half = float_to_half(sum);
     return half == 0x8000 ? 0 : half;
 }
 
-/* fp8 (PTX ISA 5.2.3): e5m2 is the upper byte of a half; e4m3 has an exponent 8 less, no infinities
-   and one NaN of either sign. */
+/* fp8 (PTX ISA 5.2.3): e5m2 is the upper byte of a half; e4m3 has an exponent bias that is smaller
+   by 8, no infinities, and one NaN of each sign. */
 static inline float e5m2_to_float(uint8_t bits) {
     return half_to_float((uint16_t)(bits << 8));
 }
@@ -89,7 +89,7 @@ static inline uint16_t float_to_bfloat(float value) {
     return (uint16_t)((bits & 0x7fffffff) > 0x7f800000u ? 0x7fff : rounded);
 }
 
-/* `value + rest` is the exact number, |rest| at most half of value's last place. */
+/* `value + rest` is the exact number; |rest| is at most half of value's last place. */
 static inline float round_to_odd_float(double value, double rest) {
     float near = (float)value;
     double residual = (value - (double)near) + rest;
@@ -97,13 +97,13 @@ static inline float round_to_odd_float(double value, double rest) {
     if (!(residual != 0) || (bits & 1) || (bits & 0x7f800000u) == 0x7f800000u)
         return near;
     bool grows = (residual > 0) == !(bits >> 31);
-    if (!(bits & 0x7fffffff)) /* a tiny number became zero: its sign is the residual's */
+    if (!(bits & 0x7fffffff)) /* a tiny number became zero: the sign is the residual's */
         return bits_float(residual > 0 ? 1 : 0x80000001u);
     return bits_float(grows ? bits + 1 : bits - 1);
 }
 
-/* a * b + c of 16-bit formats, ready to be rounded to one. The product is exact in fp64; what the
-   sum loses is recovered (Knuth's two-sum). */
+/* a * b + c of 16-bit formats, to be rounded once more to such a format. The product is exact in
+   fp64; the error of the sum is recovered by Knuth's two-sum. */
 static inline float fma_to_odd(float a, float b, float c) {
     double product = (double)a * b, sum = product + c;
     double back = sum - product;

@@ -36,11 +36,11 @@ static int check_launch(const struct ptx_launch *launch, struct ptx_fault *fault
         threads *= launch->block[i];
         if (kernel->required_block[0] && kernel->required_block[i] != launch->block[i])
             return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
-                                "wants blocks of (%u,%u,%u) threads", kernel->required_block[0],
+                                "requires blocks of (%u,%u,%u) threads", kernel->required_block[0],
                                 kernel->required_block[1], kernel->required_block[2]);
         if (kernel->cluster[0] && launch->grid[i] % kernel->cluster[i])
             return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
-                                "a grid of (%u,%u,%u) blocks is no multiple of its clusters of "
+                                "a grid of (%u,%u,%u) blocks is not a multiple of the cluster size "
                                 "(%u,%u,%u)",
                                 launch->grid[0], launch->grid[1], launch->grid[2],
                                 kernel->cluster[0], kernel->cluster[1], kernel->cluster[2]);
@@ -49,22 +49,25 @@ static int check_launch(const struct ptx_launch *launch, struct ptx_fault *fault
     uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     if (launch->cooperative && blocks > ORDER_SLOTS_MAX)
         return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
-                            "%llu blocks cannot live together: the most is %d",
+                            "%llu blocks cannot be resident together: the maximum is %d",
                             (unsigned long long)blocks, ORDER_SLOTS_MAX);
     if (cluster > CLUSTER_MAX)
         return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
-                            "a cluster of %llu blocks is too large: the most is %d",
+                            "a cluster of %llu blocks is too large: the maximum is %d",
                             (unsigned long long)cluster, CLUSTER_MAX);
     if (threads > THREADS_MAX || (kernel->max_threads && threads > kernel->max_threads))
-        return launch_fault(
-            launch, fault, PTX_FAULT_LAUNCH, "a block of %llu threads is too large: the most is %u",
-            (unsigned long long)threads, kernel->max_threads ? kernel->max_threads : THREADS_MAX);
+        return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
+                            "a block of %llu threads is too large: the maximum is %u",
+                            (unsigned long long)threads,
+                            kernel->max_threads ? kernel->max_threads : THREADS_MAX);
     if (launch->argument_bytes != kernel->argument_bytes)
-        return launch_fault(launch, fault, PTX_FAULT_LAUNCH, "got %zu bytes of arguments, takes %u",
-                            launch->argument_bytes, kernel->argument_bytes);
+        return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
+                            "got %zu bytes of arguments, expects %u", launch->argument_bytes,
+                            kernel->argument_bytes);
     if (launch->smem_bytes > 1u << 20)
         return launch_fault(launch, fault, PTX_FAULT_LAUNCH,
-                            "%u bytes of shared memory are too many", launch->smem_bytes);
+                            "%u bytes of shared memory exceed the maximum of 1 MB",
+                            launch->smem_bytes);
     if (kernel->error)
         return launch_fault(launch, fault, PTX_FAULT_UNKNOWN, "%s", kernel->error);
     return 0;

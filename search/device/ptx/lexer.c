@@ -13,8 +13,8 @@ static bool continues_word(const char *at) {
     return isalnum((unsigned char)*at) || *at == '_' || *at == '$' || *at == '.' || *at == '%';
 }
 
-/* A colon ends a label, but two are part of a modifier: .shared::cta. Directives may follow each
-   other without a blank: .reg.b16. */
+/* A single colon ends a label; a double colon is part of a modifier: .shared::cta. Directives may
+   follow each other without a blank: .reg.b16. */
 static const char *word_end(const char *at) {
     bool is_directive = *at++ == '.';
     for (;;) {
@@ -60,7 +60,7 @@ static uint64_t hexadecimal(const char *at, int digits, const char **end) {
     return bits;
 }
 
-/* 0f and 0d count their digits; everything else is as in C. */
+/* 0f and 0d have a fixed number of digits; other numbers are as in C. */
 static const char *read_number(struct token *token, const char *at) {
     const char *end;
     if (at[0] == '0' && (at[1] | 32) == 'f') {

@@ -1,13 +1,13 @@
 /*
- * lexer: PTX text to tokens (PTX ISA 4.1 to 4.5). One token of look-ahead; no allocation.
+ * lexer: splits PTX text into tokens (PTX ISA 4.1 to 4.5). One token of look-ahead; no allocation.
  *
  *     struct lexer lexer;
  *     lexer_init(&lexer, text);
  *     while (lexer.token.kind != TOKEN_END)
  *         lexer_next(&lexer);
  *
- * A word is a name, a directive or a whole opcode: dots belong to it. What is no token is
- * TOKEN_BAD, for the parser to complain about.
+ * A word is a name, a directive or a whole opcode with its dots. Text that is no token becomes
+ * TOKEN_BAD, which the parser rejects.
  */
 #ifndef EVOTILE_DEVICE_PTX_LEXER_H
 #define EVOTILE_DEVICE_PTX_LEXER_H

@@ -18,7 +18,7 @@ static const struct module_variable *find_variable(const struct ptx_module *modu
     return NULL;
 }
 
-/* One element of an initialiser as bytes; a name is its address. */
+/* Converts one element of an initialiser to bytes; a name stands for its address. */
 static int element_bits(const struct ptx_module *module, const struct operand *value,
                         enum type type, uint64_t *bits) {
     *bits = value->bits;
@@ -40,15 +40,15 @@ static int initialise(struct ptx_module *module, const struct variable *variable
                       const struct module_variable *placed, struct error *error) {
     uint8_t *data = ptx_memory_at(module->memory, placed->address, placed->bytes);
     size_t bytes = (size_t)type_bytes(variable->type);
-    memset(data, 0, placed->bytes); /* what has no value is zero */
+    memset(data, 0, placed->bytes); /* elements without an initialiser are zero */
     ptx_memory_written(module->memory, placed->address, placed->bytes);
     if ((uint64_t)variable->value_count * bytes > variable->bytes || bytes > 8)
-        return error_set(error, "PTX: the values of '%s' do not fit it",
+        return error_set(error, "PTX: the initialiser of '%s' does not fit",
                          keep_name(module, variable->name));
     for (int i = 0; i < variable->value_count; i++) {
         uint64_t bits;
         if (element_bits(module, &variable->values[i], variable->type, &bits) < 0)
-            return error_set(error, "PTX: value %d of '%s' is not known", i,
+            return error_set(error, "PTX: value %d of '%s' cannot be evaluated", i,
                              keep_name(module, variable->name));
         memcpy(data + (size_t)i * bytes, &bits, bytes);
     }
@@ -75,11 +75,12 @@ static int place_variables(struct ptx_module *module, struct error *error) {
                 : ptx_memory_allocate(module->memory, keep_name(module, variable->name),
                                       variable->bytes);
         if (!address)
-            return error_set(error, "PTX: no memory for '%s'", keep_name(module, variable->name));
+            return error_set(error, "PTX: out of memory for '%s'",
+                             keep_name(module, variable->name));
         module->variables[module->variable_count++] = (struct module_variable){
             variable->name, address, variable->bytes, variable->space == SPACE_CONST};
     }
-    /* Now that all have addresses, values may be some of them. */
+    /* Initialisers may contain addresses, so they come after all variables have one. */
     for (int i = 0; i < ast->variable_count; i++) {
         const struct variable *variable = ast->variables[i];
         const struct module_variable *placed = find_variable(module, variable->name);

@@ -1,5 +1,5 @@
-/* The table of opcodes. What is not in it is looked for among the rows of lane arithmetic
-   (arithmetic.inc, half_arithmetic.inc). */
+/* The table of opcodes. Opcodes not in it are looked up among the lane operations (arithmetic.inc,
+   half_arithmetic.inc). */
 #include "device/ptx/opcodes.h"
 #include "device/ptx/execute.h"
 
@@ -86,7 +86,7 @@ static int split(struct decoder *decoder) {
     }
 }
 
-/* Results that are narrower than their registers, extended. */
+/* Extends results that are narrower than their registers. */
 static void emit_widenings(struct decoder *decoder) {
     for (int i = 0; i < decoder->widening_count; i++) {
         enum type from = decoder->widenings[i].from_bytes == 2
@@ -117,11 +117,11 @@ int decode_instruction(struct decoder *decoder) {
     decoder->widening_count = 0;
     if (opcode->decode(decoder, opcode) < 0)
         return -1;
-    if (opcode->decode == decode_call) /* its statements came in between */
+    if (opcode->decode == decode_call) /* it decoded the statements of the callee */
         return 0;
     for (int i = 1; i < decoder->part_count; i++)
         if (!decoder->taken[i])
-            return decode_fail(decoder, "'.%.*s' is not known", decoder->parts[i].length,
+            return decode_fail(decoder, "unsupported modifier '.%.*s'", decoder->parts[i].length,
                                decoder->parts[i].text);
     emit_widenings(decoder);
     return 0;

@@ -1,14 +1,15 @@
 /*
- * opcodes: the table of opcodes, name -> how to decode it -> how to execute it. A new instruction
- * is a row there, a DECODE function in one of the decode_ files and an EXECUTE function in one of
- * the execute_ files; a new operation on lanes is a row in one of the .inc files and nothing else.
+ * opcodes: the table that maps an opcode to its decode function and its execute function. A new
+ * instruction needs a row there, a DECODE function in a decode_ file and an EXECUTE function in an
+ * execute_ file; a new lane operation needs only a row in a .inc file.
  */
 #ifndef EVOTILE_DEVICE_PTX_OPCODES_H
 #define EVOTILE_DEVICE_PTX_OPCODES_H
 
 #include "device/ptx/decode.h"
 
-/* All instructions that begin with a word. `variant` tells those apart that share a function. */
+/* All instructions with the same first word. `variant` distinguishes opcodes that share a decode
+   function. */
 struct opcode {
     const char *name;
     int (*decode)(struct decoder *decoder, const struct opcode *opcode);
@@ -59,44 +60,44 @@ DECODE(wgmma);
 DECODE(tensormap);
 DECODE(multimem);
 
-/* The rows of the table, in its order; NULL beyond the last. */
+/* Returns the index-th row of the table, or NULL past the end. */
 const struct opcode *opcode_at(int index);
 
 static inline struct instruction instruction_of(const struct opcode *opcode) {
     return (struct instruction){.execute = opcode->execute, .float_mode = FLOAT_ANY};
 }
 
-/* The words of enum reduction, for take_one_of. */
+/* The modifier of each enum reduction, for take_one_of. */
 extern const char *const reduction_words[REDUCE_COUNT + 1];
 
-/* The forms of cp.async.bulk. */
+/* cp.async.bulk and cp.reduce.async.bulk. */
 int decode_bulk(struct decoder *decoder);
 /* cp.async.mbarrier.arrive. */
 int decode_copy_arrival(struct decoder *decoder);
 /* barrier.cluster. */
 int decode_cluster_barrier(struct decoder *decoder);
-/* The registers of a matrix, `bytes` each. */
+/* Decodes operand `index`, a vector of `count` matrix registers of `bytes` each. */
 int matrix_operand(struct decoder *decoder, int index, int count, int bytes, bool is_result,
                    uint32_t *places);
 bool is_fp8(enum type type); /* e4m3 or e5m2 */
-/* mma of whole numbers, of doubles, and of a sparse a: what follows the type of d. */
+/* mma of integers, of doubles, and with a sparse a: called after the type of d has been taken. */
 int decode_numbers_product(struct decoder *decoder, struct sparsity sparsity);
 int decode_doubles_product(struct decoder *decoder);
 int decode_sparse_product(struct decoder *decoder, enum type d, struct sparsity sparsity);
-/* mma.m8n8k4 of f16: all behind the shape and the type of d. */
+/* mma.m8n8k4 of f16: called after the shape and the type of d have been taken. */
 int decode_quarters_product(struct decoder *decoder, enum type d);
-/* An mma whose operands d, a, b and c have so many registers of `bytes` each; metadata: of a sparse
-   a, or NULL. */
+/* Emits an mma whose operands d, a, b and c have counts[] registers of `bytes` each; metadata:
+   register of a sparse a, or NULL. */
 int emit_product(struct decoder *decoder, const struct instruction *instruction,
                  const int counts[4], int bytes, const uint32_t *metadata);
-/* The metadata of a sparse a with `k` columns, and behind it the selector. All of `sparsity` is
-   known but `first`. */
+/* Decodes the metadata operand of a sparse a with `k` columns, and the selector after it. Fills
+   sparsity->first; the other fields must be set. */
 int sparse_operands(struct decoder *decoder, int index, int k, struct sparsity *sparsity,
                     uint32_t *place);
-/* Takes the first of s8, u8, s4, u4 and b1 that is not taken; false if there is none. */
+/* Takes the next of s8, u8, s4, u4 and b1; false if there is none. */
 bool take_number_format(struct decoder *decoder, struct number_format *format);
 
-/* Bytes of the register that the operand names, at least `least`. */
+/* Returns the width of the register that the operand names, at least `least`. */
 int register_bytes_of(struct decoder *decoder, const struct operand *operand, int least);
 
 #endif

@@ -1,4 +1,4 @@
-/* Modules, variables and the heads of functions: PTX ISA 5 and 11. */
+/* Common parts of the parser, variables and directives: PTX ISA 5 and 11. */
 #include "device/ptx/parse.h"
 
 #include "device/ptx/arena.h"
@@ -12,7 +12,7 @@ int parse_fail(struct parser *parser, const char *expected) {
     if (token->kind == TOKEN_END)
         return error_set(parser->error, "PTX line %d: expected %s, not the end", token->line,
                          expected);
-    return error_set(parser->error, "PTX line %d: expected %s, not '%.*s'", token->line, expected,
+    return error_set(parser->error, "PTX line %d: expected %s near '%.*s'", token->line, expected,
                      length, token->slice.text);
 }
 
@@ -100,7 +100,7 @@ int parse_simple(struct parser *parser, struct operand *operand) {
     case TOKEN_WORD:
         if (minus || invert)
             return parse_fail(parser, "a number");
-        if (slice_is(token.slice, "WARP_SZ")) { /* the one constant that PTX names */
+        if (slice_is(token.slice, "WARP_SZ")) { /* the only named constant of PTX */
             *operand = (struct operand){.kind = OPERAND_INTEGER, .name = -1, .bits = 32};
             break;
         }
@@ -144,8 +144,8 @@ static const uint64_t space_bytes_max[] = {
     [SPACE_PARAM] = PARAMETER_BYTES_MAX,
 };
 
-/* Nested braces say nothing that the order does not. Values may be names, generic(name), and masks
-   of a name: 0xff(name), which are refused. */
+/* Nested braces are ignored, since elements are in order. Values may be names or generic(name);
+   masks of a name, 0xff(name), are rejected. */
 static int parse_initialiser(struct parser *parser, struct variable *variable) {
     struct operand *values = NULL;
     int count = 0, capacity = 0, depth = 0, result = -1;
@@ -183,7 +183,7 @@ done:
     return result;
 }
 
-/* What stands before the name: .align 4 .v2 .b8, and a parameter's .ptr .global .align 16. */
+/* Parses what precedes the name: .align 4 .v2 .b8, and a parameter's .ptr .global .align 16. */
 static int parse_variable_type(struct parser *parser, struct variable *variable) {
     variable->vector = 1;
     unsigned pointer_alignment = 0;
@@ -197,10 +197,10 @@ static int parse_variable_type(struct parser *parser, struct variable *variable)
             if (expect_integer(parser, ALIGNMENT_MAX, &value) < 0)
                 return -1;
             if (!value || (value & (value - 1)))
-                return parse_fail(parser, "an alignment that is a power of two before it");
+                return parse_fail(parser, "an alignment that is a power of two");
             *alignment = (unsigned)value;
         } else if (slice_is(word, ".ptr")) {
-            alignment = &pointer_alignment; /* from here on it is the pointee's */
+            alignment = &pointer_alignment; /* a later .align is the pointee's */
         } else if (slice_is(word, ".v2")) {
             variable->vector = 2;
         } else if (slice_is(word, ".v4")) {
@@ -208,7 +208,7 @@ static int parse_variable_type(struct parser *parser, struct variable *variable)
         } else if (type != TYPE_NONE) {
             variable->type = type;
         } else if (parse_space(word) < 0) {
-            return parse_fail(parser, "a type that is known before it");
+            return parse_fail(parser, "a known type");
         }
     }
     if (variable->type == TYPE_NONE)
@@ -218,7 +218,7 @@ static int parse_variable_type(struct parser *parser, struct variable *variable)
     return 0;
 }
 
-/* The name and its dimensions; of a register its range. */
+/* Parses a name and its dimensions, or the range of a register. */
 static int parse_declarator(struct parser *parser, struct variable *variable) {
     variable->name = expect_name(parser);
     if (variable->name < 0)
@@ -233,7 +233,7 @@ static int parse_declarator(struct parser *parser, struct variable *variable) {
         return 0;
     }
     if (variable->type == TYPE_PRED)
-        return parse_fail(parser, "a register, for predicates are nothing else, before it");
+        return parse_fail(parser, "a .reg declaration, since predicates must be registers");
     variable->bytes = (uint64_t)(type_bytes(variable->type) * variable->vector);
     while (accept_token(parser, "[")) {
         uint64_t length = 0;
@@ -243,7 +243,7 @@ static int parse_declarator(struct parser *parser, struct variable *variable) {
             return -1;
         variable->bytes *= length;
         if (variable->bytes > maximum)
-            return parse_fail(parser, "a smaller variable before it");
+            return parse_fail(parser, "a smaller variable");
     }
     return 0;
 }
@@ -311,7 +311,7 @@ static int parse_location(struct parser *parser) {
         to->column = (int)column;
     }
     if (call.line) {
-        /* The call's own place may be inlined in turn: it was the place of an earlier .loc. */
+        /* The call site may be inlined itself: it is then the location of an earlier .loc. */
         int first = ast->location_count > 256 ? ast->location_count - 256 : 0;
         for (int index = ast->location_count - 1; index >= first && location.inlined < 0; index--) {
             const struct location *earlier = &ast->locations[index];
@@ -352,7 +352,7 @@ static int parse_file(struct parser *parser) {
     return 1;
 }
 
-/* Debugging data: its braces do not nest. */
+/* Skips debugging data: its braces do not nest. */
 static int parse_section(struct parser *parser) {
     while (!accept_token(parser, "}")) {
         if (parser->lexer.token.kind == TOKEN_END)

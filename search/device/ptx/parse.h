@@ -1,9 +1,9 @@
 /*
- * parse: what parse.c (modules, variables, functions) and parse_body.c (statements) share. Others
- * use ast.h.
+ * parse: functions shared by parse_module.c (module scope), parse.c (variables, common parts) and
+ * parse_body.c (statements). Other code uses ast.h.
  *
- * The functions return -1 (or false) with parser->error filled, which says the line of the PTX
- * text.
+ * On failure the functions return -1 (or false) and fill parser->error, which names the line of the
+ * PTX text.
  */
 #ifndef EVOTILE_DEVICE_PTX_PARSE_H
 #define EVOTILE_DEVICE_PTX_PARSE_H
@@ -18,8 +18,8 @@ enum {
     REGISTERS_MAX = 1 << 24,     /* of one .reg */
     ALIGNMENT_MAX = 4096,        /* bytes */
     MODULE_BYTES_MAX = 64 << 20, /* of a .global or .const variable */
-    SMEM_BYTES_MAX = 232448,     /* a block's most on any device: sm_90 */
-    LOCAL_BYTES_MAX = 128 << 10, /* a thread; the hardware allows 512 KB, no kernel wants that */
+    SMEM_BYTES_MAX = 232448,     /* the largest limit per block of any device: sm_90 */
+    LOCAL_BYTES_MAX = 128 << 10, /* per thread; the hardware allows 512 KB */
     PARAMETER_BYTES_MAX = 32764, /* PTX ISA 7.1 */
 };
 
@@ -29,36 +29,36 @@ struct parser {
     struct error *error;
     int buckets[NAME_BUCKETS];
     int name_capacity, variable_capacity, function_capacity, location_capacity, file_capacity;
-    /* Of the function that is being read, before they move to the arena. */
+    /* The function being parsed; its statements move to the arena at its end. */
     struct statement *statements;
     int statement_count, statement_capacity;
-    int location; /* that .loc gave last, or -1 */
+    int location; /* of the last .loc, or -1 */
 };
 
 int parse_fail(struct parser *parser, const char *expected);
 bool token_is(const struct parser *parser, const char *text);
-/* Steps over the token if it is `text`. */
+/* Consumes the token if it is `text`. */
 bool accept_token(struct parser *parser, const char *text);
 int expect(struct parser *parser, const char *text);
 int expect_integer(struct parser *parser, uint64_t maximum, uint64_t *value);
-/* The number of the name in the current token, which is stepped over; -1 if it is no word. */
+/* Consumes a name and returns its number; -1 if the token is no word. */
 int expect_name(struct parser *parser);
 int intern(struct parser *parser, struct slice slice);
 
-/* A number, with its sign, or a name with an offset. */
+/* Parses a signed number, or a name with an offset. */
 int parse_simple(struct parser *parser, struct operand *operand);
-/* The space that a directive (.shared) names, or -1. */
+/* Returns the state space that a directive (.shared) names, or -1. */
 int parse_space(struct slice word);
-/* `.align 4 .b8 name[16] = {...}` and what follows its commas, from the token after the space.
-   Calls `add` for each. */
+/* Parses a declaration such as `.align 4 .b8 name[16] = {...}, ...;` from the token after the state
+   space; calls `add` for each variable. */
 int parse_variables(struct parser *parser, enum space space, bool is_extern,
                     int (*add)(struct parser *parser, const struct variable *variable));
-/* Directives that may stand among statements as well as outside functions: .loc, .file, .pragma,
-   .section. 1 if there was one, 0 if not, -1 on errors. */
+/* Parses .loc, .file, .pragma and .section, which may occur inside and outside functions. Returns 1
+   if there was one, 0 if not, -1 on errors. */
 int parse_neutral(struct parser *parser);
-/* From the brace that opens a function's body to the one that closes it. */
+/* Parses a function body from its opening to its closing brace. */
 int parse_body(struct parser *parser, struct function *function);
-/* `(.param .b32 a, ...)`; `*count` variables in the arena. */
+/* Parses `(.param .b32 a, ...)` after the opening bracket; `*count` variables in the arena. */
 int parse_parameters(struct parser *parser, struct variable **variables, int *count);
 
 #endif

@@ -23,7 +23,7 @@ static struct operand *keep(struct parser *parser, const struct operand *operand
     return kept;
 }
 
-/* Elements up to `close`, which is stepped over. */
+/* Parses elements up to and including `close`. */
 static int parse_elements(struct parser *parser, struct operand *operand, const char *close) {
     struct operand elements[OPERANDS_MAX];
     int count = 0;
@@ -80,7 +80,7 @@ static int parse_operand(struct parser *parser, struct operand *operand) {
     return 0;
 }
 
-/* Up to and with the semicolon. */
+/* Parses operands up to and including the semicolon. */
 static int parse_operands(struct parser *parser, struct operand **kept, int *kept_count) {
     struct operand operands[OPERANDS_MAX];
     int count = 0;
@@ -127,7 +127,7 @@ static int add_local_variable(struct parser *parser, const struct variable *vari
     return 0;
 }
 
-/* Of calls through pointers: what they pass says it as well. */
+/* Skips the prototype of an indirect call, whose operands carry the same information. */
 static int skip_prototype(struct parser *parser) {
     while (!token_is(parser, ";") && parser->lexer.token.kind != TOKEN_END)
         lexer_next(&parser->lexer);
@@ -139,7 +139,7 @@ static bool is_label(const struct parser *parser) {
     return parser->lexer.token.kind == TOKEN_WORD && at[strspn(at, " \t")] == ':';
 }
 
-/* `name:` and, for tables of jump targets, `.branchtargets a, b;` behind it. */
+/* Parses `name:` and, for jump tables, the `.branchtargets a, b;` after it. */
 static int parse_label(struct parser *parser) {
     int name = intern(parser, parser->lexer.token.slice);
     lexer_next(&parser->lexer);
@@ -181,7 +181,7 @@ static int parse_statement(struct parser *parser, int *depth) {
             return neutral < 0 ? -1 : 0;
         int space = parse_space(token->slice);
         if (space < 0)
-            return parse_fail(parser, "a directive that is known");
+            return parse_fail(parser, "a known directive");
         lexer_next(&parser->lexer);
         return parse_variables(parser, (enum space)space, false, add_local_variable);
     }

@@ -1,4 +1,4 @@
-/* The outermost level of a module. */
+/* Module scope of the parser: directives, variables, functions. */
 #include "device/ptx/arena.h"
 #include "device/ptx/parse.h"
 
@@ -9,7 +9,7 @@ static int add_module_variable(struct parser *parser, const struct variable *var
     struct ast *ast = parser->ast;
     if (variable->space == SPACE_REGISTER || variable->space == SPACE_PARAM ||
         variable->space == SPACE_LOCAL)
-        return parse_fail(parser, "a variable of the module before it");
+        return parse_fail(parser, "a state space that module variables may have");
     struct variable *kept = arena_take(ast->arena, sizeof *kept);
     *kept = *variable;
     ast->variables = array_grow(ast->variables, ast->variable_count, &parser->variable_capacity,
@@ -18,7 +18,8 @@ static int add_module_variable(struct parser *parser, const struct variable *var
     return 0;
 }
 
-/* .maxntid 128, 1, 1 and its kind, up to the body or the semicolon of a declaration. */
+/* Parses performance-tuning directives (.maxntid 128, 1, 1), up to the body or the semicolon of a
+   declaration. */
 static int parse_tuning(struct parser *parser, struct function *function) {
     while (!token_is(parser, "{") && !token_is(parser, ";")) {
         unsigned ignored[3], *block = ignored;
@@ -29,7 +30,7 @@ static int parse_tuning(struct parser *parser, struct function *function) {
         else if (token_is(parser, ".reqnctapercluster"))
             block = function->cluster;
         else if (token_is(parser, ".blocksareclusters"))
-            return parse_fail(parser, "a grid of blocks, not of clusters");
+            return parse_fail(parser, "no .blocksareclusters, which is not supported,");
         int neutral = parse_neutral(parser);
         if (neutral < 0)
             return -1;
@@ -77,7 +78,7 @@ static int parse_function(struct parser *parser, bool is_entry) {
 }
 
 static int parse_header(struct parser *parser) {
-    lexer_next(&parser->lexer); /* .version or .target: 8.0 and "sm_80, debug" mean nothing here */
+    lexer_next(&parser->lexer); /* .version 8.0 or .target sm_80, debug: ignored */
     do
         lexer_next(&parser->lexer);
     while (accept_token(parser, ","));
@@ -91,7 +92,7 @@ static int parse_item(struct parser *parser) {
         uint64_t bits;
         if (expect_integer(parser, 64, &bits) < 0)
             return -1;
-        return bits == 64 ? 0 : parse_fail(parser, "addresses of 64 bits before it");
+        return bits == 64 ? 0 : parse_fail(parser, "64-bit addresses");
     }
     int neutral = parse_neutral(parser);
     if (neutral)
@@ -117,7 +118,7 @@ static int parse_item(struct parser *parser) {
     return parse_variables(parser, (enum space)space, is_extern, add_module_variable);
 }
 
-/* Growing arrays become the arena's, so that one call frees all. */
+/* Moves a growable array to the arena, so that arena_free releases everything. */
 static void *settle(struct ast *ast, void *array, int count, size_t size) {
     void *kept = arena_take(ast->arena, (size_t)count * size);
     if (count)

@@ -1,11 +1,11 @@
 /*
- * program: what decode.c makes of a module: kernels, and of each an array of instructions. One has
- * the function that executes it, the places of its operands, and of its form what else that wants
- * to know.
+ * program: a decoded module: kernels, each an array of instructions. An instruction has the
+ * function that executes it, the register offsets of its operands, and its form: the fields that
+ * this function needs.
  *
- * A place is the offset of a register in a warp's registers or, with PLACE_CONSTANT, of 32 equal
- * values in the kernel's constants; a register is 32 values beside each other (lanes.h). machine.h
- * is what programs run on.
+ * An operand's `place` is the offset of a register in a warp's register file or, with
+ * PLACE_CONSTANT, of a broadcast constant in the kernel's constants. A register is 32 consecutive
+ * lane values (lanes.h). machine.h declares the state that programs run on.
  */
 #ifndef EVOTILE_DEVICE_PTX_PROGRAM_H
 #define EVOTILE_DEVICE_PTX_PROGRAM_H
@@ -18,33 +18,33 @@
 #define ALL_LANES      0xffffffffu
 #define NO_PC          0xffffffffu
 
-/* Where generic addresses of the other spaces lie. Global memory is below. */
+/* Windows of the other state spaces in the generic address space. Global memory is below. */
 #define SHARED_WINDOW 0x7f0000000000ull
 #define LOCAL_WINDOW  0x7f1000000000ull
 #define PARAM_WINDOW  0x7f2000000000ull
 #define WINDOW_BYTES  0x1000000000ull
-/* And those of functions, which nobody loads from. */
+/* Function addresses; no memory access may use them. */
 #define FUNCTION_WINDOW 0x7e0000000000ull
 static inline uint64_t function_address(int name) {
     return FUNCTION_WINDOW + 16 * (uint64_t)name;
 }
 
-/* A shared address is an offset in the own block's, or (rank + 1) * RANK_STRIDE + an offset in that
-   of any block of the cluster, as mapa makes them. */
+/* A shared address is an offset in the block's own shared memory, or (rank + 1) * RANK_STRIDE + an
+   offset in that of a block of the cluster, as mapa returns it. */
 #define RANK_STRIDE 0x1000000u
 
-/* Of a thread, for the frames of routines. */
+/* Stack bytes of a thread for the frames of routines; parameters and results of a routine. */
 enum { STACK_BYTES = 8192, ROUTINE_VALUES = 32 };
 
 enum { BARRIERS = 16, WARPS_MAX = 32, CLUSTER_MAX = 8 };
 
-/* What the interpreter does after an instruction. */
+/* The interpreter's next step after an instruction. */
 enum action {
     ACTION_NEXT,
-    ACTION_JUMP,  /* the warp's pc and fragments are set */
-    ACTION_WAIT,  /* the fragment has been parked */
-    ACTION_YIELD, /* next, but let other warps run */
-    ACTION_FAULT, /* block->fault is filled */
+    ACTION_JUMP,  /* the warp's pc and divergent groups have been set */
+    ACTION_WAIT,  /* the divergent group has been blocked */
+    ACTION_YIELD, /* continue, but let other warps run first */
+    ACTION_FAULT, /* block->fault has been filled */
 };
 
 struct warp;
@@ -69,24 +69,24 @@ enum reduction {
     REDUCE_COUNT
 };
 
-/* A load, a store or an atomic. The address is base + offset, or offset alone. */
+/* A load, store or atomic. The address is base + offset, or offset alone. */
 struct access {
     enum space space;
     uint8_t element_bytes; /* in memory */
     uint8_t vector;
-    uint8_t register_bytes; /* of the lanes that hold an element */
+    uint8_t register_bytes; /* of the register lanes that hold an element */
     uint8_t base_bytes;     /* 4 or 8; 0: no base */
     bool is_signed;
     enum type type;
     enum reduction reduction;
-    bool returns;    /* atom rather than red */
-    bool strong;     /* volatile, relaxed, acquire, release: cannot race with its like */
-    bool fenced;     /* release, acq_rel: orders what came before it */
+    bool returns; /* atom rather than red */
+    bool strong;  /* volatile, relaxed, acquire, release: never races with another strong access */
+    bool fenced;  /* release, acq_rel: orders earlier accesses */
     bool transposed; /* ldmatrix.trans */
     int64_t offset;
 };
 
-/* What an mbarrier instruction does, and how a wait for one names the phase. */
+/* An mbarrier instruction, and how a wait names the phase. */
 enum mbarrier_operation {
     MBARRIER_INIT,
     MBARRIER_INVALIDATE,
@@ -97,35 +97,39 @@ enum mbarrier_operation {
 struct mbarrier_form {
     enum mbarrier_operation operation;
     bool expects, drops; /* of an arrival */
-    bool relaxed;    /* an arrival, of a cluster's barrier too: without a fence it orders nothing */
-    bool is_counted; /* cp.async.mbarrier.arrive.noinc: among the expected arrivals */
+    bool relaxed;        /* an arrival, also of a cluster barrier: orders nothing without a fence */
+    bool is_counted;     /* cp.async.mbarrier.arrive.noinc: counts as an expected arrival */
     bool waits;
-    bool by_parity;   /* rather than by the state that an arrival returned */
+    bool by_parity;   /* instead of by the state that an arrival returned */
     bool may_suspend; /* try_wait */
     struct access where;
 };
 
-/* A copy of the copy engine (TMA): from global to shared memory, back, or from the own block's
-   shared memory to another one's. */
+/* A bulk copy (TMA): from global to shared memory, back, or from the block's own shared memory to
+   another block's. */
 enum bulk_path { BULK_LOAD, BULK_STORE, BULK_SEND };
 struct bulk_form {
     enum bulk_path path;
-    bool reads_only; /* of a wait: until shared memory has been read */
-    bool multicast;  /* to blocks of the cluster that a mask names */
-    bool reduces;    /* global.reduction, what is there with what comes */
-    int rank;        /* of the tensor; 0: plain bytes. Of a wait: groups that may stay */
-    /* global: of the tensor map, where there is one; in shared memory, what is sent. */
+    bool reads_only; /* of a wait (.read): only until shared memory has been read */
+    bool multicast;  /* to the blocks of the cluster in a mask */
+    bool reduces;    /* combines by global.reduction instead of copying */
+    int rank; /* of the tensor; 0: contiguous bytes. Of a wait: groups that may remain pending */
+    /* global: the tensor map, if any; of BULK_SEND the source in shared memory */
     struct access shared, global, barrier;
 };
 
-/* st.async and red.async: elements for another block's shared memory, which an mbarrier tracks. */
+/* Returns whether cp.reduce.async.bulk or red.async supports a reduction of this type, on another
+   block's shared memory or on global memory (which supports all that shared memory does). */
+bool bulk_reduces(enum reduction reduction, enum type type, bool in_shared);
+
+/* st.async and red.async: stores to another block's shared memory that an mbarrier tracks. */
 struct remote_form {
     bool reduces;
     struct access where, barrier;
 };
 
-/* tensormap.replace: the field that the lanes' tensor maps get anew; and tensormap.cp_fenceproxy: a
-   map's way from shared memory (`where`) to global memory (`to`). */
+/* tensormap.replace: the field to replace; tensormap.cp_fenceproxy: copies a map from shared memory
+   (`where`) to global memory (`to`). */
 enum map_field {
     MAP_ADDRESS,
     MAP_RANK,
@@ -145,102 +149,108 @@ struct map_form {
     struct access where, to;
 };
 
-/* Whole numbers of a matrix: s8, u8, s4, u4, b1. */
+/* Integer matrix elements: s8, u8, s4, u4, b1. */
 struct number_format {
     uint8_t bits;
     bool is_signed;
 };
-/* Which columns are kept of each row of a sparse a: execute_sparse.c. */
+/* Structured sparsity of a: which columns of each row are stored (execute_sparse.c). */
 struct sparsity {
     bool is_sparse;
-    bool ordered;  /* what is kept is named in its order */
-    bool paired;   /* a lane's word is about a row and the one 8 below it */
-    uint8_t width; /* columns that four bits are about, and half of which are kept */
-    uint8_t first; /* of a row's four lanes, that has bits */
+    bool ordered;  /* sp::ordered_metadata: indices are in ascending order */
+    bool paired;   /* a lane's metadata covers a row and the one 8 below it */
+    uint8_t width; /* columns per four metadata bits; half of them are stored */
+    uint8_t first; /* the first of a row's four lanes that holds metadata (sparsity selector) */
 };
-/* An mma of them, and of doubles: execute_numbers.c. */
+/* An mma of integers, and one of doubles: execute_numbers.c. */
 struct numbers_form {
     uint8_t m;
     uint16_t k;
     struct number_format a, b;
     struct sparsity sparsity;
-    bool exclusive; /* of b1: what is added up is where a and b differ, not where both are 1 */
-    bool saturates; /* sums end at the ends of 32 bits, and do not wrap */
+    bool exclusive; /* of b1: xor instead of and */
+    bool saturates; /* sums saturate to s32 instead of wrapping */
 };
 struct doubles_form {
     uint8_t m, k;
 };
-/* An mma of halves in four parts: execute_quarters.c. */
+/* mma.m8n8k4 of f16: execute_quarters.c. */
 struct quarters_form {
-    bool a_along, b_along; /* a lane's elements are neighbours in k, not four lanes' */
+    bool a_along,
+        b_along; /* a lane's elements are contiguous in k rather than spread over four lanes */
     bool half_result, half_addend;
 };
-/* An mma of floats whose a is sparse. */
+/* A floating-point mma with a sparse a. */
 struct sparse_form {
-    struct matrix_shape shape; /* k: of a, as it is kept */
+    struct matrix_shape shape; /* k: of a as stored */
     struct sparsity sparsity;
 };
 
-/* A product of a warpgroup: m is 64, k 32 bytes of elements of a, as it is kept. */
+/* A wgmma: m is 64; k covers 32 bytes of a as stored. */
 struct product_form {
     struct sparsity sparsity;
     int n, k;
     enum matrix_format left, right;
-    bool of_numbers, saturates; /* whole numbers, not of these formats */
+    bool of_numbers, saturates; /* integers instead of left and right */
     struct number_format a, b;
     bool half_accumulators, a_in_registers;
     bool a_mn_major, b_mn_major;
     bool a_negated, b_negated, predicate_negated;
 };
 
-/* What a wmma instruction moves or multiplies. */
+/* A wmma load, store or mma. */
 enum wmma_part { WMMA_A, WMMA_B, WMMA_ACCUMULATOR };
 struct wmma_form {
     uint8_t m, n, k;
-    uint8_t registers; /* of a fragment that is moved */
+    uint8_t registers; /* of a fragment that is loaded or stored */
     enum wmma_part part;
-    enum type type; /* of what is moved, or of a and b; b32: of k, as many numbers as these have */
-    struct number_format numbers; /* of a and b; no bits: they are no whole numbers */
+    enum type type; /* element type moved, or of a and b; b32: words of sub-byte integers, which k
+                       counts */
+    struct number_format numbers; /* of a and b; bits 0: not integers */
     bool column_major, has_stride, saturates, exclusive;
     bool half_result, half_accumulator;
     struct access where;
 };
 
-/* A printf: where the arguments of vprintf are in a thread's local memory. */
+/* Registers per lane of a wmma fragment, as the hardware lays it out: 8 for f16 factors, whose
+   elements may occur more than once; otherwise as few as hold the fragment. */
+int fragment_registers(const struct wmma_form *form, enum wmma_part part, enum type type);
+
+/* A printf: offsets of vprintf's arguments in a thread's local memory. */
 struct print_form {
-    uint32_t format, arguments, result; /* result: NO_PC, or where it goes */
-    bool in_frame;                      /* of a routine */
+    uint32_t format, arguments, result; /* result: offset, or NO_PC if unused */
+    bool in_frame;                      /* relative to a routine's frame */
 };
 
-/* A call of a routine. operands: the pointer, where there is one; then of each result and of each
-   parameter where it is in local memory, or in the caller's frame, and its bytes. */
+/* A call of a routine. Operands: the pointer, if any; then for each result and each parameter its
+   offset in local memory (or in the caller's frame) and its size. */
 struct call_form {
     int32_t routine; /* -1: through the pointer */
-    int32_t caller;  /* the routine that the call, or return, is in; -1: the kernel */
+    int32_t caller;  /* the routine that contains the call or return; -1: the kernel */
     int16_t result_count, value_count;
 };
 
 /* bar: operands are [destination], barrier, [count], [predicate]. */
 struct barrier {
     bool has_count, waits, reduces;
-    bool aligned; /* all lanes of a warp come to it together */
+    bool aligned; /* .aligned: all lanes of a warp execute it together */
     bool predicate_negated;
     enum reduction reduction; /* ADD is popc */
 };
 
 struct instruction {
     execute_function execute;
-    lanes_function lanes;     /* arithmetic, comparisons, frequent conversions */
+    lanes_function lanes; /* lane operation of arithmetic, comparisons and frequent conversions */
     const uint32_t *operands; /* places: results, then sources */
     int32_t guard;            /* place of the predicate, or -1 */
-    int32_t location;         /* in the module's, or -1 */
+    int32_t location;         /* index in the module's locations, or -1 */
     bool guard_negated;
-    bool saturate, flush; /* results, afterwards */
+    bool saturate, flush; /* applied to the results */
     uint8_t float_mode;
     uint8_t input_count;
-    uint8_t width;            /* of the result's lanes */
+    uint8_t width;            /* bytes per lane of the result */
     uint8_t type;             /* enum type */
-    bool is_special_function; /* for the counts */
+    bool is_special_function; /* for ptx_counts */
     union {
         struct access access;
         struct barrier barrier;
@@ -259,7 +269,7 @@ struct instruction {
         struct print_form print;
         struct call_form call;
         struct {
-            uint32_t target; /* an instruction; of brx the first of a table */
+            uint32_t target; /* instruction index; of brx the first entry in `targets` */
             uint32_t target_count;
         } branch;
         struct {
@@ -277,19 +287,19 @@ struct instruction {
             bool negated, has_members;
         } vote;
         struct {
-            int element_bytes; /* mov between a register and a vector: bytes an element */
+            int element_bytes; /* mov between a register and a vector: bytes per element */
             int count;
         } pack;
         struct {
-            int bytes; /* cp.async: that are written; its waits: groups that may stay */
+            int bytes; /* cp.async: bytes written; cp.async waits: groups that may remain pending */
             bool has_source_bytes, has_ignore;
             struct access from; /* the global address */
             struct access to;
         } copy;
         struct {
-            bool proxy; /* of shared memory, between threads and what is asynchronous */
+            bool proxy; /* .proxy.async for shared memory */
         } fence;
-        uint64_t shift; /* cvta: what is added */
+        uint64_t shift; /* cvta: offset between the windows */
         struct {
             enum space space;
         } isspace;
@@ -300,8 +310,8 @@ struct instruction {
     } as;
 };
 
-/* A register that a warp starts with: tid.x and the like. Those which change are read by an
-   instruction of their own. */
+/* Special registers: tid.x etc. Registers up to SPECIAL_COUNTER are constant and set before a warp
+   starts; the others are read by an instruction. */
 enum special_register {
     SPECIAL_TID_X,
     SPECIAL_TID_Y,
@@ -327,11 +337,11 @@ enum special_register {
     SPECIAL_LANEMASK_GE,
     SPECIAL_LANEMASK_GT,
     SPECIAL_EXPLICIT_CLUSTER, /* a predicate */
-    SPECIAL_GRAPH,            /* no launch is a node of a graph that could launch others */
+    SPECIAL_GRAPH,            /* 0: no launch is a node of a device-launchable graph */
     SPECIAL_AGGREGATE_SMEM_SIZE,
     SPECIAL_DYNAMIC_SMEM_SIZE,
     SPECIAL_TOTAL_SMEM_SIZE,
-    SPECIAL_DYNAMIC_SMEM, /* not PTX's: the offset of dynamic shared memory */
+    SPECIAL_DYNAMIC_SMEM, /* not in PTX: the offset of dynamic shared memory */
     SPECIAL_CLUSTER_CTARANK,
     SPECIAL_CLUSTER_NCTARANK,
     SPECIAL_CLUSTER_CTAID_X,
@@ -346,12 +356,12 @@ enum special_register {
     SPECIAL_NCLUSTERID_X,
     SPECIAL_NCLUSTERID_Y,
     SPECIAL_NCLUSTERID_Z,
-    SPECIAL_GRID_BARRIER_HIGH, /* %envreg1 and 2: the address of the grid's barrier */
+    SPECIAL_GRID_BARRIER_HIGH, /* %envreg1 and 2: the address of the grid barrier */
     SPECIAL_GRID_BARRIER_LOW,
     SPECIAL_RESERVED_SMEM,
-    SPECIAL_FRAME,   /* not PTX's: where in local memory the stack begins */
-    SPECIAL_COUNTER, /* of events: it counts none here */
-    SPECIAL_CLOCK,   /* from here on they change */
+    SPECIAL_FRAME,   /* not in PTX: the start of the stack in local memory */
+    SPECIAL_COUNTER, /* performance counter: always 0 */
+    SPECIAL_CLOCK,   /* registers from here on change */
     SPECIAL_CLOCK_HI,
     SPECIAL_CLOCK64,
     SPECIAL_GLOBALTIMER,
@@ -363,9 +373,9 @@ struct special_slot {
     uint32_t place;
 };
 
-/* A function that is called rather than expanded: through a pointer, by itself, or too deep. Its
-   variables lie in a frame of the thread's local memory, behind that of who called it; its results
-   and parameters first. */
+/* A function that is called instead of inlined: through a pointer, recursively, or too deep. Its
+   variables are in a stack frame in the thread's local memory, after the caller's frame; results
+   and parameters come first. */
 struct routine {
     int name; /* its number in the AST */
     uint32_t entry;
@@ -377,7 +387,7 @@ struct routine {
     struct routine_register {
         uint32_t place;
         int bytes;
-    } * registers; /* which its calls keep, for it may be running already */
+    } * registers; /* saved by calls, since the routine may be recursive */
     int register_count, register_capacity;
 };
 
@@ -394,10 +404,12 @@ struct kernel {
     int special_count;
     struct routine *routines;
     int routine_count;
-    uint32_t frame; /* the register that holds where a lane's frame begins; with routines only */
+    uint32_t frame; /* the register with each lane's frame address; only with routines */
     uint32_t dynamic_smem_alignment;
-    uint32_t reserved_smem_bytes; /* that cooperative groups find behind the declared ones */
-    bool in_order; /* its blocks see each other: atomics beyond shared memory, printf */
+    uint32_t
+        reserved_smem_bytes; /* reserved by cooperative groups after the declared shared memory */
+    bool in_order; /* blocks communicate (atomics outside shared memory, printf): they cannot run in
+                      parallel */
 };
 
 struct ptx_module {

@@ -81,11 +81,11 @@ extern "C" __global__ void __launch_bounds__(128) barriers(u32 *out_gmem) {
     __syncthreads(); // all threads have read the sum
     // Warps 0 and 1 synchronise at one named barrier; 2 waits at another, where 3 only arrives.
     if (warp < 2)
-        barrier_sync(1, 64);
+        named_barrier_sync(1, 64);
     else if (warp == 2)
-        barrier_sync(2, 64);
+        named_barrier_sync(2, 64);
     else
-        barrier_arrive(2, 64);
+        named_barrier_arrive(2, 64);
     if (elect_lane())
         atomicAdd(&sum_smem, 1u);
     cluster_arrive();

@@ -52,7 +52,7 @@ DEVICE void consume(u32 tiles, u32 full, u32 empty, int count, int consumer, flo
         if (FAULT != early_release && FAULT != no_release && threadIdx.x % 128 == 0)
             mbarrier_arrive(empty + 8 * stage);
     }
-    barrier_sync(1 + consumer, 128);
+    named_barrier_sync(1 + consumer, 128);
 #pragma unroll
     for (int i = 0; i < n / 2; ++i)
         d_gmem[(consumer * 64 + warp * 16 + lane / 4 + i / 2 % 2 * 8) * n + i / 4 * 8 +
@@ -76,11 +76,11 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     }
     __syncthreads(); // the barriers are initialised
     if (group == 0) {
-        set_registers_down<40>();
+        setmaxnreg_dec<40>();
         if (threadIdx.x < 32 && elect_lane())
             produce(a_map, b_map, tiles, full, empty, count);
     } else {
-        set_registers_up<232>();
+        setmaxnreg_inc<232>();
         consume(tiles, full, empty, count, group - 1, d_gmem);
     }
 }

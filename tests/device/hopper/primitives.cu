@@ -16,9 +16,9 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     }
     __syncthreads();
     if (threadIdx.x < 128)
-        set_registers_up<240>();
+        setmaxnreg_inc<240>();
     else
-        set_registers_down<24>();
+        setmaxnreg_dec<24>();
     if (elect_lane()) {
         mbarrier_arrive_expect_bytes(barrier, 100);
         mbarrier_expect_bytes(barrier, 4);
@@ -43,12 +43,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     mbarrier_wait(barrier, 0);
     if (mbarrier_test_wait(barrier, 1))
         x++;
-    barrier_sync(1, 128);
-    barrier_arrive(2 + x, 256);
-    grid_dependency_wait();
-    grid_dependents_launch();
+    named_barrier_sync(1, 128);
+    named_barrier_arrive(2 + x, 256);
+    griddepcontrol_wait();
+    griddepcontrol_launch_dependents();
     cluster_arrive();
     cluster_wait();
     out_gmem[threadIdx.x] = cluster_rank() + cluster_size() + x +
-                            advance(matrix_descriptor(tile, 16, 1024, swizzle::by_128), 32);
+                            descriptor_advance(matrix_descriptor(tile, 16, 1024, swizzle::by_128), 32);
 }

@@ -136,14 +136,14 @@ static const struct {
     const char *text, *said;
 } broken[] = {
     {"hello", "PTX line 1"},
-    {".version 8.0\n.target sm_80\n.address_size 32\n", "addresses of 64 bits"},
+    {".version 8.0\n.target sm_80\n.address_size 32\n", "64-bit addresses"},
     {".entry k() {", "not the end"},
     {".entry k() { mov.u32 %r1", "PTX line 1"},
     {".global .align 3 .u32 x;", "power of two"},
     {".global .b8 x[99999999999999999999];", "integer of at most"},
     {".global .b8 x[67108864][64];", "smaller variable"},
     {".shared .pred x;", "predicates"},
-    {".global .u32 x[2] = {1, 2, 3};", "do not fit"},
+    {".global .u32 x[2] = {1, 2, 3};", "does not fit"},
     {".global .u64 x = y;", "value 0 of 'x'"},
     {".entry k() { .reg .b32 %r<99999999>; }", "integer of at most"},
     {"\x01", "expected"},
@@ -165,22 +165,22 @@ static void test_broken_text(void **unused) {
 static const struct {
     const char *body, *said;
 } unknown[] = {
-    {"frobnicate.u32 %r1, %r2;", "'frobnicate.u32': this opcode, or this form"},
+    {"frobnicate.u32 %r1, %r2;", "'frobnicate.u32': unsupported opcode or form"},
     {"add.u33 %r1, %r2, %r3;", "'add.u33'"},
-    {"ld.global.sideways.u32 %r1, [%rd1];", "'.sideways' is not known"},
-    {"mov.u32 %r1, %r99;", "nobody declared '%r99'"},
-    {"mov.u32 %r1, %envreg7;", "nobody declared '%envreg7'"},
+    {"ld.global.sideways.u32 %r1, [%rd1];", "unsupported modifier '.sideways'"},
+    {"mov.u32 %r1, %r99;", "'%r99' is not declared"},
+    {"mov.u32 %r1, %envreg7;", "'%envreg7' is not declared"},
     {"add.u32 %r1, %r2;", "has 2 operands"},
-    {"bra nowhere;", "label that does not exist: 'nowhere'"},
-    {"a: a: ret;", "stands here twice"},
+    {"bra nowhere;", "undefined label: 'nowhere'"},
+    {"a: a: ret;", "defined twice"},
     {"add.u64 %rd1, %r1, %rd1;", "wrong size"},
-    {"@%r1 bra a; a: ret;", "guard is no predicate"},
+    {"@%r1 bra a; a: ret;", "guard is not a predicate"},
     {"mma.sync.aligned.m8n8k4.row.col.f32.bf16.bf16.f32 {%r1}, {%r1}, {%r1}, {%r1};", "shape"},
     {"mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%r1, %r1, %r1, %r1}, {%r1, %r1, %r1, "
      "%r1}, {%r1, %r1, %r1, %r1}, {%r1, %r1, %r1, %r1}, %r1, 2;",
-     "operand 6 is no number below 2"},
+     "operand 6 is not an integer below 2"},
     {"mma.sync.aligned.m16n8k64.row.col.s32.s4.s8.s32 {%r1}, {%r1}, {%r1}, {%r1};", "shape"},
-    {"call f; ret;", "nobody declared 'f'"},
+    {"call f; ret;", "'f' is not declared"},
     {"call %r1; ret;", "wrong size"},
 };
 

@@ -1,7 +1,7 @@
 /*
- * The table of forms (forms/table.h), which tests/gpu/opcodes_test.c runs on a GPU, without one:
- * it has every opcode, operation, comparison and conversion that the decoder knows; every form
- * runs; and what another device would do differently is found.
+ * Checks the table of forms (forms/table.h), which tests/gpu/opcodes_test.c runs on a GPU, without
+ * a GPU: it covers every opcode, operation, comparison and conversion of the decoder; every form
+ * runs; and differences of another device are detected.
  */
 /* cmocka wants these before it. */
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "device/ptx/machine.h"
 #include "device/ptx/opcodes.h"
 
-/* Opcodes that are not compared here, and where they are held to what a GPU does. */
+/* Opcodes that are not compared here, and the tests that compare them with a GPU. */
 static const struct {
     const char *name, *where;
 } elsewhere[] = {
@@ -106,8 +106,8 @@ static void every_comparison_has_a_form(void **state) {
             fail_msg("no row of forms/table.h compares with '%s' types 0x%x", name, types);
 }
 
-/* What PTX has no conversion between, and the decoder takes all the same: bits are no numbers, and
-   single bytes do not become bf16. */
+/* Conversions that PTX does not have and the decoder accepts: from and to untyped bits, and from
+   single bytes to bf16. */
 static bool is_converted(enum type to, enum type from) {
     bool bits = to == TYPE_B8 || to == TYPE_B16 || to == TYPE_B32 || to == TYPE_B64 ||
                 from == TYPE_B8 || from == TYPE_B16 || from == TYPE_B32 || from == TYPE_B64;
@@ -183,7 +183,7 @@ static void every_form_runs(void **state) {
     assert_int_equal(bad, 0);
 }
 
-/* A form whose bound is 0 shows any change, but one NaN for another. */
+/* A form with bound 0 detects every change, except between NaNs. */
 static void a_difference_is_found(void **state) {
     struct decoded *decoded = *state;
     struct form_plan plan = {.one = "emulated:sm_90",

@@ -141,7 +141,7 @@ static void a_cooperative_launch_lives_together(void **state) {
     assert_int_equal(harness.counts.blocks, BLOCKS);
     assert_int_equal(harness_try(&harness, "wait", 5000, 1), -1);
     assert_int_equal(harness.fault.kind, PTX_FAULT_LAUNCH);
-    assert_non_null(strstr(harness.fault.text, "5000 blocks cannot live together"));
+    assert_non_null(strstr(harness.fault.text, "5000 blocks cannot be resident together"));
     *next = 0;
     harness.launch.cooperative = false;
     harness.launch.sample = 0;

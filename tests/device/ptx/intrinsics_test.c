@@ -1,8 +1,7 @@
 /*
- * CUDA's intrinsics and functions of mathematics, as NVRTC compiles them for sm_80 and sm_90a: all
- * of those that intrinsics/NAME.cu list are known; integers of many sizes (the SIMD and DPX ones
- * too) give what C gives by their documentation, and functions lie within the errors that it
- * states.
+ * CUDA intrinsics and math functions, as NVRTC compiles them for sm_80 and sm_90a: every function
+ * that intrinsics/NAME.cu list decodes; integer functions (SIMD and DPX too) give the documented
+ * results, and math functions are within the documented errors.
  */
 #include "device/ptx/harness.h"
 
@@ -91,7 +90,7 @@ static const char *type_name(enum type type) {
                               : "double";
 }
 
-/* A quarter of the integers are like another one, in some of its bytes. */
+/* A quarter of the integers equal another one in some of its bytes. */
 static void fill(const struct value_row *row, uint64_t *in, uint64_t seed) {
     for (int i = 0; i < N; i++)
         for (int k = 0; k < 3; k++) {

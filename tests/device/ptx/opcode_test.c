@@ -1,4 +1,4 @@
-/* Single opcodes, in PTX text, on random and on extreme operands, against C written independently.
+/* Single opcodes in PTX text, on random and edge-case operands, compared with independent C code.
  */
 #include "device/ptx/harness.h"
 
@@ -30,7 +30,7 @@ static uint64_t bits64(double value) {
     return bits;
 }
 
-/* f16 the slow way: by its definition. */
+/* f16 decoded by definition. */
 static double f16(uint64_t bits) {
     int exponent = bits >> 10 & 31;
     double fraction = (double)(bits & 1023);
@@ -39,7 +39,7 @@ static double f16(uint64_t bits) {
                                    : ldexp(1024 + fraction, exponent - 25);
     return bits >> 15 & 1 ? -value : value;
 }
-/* The nearest f16, found among all of them; ties to even. */
+/* The nearest f16 by search; ties to even. */
 static uint64_t bits16(double value) {
     if (isnan(value))
         return 0x7fff;
@@ -109,7 +109,8 @@ static uint64_t dp2a_hi_u32_s32(uint64_t a, uint64_t b, uint64_t c) {
            (a >> 16 & 0xffff) * (uint64_t)(int8_t)(b >> 24);
 }
 static uint64_t prmt_b4e(uint64_t a, uint64_t b, uint64_t c) {
-    uint64_t bytes = b << 32 | (a & 0xffffffff), result = 0; /* from byte c downwards, round */
+    uint64_t bytes = b << 32 | (a & 0xffffffff),
+             result = 0; /* from byte c downwards, wrapping around */
     for (uint64_t i = 0; i < 4; i++)
         result |= (bytes >> (((c & 3) - i) & 7) * 8 & 255) << 8 * i;
     return result;
@@ -219,7 +220,7 @@ static uint64_t add_f16(uint64_t a, uint64_t b, uint64_t c) {
     return bits16(f16(a) + f16(b));
 }
 static uint64_t fma_f16(uint64_t a, uint64_t b, uint64_t c) {
-    /* exact in 64-bit long double but for hopeless ranges, where the result overflows anyway */
+    /* exact in 64-bit long double, except where the result overflows anyway */
     long double sum = (long double)f16(a) * f16(b) + f16(c);
     return isnan(sum) ? 0x7fff : bits16((double)sum);
 }
@@ -232,8 +233,8 @@ static uint64_t cvt_f16_f32(uint64_t a, uint64_t b, uint64_t c) {
     (void)b, (void)c;
     return bits16(f32(a));
 }
-/* The largest f16 that is not above, the smallest that is not below: the neighbour of the nearest
-   one in the order of values if need be. */
+/* The largest f16 not above, or the smallest not below: the nearest f16 or its neighbour in value
+   order. */
 static uint64_t stepped16(uint64_t bits, int by) {
     int key = bits & 0x8000 ? -(int)(bits & 0x7fff) : (int)bits;
     key += by;
@@ -253,7 +254,7 @@ static uint64_t cvt_rz_bf16(uint64_t a, uint64_t b, uint64_t c) {
     (void)b, (void)c;
     return isnan(f32(a)) ? 0x7fff : a >> 16;
 }
-/* Toward zero: what bf16 has no digits for is cut off. */
+/* Toward zero: excess bits are truncated. */
 static uint64_t cvt_rz_bf16_u64(uint64_t a, uint64_t b, uint64_t c) {
     (void)b, (void)c;
     int top = a ? 63 - __builtin_clzll(a) : 0;
@@ -290,7 +291,7 @@ static uint64_t cvt_bf16(uint64_t a, uint64_t b, uint64_t c) {
     (void)b, (void)c;
     if (isnan(f32(a)))
         return 0x7fff;
-    /* Of the two neighbours the nearer, ties to the even one. */
+    /* The nearer of the two neighbours, ties to even. */
     uint64_t down = a >> 16 & 0xffff, rest = a & 0xffff;
     return rest > 0x8000 || (rest == 0x8000 && (down & 1)) ? down + 1 : down;
 }
@@ -366,10 +367,9 @@ static uint64_t ex2(uint64_t a, uint64_t b, uint64_t c) {
     return bits32((float)exp2((double)f32(a)));
 }
 
-/* The operands come with all their 64 bits.
-   The body reads %a %b %c (b64), %al %bl %cl (b32), %as %bs %cs (b16) and writes %d (b64); `bits`
-   of it count. `ulps` may be off, where PTX allows it; any NaN is as good as another where
-   is_float. */
+/* The operands have 64 significant bits. The body reads %a %b %c (b64), %al %bl %cl (b32), %as %bs
+   %cs (b16) and writes %d (b64), of which `bits` bits are compared. `ulps` is the allowed error,
+   where PTX leaves it open; if is_float, all NaNs are equal. */
 static const struct {
     const char *body;
     expected_function expected;
@@ -409,7 +409,7 @@ static const struct {
     {"lop3.b32 %dl, %al, %bl, %cl, 0xe8;", lop3_e8, 32, false, 0},
     {"clz.b32 %dl, %al;", clz, 32, false, 0},
     {"slct.b32.s32 %dl, %al, %bl, %cl;", slct, 32, false, 0},
-    /* A float's mode is not left over from the instruction before. */
+    /* The rounding mode of one instruction must not affect the next. */
     {"mul.ftz.f32 %dl, %al, %bl; slct.b32.f32 %dl, %al, %bl, %cl;", slct_float, 32, false, 0},
     {"mul.f32 %dl, %al, %bl; slct.ftz.b32.f32 %dl, %al, %bl, %cl;", slct_ftz, 32, false, 0},
     {"mul.ftz.f32 %dl, %al, %bl; setp.lt.bf16 %p, %as, %bs; selp.u32 %dl, 1, 0, %p;", lt_bf16, 32,

@@ -1,8 +1,8 @@
 /*
- * Every function of <cuda/ptx> that sm_90a has decodes: the toolkit's own headers are read for
- * their names and parameters, a kernel is written around each, NVRTC compiles all, and none may
- * have an instruction that is not known. So do instructions by which Hopper's kernels are usually
- * written and which have no function there. What needs several GPUs (multimem) is refused.
+ * Every function of <cuda/ptx> for sm_90a decodes: names and parameters are read from the toolkit's
+ * headers, a kernel is generated for each, NVRTC compiles all, and no instruction may be unknown.
+ * The same for common Hopper instructions that have no such function. Instructions for several GPUs
+ * (multimem) are rejected.
  */
 #include "device/ptx/harness.h"
 
@@ -12,7 +12,7 @@
 
 enum { FILES_MAX = 256, NAME_BYTES = 128, CALLS_BYTES = 1 << 13, CHOICES_MAX = 9 };
 
-/* A kernel for each function, and each choice that a function leaves to its template. */
+/* A kernel for each function and each value of its template parameters. */
 struct wrappers {
     char *source;
     size_t source_bytes;
@@ -35,7 +35,7 @@ static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The last place of `what` in [text, end), or NULL. */
+/* The last occurrence of `what` in [text, end), or NULL. */
 static const char *last_of(const char *text, const char *end, const char *what) {
     const char *found = NULL;
     for (const char *at = text; (at = strstr(at, what)) != NULL && at < end; at++)
@@ -55,7 +55,7 @@ static char *file_text(const char *path) {
     return text;
 }
 
-/* The end of the parameter that begins at `at`: a comma outside of brackets, or `end`. */
+/* The end of the parameter that begins at `at`: a comma outside brackets, or `end`. */
 static const char *parameter_end(const char *at, const char *end) {
     for (int depth = 0; at < end; at++) {
         depth +=
@@ -86,8 +86,8 @@ static int choices_of(const char *body, const char *body_end, const char *name,
     return count;
 }
 
-/* Writes what is given for a parameter; `*choices` becomes how many values its template may have,
-   `choice` being the one that is taken. */
+/* Writes the argument for a parameter; `*choices` is set to the number of values its template
+   parameter may have, of which `choice` is used. */
 static void write_argument(FILE *before, FILE *call, const char *at, const char *end,
                            const char *body, const char *body_end, int choice, int *choices) {
     char values[CHOICES_MAX][NAME_BYTES], name[NAME_BYTES];
@@ -122,7 +122,7 @@ static void write_argument(FILE *before, FILE *call, const char *at, const char 
     }
 }
 
-/* The kernel that calls it with one choice. Returns how many there are. */
+/* Writes the kernel that calls the function with one choice; returns the number of choices. */
 static int write_kernel(struct wrappers *wrappers, const char *head, const char *open,
                         const char *close, const char *body_end, int choice) {
     char *before = NULL, *call = NULL;

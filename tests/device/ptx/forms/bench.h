@@ -22,8 +22,8 @@ struct form_plan {
     const char *one, *other;
     int threads; /* a multiple of 128 */
     int jobs;
-    uint64_t seed; /* other operands */
-    /* Changes what the other device gave; NULL: nothing does. */
+    uint64_t seed; /* selects other operands */
+    /* Modifies the other device's results; NULL: no modification. */
     void (*tamper)(const struct form *form, uint64_t *results, int threads);
 };
 
@@ -61,7 +61,7 @@ static inline void form_bench_unload(struct form_bench *bench) {
     bench->module = NULL;
 }
 
-/* A driver takes PTX where it takes machine code. */
+/* A driver accepts PTX as well as machine code. */
 static inline int form_bench_load(struct form_bench *bench, const char *ptx, struct error *error) {
     struct device_image image = {
         .name = "forms", .cubin = ptx, .cubin_bytes = strlen(ptx) + 1, .ptx = ptx, .log = ""};
@@ -112,8 +112,8 @@ struct form_desk {
     struct form_bench one, other;
     unsigned char *inputs;
     uint64_t *first, *second;
-    int loaded_end; /* behind the last form whose module has been loaded, or refused */
-    bool together;  /* it was loaded, with those before it */
+    int loaded_end; /* index after the last form whose module has been loaded or rejected */
+    bool together;  /* loaded together with the previous forms */
 };
 
 static inline void form_desk_open(void *context) {
@@ -140,7 +140,7 @@ static inline bool form_is_run(struct form_bench *bench, const struct form *form
     return verdict == VERDICT_OK;
 }
 
-/* What one form alone gives; false: result->failure says why nothing. */
+/* Runs one form alone; false with the reason in result->failure. */
 static inline bool form_bench_alone(struct form_bench *bench, const struct form_list *list,
                                     int number, const void *inputs, uint64_t *results,
                                     struct form_result *result) {
@@ -166,7 +166,8 @@ static inline void form_desk_judge(struct form_desk *desk, int number) {
     forms_compare(form, desk->inputs, desk->first, desk->second, plan->threads, result);
 }
 
-/* Loads the module of some forms on both devices; of one alone, says why it does not load. */
+/* Loads the module of some forms on both devices; for a single form, records why it does not load.
+ */
 static inline bool form_desk_load(struct form_desk *desk, int first, int count) {
     struct error error = {0};
     struct form_result *result = &desk->results[first];
@@ -221,7 +222,7 @@ static inline struct form_result *forms_judge(const struct form_list *list,
     return desk.results;
 }
 
-/* A line for every form that is beyond its bound or did not run; how many these are. */
+/* Prints a line for every form that exceeds its bound or did not run; returns their number. */
 static inline int forms_report(const struct form_list *list, const struct form_result *results,
                                FILE *out) {
     int bad = 0;

@@ -22,10 +22,10 @@
 #include <stdlib.h>
 
 enum {
-    FORM_THREADS = 128, /* a block */
+    FORM_THREADS = 128, /* per block */
     FORM_TEXT = 128,
     FORM_GROUPS = 5,
-    FORM_SLOTS = 16, /* of a thread's operands, and of its results */
+    FORM_SLOTS = 16, /* per thread, for operands and for results */
     FORM_SCRATCH_BYTES = 16,
 };
 
@@ -48,13 +48,13 @@ struct form_list {
     int count, capacity;
 };
 
-/* What comparing a form gave. */
+/* The result of comparing a form. */
 enum { FORM_SAMPLES = 6 };
 struct form_result {
     double worst_ulps;
     long mismatches, compared;
-    char samples[FORM_SAMPLES][200]; /* of the mismatches, the first ones, with their operands */
-    char worst[200];                 /* the same of the worst distance */
+    char samples[FORM_SAMPLES][200]; /* the first mismatches, with their operands */
+    char worst[200];                 /* the same for the largest distance */
     char failure[320];               /* why it could not be run; empty if it was */
 };
 
@@ -65,7 +65,7 @@ static inline int form_bytes(enum type type) {
     return type == TYPE_PRED ? 0 : bytes < 2 ? 2 : bytes;
 }
 
-/* The first and the last type that an opcode names. */
+/* The first and the last type in an opcode. */
 static inline void form_types(const char *opcode, enum type *first, enum type *last) {
     *first = *last = TYPE_NONE;
     for (const char *at = strchr(opcode, '.'); at; at = strchr(at, '.')) {
@@ -133,7 +133,7 @@ static inline void form_list_add(struct form_list *list, const struct form_row *
     }
 }
 
-/* Writes out the first braces and goes on with each of what they hold. */
+/* Expands the first braces and recurses for each alternative. */
 static inline void form_list_expand(struct form_list *list, const struct form_row *row,
                                     const char *pattern) {
     const char *open = strchr(pattern, '{'), *at = open;
@@ -162,12 +162,12 @@ static inline void form_list_free(struct form_list *list) {
     free(list->forms);
 }
 
-/* What a form is called in reports. */
+/* The name of a form in reports. */
 static inline void form_name(const struct form *form, char name[2 * FORM_TEXT]) {
     snprintf(name, 2 * FORM_TEXT, "%s%s%s", form->opcode, *form->extra ? " " : "", form->extra);
 }
 
-/* The form of that name, which is in the table. */
+/* The form of that name, which must be in the table. */
 static inline const struct form *form_of_list(const struct form_list *list, const char *wanted) {
     char name[2 * FORM_TEXT];
     for (int i = 0; i < list->count; i++) {
@@ -292,7 +292,7 @@ static inline void form_write_kernel(FILE *out, const struct form *form, int num
     fputs("ret; }\n", out);
 }
 
-/* The kernels of `count` forms; to be freed. */
+/* The kernels of `count` forms; the caller frees the text. */
 static inline char *forms_ptx(const struct form_list *list, int first, int count) {
     char *text = NULL;
     size_t length = 0;
@@ -316,7 +316,8 @@ static inline char *forms_ptx(const struct form_list *list, int first, int count
 
 /* ---- operands and results ---- */
 
-/* Of the operands: of the opcode, so that other rows change nothing. */
+/* The seed of the operands depends on the opcode, so that changes of other rows do not affect it.
+ */
 static inline uint64_t form_seed(const struct form *form, uint64_t seed) {
     seed ^= 0xcbf29ce484222325u;
     for (const char *at = form->opcode; *at; at++)
@@ -324,7 +325,7 @@ static inline uint64_t form_seed(const struct form *form, uint64_t seed) {
     return seed;
 }
 
-/* The operands of `threads` threads. */
+/* Fills the operands of `threads` threads. */
 static inline void forms_fill(const struct form *form, unsigned char *inputs, int threads,
                               uint64_t seed) {
     size_t stride = (size_t)form_stride(form);
@@ -357,10 +358,9 @@ static inline long double float_value(enum type type, uint64_t bits) {
     }
 }
 
-/* How far two numbers of a format are from each other, in units of the last place of the largest
-   of them and of `least`: 0 if they are the same or both no number, infinity if only one is none,
-   or their zeros differ in their signs. An infinity is taken for the power of two at the format's
-   end. */
+/* The distance of two numbers in units of the last place of the largest of them and of `least`: 0
+   if they are equal or both NaN; infinity if only one is NaN, or if they are zeros of different
+   signs. An infinity counts as the power of two at the end of the format. */
 static inline double float_distance(enum type type, uint64_t a, uint64_t b, long double least) {
     struct float_format format = float_format_of(type);
     long double x = float_value(type, a), y = float_value(type, b);
@@ -376,7 +376,7 @@ static inline double float_distance(enum type type, uint64_t a, uint64_t b, long
     return (double)ldexpl(fabsl(x - y), -(exponent > first ? exponent : first));
 }
 
-/* Of one register: packed formats hold two numbers. */
+/* The distance for one register: packed formats hold two numbers. */
 static inline double form_distance(const struct form_row *row, enum type type, uint64_t a,
                                    uint64_t b) {
     int bits = type == TYPE_PRED ? 32 : 8 * form_bytes(type);

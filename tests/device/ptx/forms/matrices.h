@@ -29,7 +29,7 @@ static inline struct form_product form_product_of(const struct form *form, const
                                    .is_sparse = strstr(form->opcode, ".sp") != NULL,
                                    .in_group = strstr(form->opcode, "wgmma") != NULL,
                                    .left_in_shared = strstr(body, "left, to") != NULL};
-    const char *shape = strstr(form->opcode, "n8k"); /* behind m64, m16, m8 */
+    const char *shape = strstr(form->opcode, "n8k"); /* after m64, m16, m8 */
     product.m = shape[-2] == 'm' ? 8 : 16;
     product.k = atoi(shape + 3);
     if (product.is_sparse)
@@ -51,7 +51,7 @@ static inline uint32_t form_register(const struct form_product *product, int thr
 static inline uint32_t form_word(const struct form_product *product, int warp, int group, int line,
                                  int index) {
     int first = warp / 4 * FORM_THREADS, lines8 = group == 0 ? product->m / 8 : 1;
-    int row = warp % 4 * 16 + line; /* of the group's 64 */
+    int row = warp % 4 * 16 + line; /* of the group's 64 rows */
     if (product->in_group && group == 1)
         return form_register(product, first + index / 4 * 8 + line, group, index % 4);
     if (product->left_in_shared && group == 0)
@@ -61,8 +61,8 @@ static inline uint32_t form_word(const struct form_product *product, int warp, i
                          index / 4 * lines8 + line / 8);
 }
 
-/* The column of what a row keeps as its i-th number. Four bits of metadata are about `width`
-   columns; words hold those of 16-bit formats and tf32 for two rows. */
+/* The column of a row's i-th stored number. Four bits of metadata cover `width` columns; for 16-bit
+   formats and tf32 a word covers two rows. */
 static inline int form_kept(const struct form_product *product, int warp, int row, int i, int width,
                             bool paired) {
     int four = i / (width / 2), lanes = product->k / width / 4;

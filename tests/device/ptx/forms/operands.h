@@ -67,7 +67,7 @@ static inline struct float_format float_format_of(enum type type) {
     }
 }
 
-/* A step of splitmix64. */
+/* One step of splitmix64. */
 static inline uint64_t operand_random(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -195,7 +195,7 @@ static inline uint64_t number_any(enum type type, uint64_t random, uint64_t more
     struct float_format format = float_format_of(type);
     if (type == TYPE_PRED)
         return more & 1;
-    if (!type_is_float(type)) /* half of them narrow as floats do: ld reads them as such */
+    if (!type_is_float(type)) /* half of them narrowed like floats, since ld reads them as such */
         return integer_any(type_bytes(type) < 2 ? 16 : 8 * type_bytes(type), random, more);
     if (type == TYPE_F16X2 || type == TYPE_BF16X2)
         return float_any(format, random, more) | float_any(format, random >> 24, more >> 13) << 16;
@@ -220,7 +220,7 @@ static inline uint64_t number_between(enum type type, double limit, uint64_t ran
     }
 }
 
-/* Eight times four bits, each one of the first `count` below. */
+/* Eight nibbles, each one of the first `count` below. */
 static inline uint64_t operand_metadata(int count, uint64_t random) {
     static const uint8_t places[] = {0x4, 0xe, 0x8, 0xc, 0x9, 0xd, 0x1, 0x2, 0x3, 0x6, 0x7, 0xb};
     uint64_t metadata = 0;

@@ -39,7 +39,7 @@ struct form_row {
 #define TO_WHOLE  "{rni,rzi,rmi,rpi}"
 #define MEMBERS   "0xffffffff"
 
-/* Operands a and b go to the memory that the form reads. */
+/* Stores operands a and b to the memory that the form reads. */
 #define FROM_GLOBAL "st.global.b64 [$m], $a; st.global.b64 [$m+8], $b; $f $d, [$m];"
 #define FROM_SHARED "st.shared.b64 [$s], $a; st.shared.b64 [$s+8], $b; $f $d, [$s];"
 #define FROM_LOCAL                                                                                 \
@@ -57,7 +57,7 @@ struct form_row {
 #define RED_SHARED  "st.shared.$w [$s], $a; $f [$s], $b; ld.shared.$w $d, [$s];"
 #define BESIDE      "$f; mov.b32 $d, $a;"
 #define GENERIC     ".reg .b64 at; cvta.global.u64 at, $m; "
-/* The lanes of a warp meet in the first one's bytes, `at` before their own. */
+/* All lanes of a warp access the first lane's bytes, `at` before their own. */
 #define TOGETHER                                                                                   \
     ".reg .b32 at; .reg .pred first; mov.u32 at, %laneid; setp.eq.u32 first, at, 0; "              \
     "shl.b32 at, at, 4; "
@@ -83,13 +83,13 @@ struct form_row {
     "or.b64 left, left, 0x1000080000; "
 #define START_4 "mov.b32 %d0, %c0; mov.b32 %d1, %c1; mov.b32 %d2, %c2; mov.b32 %d3, %c3; "
 #define START_2 "mov.b32 %d0, %c0; mov.b32 %d1, %c1; "
-/* From c, below 4, a carry; and it as a number. */
+/* A carry from c (below 4), and the carry as a number. */
 #define CARRY_IN ".reg .u32 it; add.cc.u32 it, $c, 0xfffffffe; "
 #define CARRY    "addc.$u $q, 0, 0;"
 #define ONE_B    "$f $d, $a, {$b}, $c;"
 #define PAIRED   ".reg .b32 x, y; mov.b32 x, $a; mov.b32 y, $b; $f $d, x, y;"
 #define SPARSE_A "$f $d, $a, $b, $c, $e, $x;"
-/* With what PTX calls ordered metadata, and without. */
+/* With and without ordered metadata. */
 #define SPARSE(what, groups)                                                                       \
     FORM("mma.sp::ordered_metadata.sync.aligned." what, groups "~pairs", 0, .body = SPARSE_A),     \
         FORM("mma.sp.sync.aligned." what, groups "~picks", 0, .body = SPARSE_A)
@@ -97,7 +97,7 @@ struct form_row {
     FORM("mma.{sp::ordered_metadata,sp}.sync.aligned." what, groups "~halves", 0, .body = SPARSE_A)
 #define ROWS_IN "st.shared.v4.b32 [$s], $a; bar.warp.sync " MEMBERS "; "
 
-/* A copy to the thread's bytes, and an mbarrier behind them. */
+/* A copy to the thread's bytes, followed by an mbarrier. */
 #define TRACKED                                                                                    \
     ".reg .b32 at; .reg .pred came; add.u32 at, $s, 8; mbarrier.init.shared.b64 [at], 1; "         \
     "cp.async.ca.shared.global [$s], [$n], 8; "
@@ -122,17 +122,17 @@ struct form_row {
 #define AWAIT_ACROSS                                                                               \
     "AGAIN: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 came, [bar], 0; "             \
     "@!came bra AGAIN; "
-/* b, in memory of its own, goes to the neighbour's a. */
+/* Sends b, from separate memory, to the neighbour's a. */
 #define SEND_ACROSS                                                                                \
     ".shared .align 128 .b8 sent[2048]; .reg .b32 from, spot; mov.u32 from, sent; mov.u32 spot, "  \
     "own; "                                                                                        \
     "sub.u32 spot, $s, spot; add.u32 from, from, spot; "
-/* a global, b shared. */
+/* a in global, b in shared memory. */
 #define REDUCE(vector)                                                                             \
     "st.global." vector " [$m], $a; st.shared." vector " [$s], $b; fence.proxy.async; "            \
     "$f [$m], [$s], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; "                  \
     "ld.global." vector " $d, [$m];"
-/* No infinity, no NaN, no zero: what PTX leaves open. */
+/* No infinity, NaN or zero, which PTX leaves open. */
 #define TAME(number, mask)                                                                         \
     "and.b32 " number ", " number ", " mask "; or.b32 " number ", " number ", 0x10001; "
 #define TAME_FOUR(of, mask)                                                                        \
@@ -266,7 +266,7 @@ static const struct form_row form_rows[] = {
     FORM("div.approx{,.ftz}.f32", "t = t t~ordinary", 2),
     FORM("div.full{,.ftz}.f32", "t = t t", 2),
     FORM("{rcp,sqrt,rsqrt}.approx{,.ftz}.f32", "t = t", 2),
-    FORM("{rcp,rsqrt}.approx.ftz.f64", "t = t", 0x1p32), /* of the upper half, one */
+    FORM("{rcp,rsqrt}.approx.ftz.f64", "t = t", 0x1p32), /* one unit of the upper half */
     FORM("rsqrt.approx.f64", "t = t", 2),
     FORM("ex2.approx{,.ftz}.f32", "t = t", 3),
     FORM("lg2.approx{,.ftz}.f32", "t = t", 4, .least = 1),

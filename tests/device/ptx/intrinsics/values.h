@@ -17,10 +17,11 @@ struct value_row {
     const char *call;
     enum type type;
     uint64_t (*model)(uint64_t x, uint64_t y, uint64_t z); /* integers */
-    double (*one)(double x), (*two)(double x, double y);   /* what an fp32 is held to */
-    long double (*wide)(long double x), (*wide_two)(long double x, long double y); /* and an fp64 */
+    double (*one)(double x), (*two)(double x, double y);   /* allowed error of an fp32 result */
+    long double (*wide)(long double x),
+        (*wide_two)(long double x, long double y); /* allowed error of an fp64 result */
     double ulps;
-    int since; /* the architecture; 0: a call, else an instruction of PTX */
+    int since; /* 0: a call; else the architecture of a PTX instruction */
 };
 
 /* ---- fields ---- */
@@ -215,14 +216,14 @@ static inline uint64_t value_nth_set(uint64_t mask, int base, int offset) {
         uint64_t result = (__VA_ARGS__);                                                           \
         return type_bytes(TYPE_##type) == 4 ? result & UINT32_MAX : result;                        \
     }
-/* Results of 64-bit operands that have 32 bits fit them. */
+/* 32-bit results of 64-bit operands fit as well. */
 NUMBERS(NUMBER_MODEL)
 
 /* ---- PTX: X(instruction with %0 for the result and %1 to %3 for x to z, name in C, the first
    architecture, result) ---- */
 
-/* An fp32 with `digits` of its fraction: to the nearest, ties to even or away from zero; or cut
-   off. */
+/* An fp32 rounded to `digits` fraction bits: to nearest, ties to even or away from zero; or
+   truncated. */
 static inline uint64_t value_rounded(uint64_t x, int digits, bool nearest, bool away) {
     double value = bits_float((uint32_t)x);
     if (value != value || isinf(value) || value == 0)
@@ -245,7 +246,7 @@ static inline bool value_is_normal(uint64_t x) {
 static inline bool value_is_nan(uint64_t x) {
     return isnan(bits_float((uint32_t)x));
 }
-/* Which NaN it is PTX leaves open: the comparison of both. */
+/* PTX leaves the NaN's payload open, and so does the comparison. */
 static inline uint64_t value_signs(uint64_t x, uint64_t y, bool most) {
     float a = fabsf(bits_float((uint32_t)x)), b = fabsf(bits_float((uint32_t)y));
     if (isnan(a) && isnan(b))
